@@ -1,0 +1,83 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Every room is built with the strictest settings the compiler has: what it can prove, nobody has to review.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// One room of the house. `uses` names the rooms below it; scripts/check refuses an import that points up.
+func room(_ name: String, uses: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: uses, swiftSettings: strict)
+}
+
+func tests(_ name: String, of uses: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .testTarget(name: name, dependencies: uses, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "appcontainer",
+    products: [
+        .executable(name: "appcontainer", targets: ["AppContainerCommand"]),
+        .library(name: "AppContainer", targets: ["AppContainer"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
+    ],
+    targets: [
+        // Ground: C that Swift cannot import by itself.
+        .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "CPlatform"),
+
+        // Floor 0: the vocabulary.
+        room("SandboxModel"),
+
+        // Floor 1: what the machine gives, and pure rules.
+        room("Platform", uses: ["CPlatform", "SandboxModel"]),
+        room("SandboxPolicy", uses: ["SandboxModel"]),
+
+        // Floor 2: trades that know nothing of each other.
+        room("DataProtection", uses: ["COpenSSL", "Platform", "SandboxModel"]),
+        room("BundleSeal", uses: ["Platform", "SandboxModel"]),
+        room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform"]),
+
+        // Floor 3: what lies on disk.
+        room("BackingStore", uses: ["BundleSeal", "DataProtection", "Platform", "SandboxModel"]),
+
+        // Floor 4: the filesystem.
+        room("ContainerVolume", uses: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "SandboxPolicy"]),
+
+        // Floor 5: the filesystem as the kernel sees it, and the life of a device.
+        room("ContainerMount", uses: ["ContainerVolume", "FuseBridge", "Platform", "SandboxModel"]),
+        room(
+            "DeviceLifecycle",
+            uses: ["BackingStore", "BundleSeal", "ContainerVolume", "DataProtection", "Platform", "SandboxModel"]),
+
+        // Floor 6: the public library and the process that it talks to.
+        room("AppContainer", uses: [.product(name: "FlyingFox", package: "FlyingFox")]),
+        room(
+            "Daemon",
+            uses: [
+                "AppContainer", "ContainerMount", "ContainerVolume", "DeviceLifecycle", "Platform", "SandboxModel",
+                .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+
+        // Floor 7: the command.
+        .executableTarget(
+            name: "AppContainerCommand",
+            dependencies: [
+                "AppContainer", "Daemon", "DeviceLifecycle", "Platform", "SandboxModel",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+    ]
+)

@@ -1,0 +1,40 @@
+// System calls and constants that glibc shows only under _GNU_SOURCE, which must not be defined in a header
+// that Swift imports (it would see two definitions of fd_set). Each function is the call itself: errno and -1.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+#include <sys/xattr.h>
+
+extern const int platform_O_PATH;
+extern const int platform_O_TMPFILE;
+extern const int platform_AT_EMPTY_PATH;
+extern const int platform_SEEK_DATA;
+extern const int platform_SEEK_HOLE;
+
+enum {
+    platform_FALLOC_KEEP_SIZE = 0x01,
+    platform_FALLOC_PUNCH_HOLE = 0x02,
+    platform_FALLOC_ZERO_RANGE = 0x10,
+    platform_RENAME_NOREPLACE = 1,
+    platform_RENAME_EXCHANGE = 2,
+};
+
+int platform_fallocate(int fd, int mode, int64_t offset, int64_t length);
+int platform_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags);
+ssize_t platform_getdents64(int fd, void *buffer, size_t size);
+int platform_syncfs(int fd);
+
+/// Takes CAP_FSETID out of this thread's effective set (0) or puts it back (1). Without it the host clears the
+/// set-user-ID and set-group-ID bits of a file that is written to, as it would for the application itself.
+int platform_capability_fsetid(int effective);
+
+/// FS_IOC_GETFLAGS and FS_IOC_SETFLAGS on an open descriptor.
+int platform_get_inode_flags(int fd, uint32_t *flags);
+int platform_set_inode_flags(int fd, uint32_t flags);

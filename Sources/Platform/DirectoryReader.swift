@@ -1,0 +1,59 @@
+// Reading a directory's entries, from any position that an earlier reading reported.
+
+public import SandboxModel
+import CPlatform
+import Glibc
+
+/// One entry as the host lists it.
+public struct DirectoryEntry: Sendable {
+    public let name: FileName
+    public let inode: UInt64
+    /// DT_REG and its siblings; 0 when the host does not say.
+    public let type: UInt8
+    /// The position after this entry, good for ``DirectoryReader/seek(_:)`` on any descriptor of the directory.
+    public let next: Int64
+}
+
+/// A cursor over a directory that is open for reading. `.` and `..` are left out.
+public final class DirectoryReader {
+    private let descriptor: Descriptor
+    private let buffer: PageBuffer
+    private var filled = 0
+    private var position = 0
+
+    public init(_ descriptor: consuming Descriptor, bufferSize: Int = 32 * 1024) {
+        self.descriptor = descriptor
+        buffer = PageBuffer(count: bufferSize)
+    }
+
+    public func seek(_ position: Int64) throws(SystemError) {
+        filled = 0
+        self.position = 0
+        let number = descriptor.number
+        try systemCall { lseek(number, off_t(position), SEEK_SET) }
+    }
+
+    /// - Returns: nil after the last entry.
+    public func next() throws(SystemError) -> DirectoryEntry? {
+        while true {
+            if position >= filled {
+                let number = descriptor.number
+                filled = try systemCall { unsafe platform_getdents64(number, buffer.base, buffer.count) }
+                position = 0
+                if filled == 0 { return nil }
+            }
+            // struct linux_dirent64: u64 d_ino, s64 d_off, u16 d_reclen, u8 d_type, char d_name[] (getdents(2)).
+            let start = position
+            let length = Int(buffer.load(UInt16.self, at: start + 16))
+            position += length
+            var bytes = buffer.bytes(start + 19, count: length - 19)
+            if let end = bytes.firstIndex(of: 0) { bytes.removeSubrange(end...) }
+            guard let name = FileName(bytes) else { continue }
+            return DirectoryEntry(
+                name: name,
+                inode: buffer.load(UInt64.self, at: start),
+                type: buffer.load(UInt8.self, at: start + 18),
+                next: buffer.load(Int64.self, at: start + 8))
+        }
+    }
+}

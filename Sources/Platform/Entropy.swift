@@ -1,0 +1,28 @@
+// Random bytes from the kernel.
+
+import CPlatform
+import Glibc
+
+public enum Entropy {
+    /// Fills a range of the buffer with bytes from the kernel's generator.
+    public static func fill(_ buffer: PageBuffer, at offset: Int, count: Int) {
+        precondition(offset >= 0 && count >= 0 && offset + count <= buffer.count)
+        var done = 0
+        while done < count {
+            let got = unsafe getrandom(buffer.base + offset + done, count - done, 0)
+            // The only failure left on a running system is a signal before the first byte.
+            precondition(got > 0 || errno == EINTR, "getrandom: \(errno)")
+            done += max(got, 0)
+        }
+    }
+
+    public static func bytes(_ count: Int) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
+            while filled < count {
+                let got = unsafe getrandom(bytes.baseAddress! + filled, count - filled, 0)
+                precondition(got > 0 || errno == EINTR, "getrandom: \(errno)")
+                filled += max(got, 0)
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// What stat(2) says of a file.
+
+public import Glibc
+
+/// The host's answer to `stat`, with the names this project uses.
+public struct FileStatus: Sendable {
+    public var raw: stat
+
+    public init(_ raw: stat) {
+        self.raw = raw
+    }
+
+    public enum Kind: UInt8, Sendable {
+        case file, directory, symbolicLink, fifo, socket, device
+    }
+
+    public var kind: Kind {
+        switch raw.st_mode & S_IFMT {
+        case S_IFREG: .file
+        case S_IFDIR: .directory
+        case S_IFLNK: .symbolicLink
+        case S_IFIFO: .fifo
+        case S_IFSOCK: .socket
+        default: .device
+        }
+    }
+
+    public var inode: UInt64 { UInt64(raw.st_ino) }
+    public var mode: mode_t { raw.st_mode }
+    public var permissions: mode_t { raw.st_mode & 0o7777 }
+    public var owner: uid_t { raw.st_uid }
+    public var group: gid_t { raw.st_gid }
+    public var linkCount: UInt64 { UInt64(raw.st_nlink) }
+    public var size: Int64 { Int64(raw.st_size) }
+    /// Allocated space in units of 512 bytes.
+    public var blocks: Int64 { Int64(raw.st_blocks) }
+    public var modificationTime: timespec { raw.st_mtim }
+}

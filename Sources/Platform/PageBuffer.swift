@@ -1,0 +1,106 @@
+// Memory for bytes on their way between the kernel, the cipher and the backing file.
+
+import Glibc
+
+/// A fixed piece of page-aligned memory with bounds-checked access.
+///
+/// Aligned, because a `write` that the kernel breaks off breaks off at a page of its source: a block that is
+/// sealed into whole pages is written whole or not at all. The owner decides who may touch it when; the buffer
+/// itself has no lock.
+@safe public final class PageBuffer: @unchecked Sendable {
+    public static let pageSize = 4096
+
+    public let count: Int
+
+    /// Valid from init to deinit, for `count` bytes; only this file and the sealing of blocks see it.
+    @unsafe public let base: UnsafeMutableRawPointer
+
+    /// - Parameter count: bytes, rounded up to whole pages. The memory is zero at first.
+    public init(count: Int) {
+        let pages = (max(count, 1) + PageBuffer.pageSize - 1) / PageBuffer.pageSize
+        self.count = pages * PageBuffer.pageSize
+        unsafe base = UnsafeMutableRawPointer.allocate(byteCount: self.count, alignment: PageBuffer.pageSize)
+        unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: self.count)
+    }
+
+    deinit {
+        unsafe base.deallocate()
+    }
+
+    @inline(__always)
+    private func check(_ offset: Int, _ length: Int) {
+        precondition(offset >= 0 && length >= 0 && offset <= count - length, "outside the buffer")
+    }
+
+    /// A fixed-width integer stored little-endian at any offset.
+    @inline(__always)
+    public func load<Value: FixedWidthInteger & BitwiseCopyable>(_ type: Value.Type, at offset: Int) -> Value {
+        check(offset, MemoryLayout<Value>.size)
+        return unsafe Value(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: type))
+    }
+
+    @inline(__always)
+    public func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
+        check(offset, MemoryLayout<Value>.size)
+        unsafe base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+    }
+
+    @inline(__always)
+    public func copy(_ source: borrowing RawSpan, to offset: Int) {
+        check(offset, source.byteCount)
+        let target = unsafe base + offset
+        unsafe source.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe target.copyMemory(from: start, byteCount: bytes.count)
+        }
+    }
+
+    @inline(__always)
+    public func copy(from source: PageBuffer, at sourceOffset: Int, count length: Int, to offset: Int) {
+        check(offset, length)
+        source.check(sourceOffset, length)
+        unsafe memmove(base + offset, source.base + sourceOffset, length)
+    }
+
+    public func copy(_ bytes: some Collection<UInt8>, to offset: Int) {
+        check(offset, bytes.count)
+        for (index, byte) in bytes.enumerated() {
+            unsafe base.storeBytes(of: byte, toByteOffset: offset + index, as: UInt8.self)
+        }
+    }
+
+    @inline(__always)
+    public func zero(_ offset: Int, count length: Int) {
+        check(offset, length)
+        unsafe memset(base + offset, 0, length)
+    }
+
+    /// Zeroes memory that held secrets or plaintext, in a way the optimizer keeps.
+    public func wipe(_ offset: Int, count length: Int) {
+        check(offset, length)
+        unsafe explicit_bzero(base + offset, length)
+    }
+
+    public func bytes(_ offset: Int, count length: Int) -> [UInt8] {
+        check(offset, length)
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: base + offset, count: length))
+    }
+
+    public func isZero(_ offset: Int, count length: Int) -> Bool {
+        check(offset, length)
+        guard length > 0 else { return true }
+        // The first byte is zero and every byte equals the one before it.
+        return unsafe base.load(fromByteOffset: offset, as: UInt8.self) == 0
+            && memcmp(base + offset, base + offset + 1, length - 1) == 0
+    }
+
+    /// Lends the bytes of a range for the time of the call.
+    @inline(__always)
+    public func withBytes<Result, Failure: Error>(
+        _ offset: Int, count length: Int, _ body: (RawSpan) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        check(offset, length)
+        // The span lives no longer than the call, and the buffer outlives the call because `self` does.
+        return try body(unsafe RawSpan(_unsafeStart: UnsafeRawPointer(base) + offset, byteCount: length))
+    }
+}

@@ -1,0 +1,49 @@
+// The one place where errno is read. Every system call of the project goes through one of these functions.
+
+import Glibc
+public import SandboxModel
+
+extension SystemError {
+    public static let accessDenied = SystemError(code: EACCES)
+    public static let badDescriptor = SystemError(code: EBADF)
+    public static let busy = SystemError(code: EBUSY)
+    public static let directoryNotEmpty = SystemError(code: ENOTEMPTY)
+    public static let exists = SystemError(code: EEXIST)
+    public static let fileTooLarge = SystemError(code: EFBIG)
+    public static let inputOutput = SystemError(code: EIO)
+    public static let invalid = SystemError(code: EINVAL)
+    public static let isDirectory = SystemError(code: EISDIR)
+    public static let nameTooLong = SystemError(code: ENAMETOOLONG)
+    public static let noAttribute = SystemError(code: ENODATA)
+    public static let noDevice = SystemError(code: ENODEV)
+    public static let noEntry = SystemError(code: ENOENT)
+    public static let noSpace = SystemError(code: ENOSPC)
+    public static let noSuchAddress = SystemError(code: ENXIO)
+    public static let notDirectory = SystemError(code: ENOTDIR)
+    public static let notPermitted = SystemError(code: EPERM)
+    public static let notSupported = SystemError(code: EOPNOTSUPP)
+    public static let crossDevice = SystemError(code: EXDEV)
+    public static let range = SystemError(code: ERANGE)
+    public static let stale = SystemError(code: ESTALE)
+    public static let tooManyLinks = SystemError(code: EMLINK)
+
+    /// The host's words for the error, such as "No such file or directory".
+    public var message: String {
+        unsafe String(cString: strerror(code))
+    }
+}
+
+/// Makes a system call that answers -1 and errno on failure, again when a signal cut it short.
+@inline(__always)
+@discardableResult
+public func systemCall<Result: FixedWidthInteger & SignedInteger>(
+    _ call: () -> Result
+) throws(SystemError) -> Result {
+    while true {
+        let result = call()
+        if result != -1 { return result }
+        // Read at once: releasing any object may run code that sets it.
+        let code = errno
+        if code != EINTR { throw SystemError(code: code) }
+    }
+}

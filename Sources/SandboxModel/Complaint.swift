@@ -1,0 +1,78 @@
+// What a command tells its user when it cannot do what it was asked.
+
+/// One line that says what was wrong and what to do, and the kind that decides the exit code.
+///
+/// Complaints are for commands and the control API. What a system call on the mount answers is a ``Fault``.
+public struct Complaint: Error, Hashable, Sendable {
+    /// The raw value travels over the control API; the exit code is listed in the manual. Neither is ever reused.
+    public enum Kind: String, CaseIterable, Sendable {
+        case unexpected
+        case deviceMissing
+        case notADevice
+        case newerFormat
+        case hostFilesystem
+        case deviceExists
+        case deviceBusy
+        case daemonUnreachable
+        case mountPoint
+        case alreadyMounted
+        case unknownApp
+        case invalidApp
+        case invalidIdentifier
+        case fuseMissing
+        case fuseConfiguration
+        case wrongPasscode
+        case passcodeNeeded
+        case groupMounted
+        case inUse
+        case noSpace
+        case damaged
+        case notAllowed
+        case appExists
+        case notMounted
+        case notFound
+        case badRequest
+        case deviceLocked
+
+        /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
+        public var exitCode: Int32 {
+            switch self {
+            case .unexpected: 1
+            case .deviceMissing: 3
+            case .notADevice: 4
+            case .newerFormat: 5
+            case .hostFilesystem: 6
+            case .deviceExists: 7
+            case .deviceBusy: 8
+            case .daemonUnreachable: 9
+            case .mountPoint: 10
+            case .alreadyMounted: 11
+            case .unknownApp: 12
+            case .invalidApp: 13
+            case .invalidIdentifier: 14
+            case .fuseMissing: 15
+            case .fuseConfiguration: 16
+            case .wrongPasscode: 17
+            case .passcodeNeeded: 18
+            case .groupMounted: 19
+            case .inUse: 20
+            case .noSpace: 21
+            case .damaged: 22
+            case .notAllowed: 23
+            case .appExists: 24
+            case .notMounted: 25
+            case .notFound: 26
+            case .badRequest: 27
+            case .deviceLocked: 28
+            }
+        }
+    }
+
+    public let kind: Kind
+    public let message: String
+
+    public init(_ kind: Kind, _ message: String) {
+        self.kind = kind
+        self.message = message
+    }
+}

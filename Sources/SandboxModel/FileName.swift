@@ -1,0 +1,47 @@
+// One component of a path. Validated once, where it enters; every room below may rely on it.
+
+/// The name of a directory entry: 1 to 255 bytes, no `/`, no NUL, neither `.` nor `..`.
+///
+/// A name is bytes, not text: POSIX asks for no encoding, and a name that is not UTF-8 comes back as it was given.
+public struct FileName: Hashable, Sendable {
+    /// The name's bytes, followed by one NUL, so that a system call can take them as they are.
+    public let terminated: [UInt8]
+
+    /// `NAME_MAX` of every host filesystem that can hold a device.
+    public static let maximumLength = 255
+
+    /// - Parameter bytes: the name without a terminator.
+    /// - Returns: nil when the bytes cannot be one component of a path.
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard (1...FileName.maximumLength).contains(bytes.count) else { return nil }
+        var terminated = [UInt8]()
+        terminated.reserveCapacity(bytes.count + 1)
+        for byte in bytes {
+            guard byte != 0, byte != UInt8(ascii: "/") else { return nil }
+            terminated.append(byte)
+        }
+        let dot = UInt8(ascii: ".")
+        if terminated == [dot] || terminated == [dot, dot] { return nil }
+        terminated.append(0)
+        self.terminated = terminated
+    }
+
+    public init?(_ text: String) {
+        self.init(text.utf8)
+    }
+
+    public var bytes: ArraySlice<UInt8> { terminated.dropLast() }
+
+    /// The name as text for people: bytes that are not UTF-8 show as replacement characters.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension FileName: ExpressibleByStringLiteral {
+    /// For the names that are fixed in this source.
+    public init(stringLiteral value: StaticString) {
+        guard let name = FileName(value.description) else {
+            preconditionFailure("not a file name: \(value)")
+        }
+        self = name
+    }
+}

@@ -1,0 +1,43 @@
+// What a system call asks of one node, in the words of POSIX. A call that touches two nodes asks two questions.
+
+/// One thing that can be done to a node, each allowed or refused by its ``Zone``.
+public enum Operation: String, CaseIterable, Sendable {
+    /// Look up, stat, list, read a symbolic link, read an attribute: what no zone refuses.
+    case inspect
+    /// Open a file for reading.
+    case read
+    /// Open a file for writing, or write to it.
+    case write
+    /// Change a file's length.
+    case truncate
+    /// chmod.
+    case changeMode
+    /// chown.
+    case changeOwner
+    /// utimensat.
+    case changeTimes
+    /// Set an extended attribute.
+    case setAttribute
+    /// Remove an extended attribute.
+    case removeAttribute
+    /// FS_IOC_SETFLAGS.
+    case setFlags
+    /// Give the file a further name somewhere else.
+    case linkFrom
+    /// Take the node's name away: unlink and rmdir.
+    case remove
+    /// Take the node to another name.
+    case renameFrom
+    /// Create a regular file in this directory.
+    case create
+    /// Create a directory in this directory.
+    case makeDirectory
+    /// Create a symbolic link in this directory.
+    case makeSymbolicLink
+    /// Create a fifo or a socket in this directory.
+    case makeNode
+    /// Give a file a further name in this directory.
+    case linkInto
+    /// Take a node to a name in this directory.
+    case renameInto
+}

@@ -1,0 +1,28 @@
+// The four levels of data protection, by Foundation's own raw values and by the letters of Apple's security guide.
+
+/// How long after a lock or a restart a file's content stays readable.
+///
+/// The raw value is the number stored in file headers and keybags; it never changes its meaning.
+public enum ProtectionClass: UInt8, CaseIterable, Sendable {
+    /// Class A: readable while the device is unlocked.
+    case complete = 1
+    /// Class B: opened while unlocked; an open descriptor keeps working after the lock.
+    case completeUnlessOpen = 2
+    /// Class C: readable from the first unlock after a boot until the next restart. The default.
+    case completeUntilFirstUserAuthentication = 3
+    /// Class D: always readable.
+    case none = 4
+
+    /// What a new file gets when its directory does not say otherwise.
+    public static let standard = ProtectionClass.completeUntilFirstUserAuthentication
+
+    /// The raw value of Foundation's `FileProtectionType`.
+    public var foundationName: String {
+        switch self {
+        case .complete: "NSFileProtectionComplete"
+        case .completeUnlessOpen: "NSFileProtectionCompleteUnlessOpen"
+        case .completeUntilFirstUserAuthentication: "NSFileProtectionCompleteUntilFirstUserAuthentication"
+        case .none: "NSFileProtectionNone"
+        }
+    }
+}
