@@ -7,9 +7,14 @@ public enum Entropy {
     /// Fills a range of the buffer with bytes from the kernel's generator.
     public static func fill(_ buffer: PageBuffer, at offset: Int, count: Int) {
         precondition(offset >= 0 && count >= 0 && offset + count <= buffer.count)
+        unsafe fill(UnsafeMutableRawBufferPointer(start: buffer.base + offset, count: count))
+    }
+
+    /// Fills memory that the caller owns, such as the place of a key.
+    public static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
         var done = 0
-        while done < count {
-            let got = unsafe getrandom(buffer.base + offset + done, count - done, 0)
+        while done < bytes.count {
+            let got = unsafe getrandom(bytes.baseAddress! + done, bytes.count - done, 0)
             // The only failure left on a running system is a signal before the first byte.
             precondition(got > 0 || errno == EINTR, "getrandom: \(errno)")
             done += max(got, 0)

@@ -1,0 +1,123 @@
+// Where keys live: memory that is locked against swapping, left out of core dumps, and zeroed when it is given back.
+// The arena's lock is innermost: nothing is called under it but the kernel.
+
+import Glibc
+import Platform
+import Synchronization
+
+/// Pages of locked memory cut into cells of one key each.
+///
+/// A page for every key would exhaust RLIMIT_MEMLOCK (8 MiB on Debian) with two thousand open files; cells let a
+/// quarter of a million keys fit. Pages are kept for reuse and never returned to the kernel.
+@safe final class SecretArena: @unchecked Sendable {
+    /// The size of every secret of this room: an AES-256 key, a Curve25519 half, a SHA-256 digest.
+    static let cellSize = 32
+
+    static let shared = unsafe SecretArena { start, count in unsafe mlock(start, count) == 0 }
+
+    private struct State {
+        /// Addresses of zeroed cells.
+        var free: [UInt] = []
+        var slabs = 0
+        var unlockedSlabs = 0
+    }
+
+    /// Below the 64 KiB that old systems allow a process to lock.
+    private let slabSize = 32768
+
+    private let state = Mutex(State())
+    @unsafe private let lockPages: @Sendable (UnsafeMutableRawPointer, Int) -> Bool
+
+    /// - Parameter lockPages: locks a range in memory and says whether it could; a value, so that a test can refuse.
+    @unsafe init(lockPages: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Bool) {
+        unsafe self.lockPages = lockPages
+    }
+
+    /// Whether every page so far could be locked. False means that RLIMIT_MEMLOCK is too small.
+    var isLocked: Bool { state.withLock { $0.unlockedSlabs == 0 } }
+
+    var slabCount: Int { state.withLock { $0.slabs } }
+
+    fileprivate func take() -> UnsafeMutableRawPointer {
+        let address = state.withLock { state in
+            if state.free.isEmpty { grow(&state) }
+            return state.free.removeLast()
+        }
+        // Valid for the life of the process, because slabs are never unmapped, and in nobody else's hands.
+        return unsafe UnsafeMutableRawPointer(bitPattern: address)!
+    }
+
+    fileprivate func giveBack(_ cell: UnsafeMutableRawPointer) {
+        unsafe explicit_bzero(cell, SecretArena.cellSize)
+        let address = UInt(bitPattern: cell)
+        state.withLock { $0.free.append(address) }
+    }
+
+    private func grow(_ state: inout State) {
+        let slab = unsafe mmap(nil, slabSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let slab = unsafe slab, unsafe slab != MAP_FAILED else { preconditionFailure("out of memory for keys") }
+        _ = unsafe madvise(slab, slabSize, MADV_DONTDUMP)
+        // A device with too small a limit still works; the daemon reads the flag and warns once.
+        if unsafe !lockPages(slab, slabSize) { state.unlockedSlabs += 1 }
+        state.slabs += 1
+        let start = UInt(bitPattern: slab)
+        for offset in stride(from: slabSize - SecretArena.cellSize, through: 0, by: -SecretArena.cellSize) {
+            state.free.append(start + UInt(offset))
+        }
+    }
+}
+
+/// 32 secret bytes with one owner. Zero at first, zeroed again at the end.
+@safe struct SecretCell: ~Copyable, @unchecked Sendable {
+    /// Valid from init to deinit, for `count` bytes.
+    @unsafe let base: UnsafeMutableRawPointer
+    private let arena: SecretArena
+
+    static let count = SecretArena.cellSize
+
+    init(in arena: SecretArena = .shared) {
+        self.arena = arena
+        unsafe base = arena.take()
+    }
+
+    /// A copy of 32 bytes. The caller wipes its own.
+    init(copying bytes: RawSpan, in arena: SecretArena = .shared) {
+        precondition(bytes.byteCount == SecretCell.count, "a secret has 32 bytes")
+        self.init(in: arena)
+        let base = unsafe base
+        unsafe bytes.withUnsafeBytes { unsafe base.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+    }
+
+    /// A new key, straight from the kernel's generator.
+    static func random() -> SecretCell {
+        let cell = SecretCell()
+        unsafe Entropy.fill(UnsafeMutableRawBufferPointer(start: cell.base, count: SecretCell.count))
+        return cell
+    }
+
+    deinit {
+        unsafe arena.giveBack(base)
+    }
+
+    borrowing func isEqual(to other: borrowing SecretCell) -> Bool {
+        unsafe timingSafeEqual(base, other.base, SecretCell.count)
+    }
+}
+
+/// Compares without telling by its duration where the first difference is.
+@unsafe func timingSafeEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
+    var difference: UInt8 = 0
+    for index in 0..<count {
+        let one = unsafe left.load(fromByteOffset: index, as: UInt8.self)
+        let other = unsafe right.load(fromByteOffset: index, as: UInt8.self)
+        difference |= one ^ other
+    }
+    return difference == 0
+}
+
+/// What the process knows about the memory that its keys are in.
+public enum SecretMemory {
+    /// False once a page of keys could not be locked in memory: RLIMIT_MEMLOCK is too small, and a key could be
+    /// written to swap. Keys work all the same; whoever serves a device warns once.
+    public static var isLocked: Bool { SecretArena.shared.isLocked }
+}
