@@ -2,9 +2,12 @@
 #include "CPlatform.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -57,3 +60,47 @@ int platform_set_inode_flags(int fd, uint32_t flags) {
     int value = (int)flags;
     return ioctl(fd, FS_IOC_SETFLAGS, &value);
 }
+
+ssize_t platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count) {
+    return copy_file_range(from, from_offset, to, to_offset, count, 0);
+}
+
+int platform_clone_file(int from, int to) { return ioctl(to, FICLONE, from); }
+
+int platform_spawn_detached(pid_t *process, const char *path, char *const arguments[], int report, int lock) {
+    // Out of the way of the numbers that the child is to see, so that one dup2 cannot overwrite the other's source.
+    int high_report = fcntl(report, F_DUPFD_CLOEXEC, 16);
+    int high_lock = fcntl(lock, F_DUPFD_CLOEXEC, 16);
+    int error = high_report < 0 || high_lock < 0 ? errno : 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_adddup2(&actions, high_report, 3);
+        posix_spawn_file_actions_adddup2(&actions, high_lock, 4);
+        posix_spawn_file_actions_addclosefrom_np(&actions, 5);
+        posix_spawn_file_actions_addchdir_np(&actions, "/");
+        sigset_t all, none;
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        error = posix_spawn(process, path, &actions, &attributes, arguments, environ);
+    }
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (high_report >= 0) {
+        close(high_report);
+    }
+    if (high_lock >= 0) {
+        close(high_lock);
+    }
+    return error;
+}
+
+int platform_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

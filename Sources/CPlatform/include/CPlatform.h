@@ -38,3 +38,15 @@ int platform_capability_fsetid(int effective);
 /// FS_IOC_GETFLAGS and FS_IOC_SETFLAGS on an open descriptor.
 int platform_get_inode_flags(int fd, uint32_t *flags);
 int platform_set_inode_flags(int fd, uint32_t flags);
+
+ssize_t platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count);
+
+/// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
+int platform_clone_file(int from, int to);
+
+/// Starts a program that keeps nothing of this process: a session of its own, `/` as its working directory,
+/// /dev/null as its standard descriptors, default signals, `report` as descriptor 3, `lock` as 4, and no other.
+/// Answers 0 or an error number, as posix_spawn does.
+int platform_spawn_detached(pid_t *process, const char *path, char *const arguments[], int report, int lock);
+
+int platform_pidfd_open(pid_t process);

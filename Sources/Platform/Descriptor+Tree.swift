@@ -1,0 +1,100 @@
+// Whole trees of directories, however deep: a fixed number of descriptors, no recursion, no link followed.
+
+import Glibc
+public import SandboxModel
+
+extension Descriptor {
+    /// A descriptor that names the directory at the end of a path below this one.
+    public borrowing func openDirectory(at path: some Collection<FileName>) throws(SystemError) -> Descriptor {
+        var current: Descriptor?
+        for name in path {
+            current =
+                if let directory = current.take() { try directory.openDirectory(name) } else { try openDirectory(name) }
+        }
+        if let directory = current.take() { return directory }
+        return try duplicate()
+    }
+
+    /// The entries of the directory that this descriptor names.
+    public borrowing func entries() throws(SystemError) -> DirectoryReader {
+        DirectoryReader(try reopen(flags: O_RDONLY | O_DIRECTORY))
+    }
+
+    /// Makes durable which names the directory that this descriptor names has.
+    public borrowing func synchronizeEntries() throws(SystemError) {
+        try reopen(flags: O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    /// Removes an entry and all that lies below it.
+    ///
+    /// Directories found inside are moved up to the tree's own top before they are emptied: that is what keeps
+    /// the descriptors few and the work linear, whatever the depth.
+    ///
+    /// - Parameter progress: told after each entry how many went since the last call; false ends the removal early.
+    /// - Returns: false when `progress` ended it.
+    @discardableResult
+    public borrowing func removeTree(
+        _ name: FileName, progress: (Int64) -> Bool = { _ in true }
+    ) throws(SystemError) -> Bool {
+        guard try status(of: name).kind == .directory else {
+            try removeFile(name)
+            return progress(1)
+        }
+        let top = try openForRemoval(name)
+        var moved = 0
+        while true {
+            var isEmpty = true
+            let reader = try top.entries()
+            while let entry = try reader.next() {
+                isEmpty = false
+                guard try top.status(of: entry.name).kind == .directory else {
+                    try top.removeFile(entry.name)
+                    guard progress(1) else { return false }
+                    continue
+                }
+                let directory = try top.openForRemoval(entry.name)
+                let inner = try directory.entries()
+                while let child = try inner.next() {
+                    if try directory.status(of: child.name).kind == .directory {
+                        try directory.moveUp(child.name, to: top, counter: &moved)
+                    } else {
+                        try directory.removeFile(child.name)
+                        guard progress(1) else { return false }
+                    }
+                }
+                do throws(SystemError) {
+                    try top.removeDirectory(entry.name)
+                } catch {
+                    // The listing skipped an entry while others went: the next round finds it.
+                    guard error == .directoryNotEmpty else { throw error }
+                    continue
+                }
+                guard progress(1) else { return false }
+            }
+            if isEmpty { break }
+        }
+        try removeDirectory(name)
+        return progress(1)
+    }
+
+    /// An ordinary user's directory may deny its own owner what emptying it takes.
+    private borrowing func openForRemoval(_ name: FileName) throws(SystemError) -> Descriptor {
+        if try status(of: name).permissions & S_IRWXU != S_IRWXU { try changeMode(of: name, to: S_IRWXU) }
+        return try openDirectory(name)
+    }
+
+    private borrowing func moveUp(
+        _ name: FileName, to top: borrowing Descriptor, counter: inout Int
+    ) throws(SystemError) {
+        // Taking a directory to another parent rewrites its `..`, which needs write permission on itself.
+        if try status(of: name).permissions & S_IRWXU != S_IRWXU { try changeMode(of: name, to: S_IRWXU) }
+        while true {
+            counter += 1
+            do throws(SystemError) {
+                return try rename(name, to: FileName(".removed-\(counter)")!, in: top, mode: .keeping)
+            } catch {
+                guard error == .exists else { throw error }
+            }
+        }
+    }
+}
