@@ -103,4 +103,6 @@ int platform_spawn_detached(pid_t *process, const char *path, char *const argume
     return error;
 }
 
+int platform_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
 int platform_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

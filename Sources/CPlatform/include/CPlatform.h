@@ -49,4 +49,7 @@ int platform_clone_file(int from, int to);
 /// Answers 0 or an error number, as posix_spawn does.
 int platform_spawn_detached(pid_t *process, const char *path, char *const arguments[], int report, int lock);
 
+/// Two ends that a program started by this one does not get.
+int platform_pipe(int ends[2]);
+
 int platform_pidfd_open(pid_t process);

@@ -1,0 +1,51 @@
+// Paths that the user named: made absolute, resolved, read whole.
+
+import Glibc
+public import SandboxModel
+
+public enum HostPath {
+    /// The path without symbolic links, `.` and `..`.
+    public static func resolved(_ path: String) throws(SystemError) -> String {
+        guard let resolved = unsafe realpath(path, nil) else { throw SystemError(code: errno) }
+        // realpath allocated it for us.
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    /// The path from the root, as it was written otherwise.
+    public static func absolute(_ path: String) throws(SystemError) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let directory = unsafe getcwd(nil, 0) else { throw SystemError(code: errno) }
+        // getcwd allocated it for us.
+        defer { unsafe free(directory) }
+        return unsafe String(cString: directory) + "/" + path
+    }
+
+    /// All bytes of a file that is not large.
+    public static func contents(_ path: String, limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {
+        try Descriptor.open(path: path, flags: O_RDONLY).readToEnd(limit: limit)
+    }
+
+    public static func status(_ path: String, following: Bool = true) throws(SystemError) -> FileStatus {
+        var status = stat()
+        try systemCall { unsafe following ? stat(path, &status) : lstat(path, &status) }
+        return FileStatus(status)
+    }
+}
+
+extension Descriptor {
+    /// Reads from the present position to the end: for pipes, and for files of /proc, which have no length.
+    public borrowing func readToEnd(limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {
+        let number = self.number
+        var bytes = [UInt8]()
+        var piece = [UInt8](repeating: 0, count: 16 * 1024)
+        while true {
+            let count = try systemCall {
+                unsafe piece.withUnsafeMutableBytes { unsafe Glibc.read(number, $0.baseAddress, $0.count) }
+            }
+            if count == 0 { return bytes }
+            bytes += piece[..<count]
+            if bytes.count > limit { throw .fileTooLarge }
+        }
+    }
+}
