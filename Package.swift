@@ -62,7 +62,7 @@ let package = Package(
             uses: ["BackingStore", "BundleSeal", "ContainerVolume", "DataProtection", "Platform", "SandboxModel"]),
 
         // Floor 6: the public library and the process that it talks to.
-        room("AppContainer", uses: [.product(name: "FlyingFox", package: "FlyingFox")]),
+        room("AppContainer", uses: [.product(name: "FlyingSocks", package: "FlyingFox")]),
         room(
             "Daemon",
             uses: [

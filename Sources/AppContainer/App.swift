@@ -1,0 +1,39 @@
+// An installed app, as the device lists it.
+
+/// An installed app and its containers. The names of the properties are those of its Info.plist and of
+/// `simctl listapps`, where these have one.
+public struct App: Codable, Hashable, Sendable {
+    /// CFBundleIdentifier.
+    public var identifier: String
+    /// The name under the icon.
+    public var name: String
+    /// The bundle directory's own name, such as `Notes.app`.
+    public var bundle: String
+    /// CFBundleShortVersionString.
+    public var version: String?
+    /// The name of the data container's directory.
+    public var container: String
+    /// The identifiers of the group containers that the app is entitled to.
+    public var groups: [String]
+    /// The identifiers of the iCloud containers that the app is entitled to.
+    public var iCloud: [String]
+    /// The number of the container's user.
+    public var owner: UInt32
+    /// Where the app is mounted now, or null.
+    public var mountPoint: String?
+
+    public init(
+        identifier: String, name: String, bundle: String, version: String?, container: String, groups: [String],
+        iCloud: [String], owner: UInt32, mountPoint: String?
+    ) {
+        self.identifier = identifier
+        self.name = name
+        self.bundle = bundle
+        self.version = version
+        self.container = container
+        self.groups = groups
+        self.iCloud = iCloud
+        self.owner = owner
+        self.mountPoint = mountPoint
+    }
+}

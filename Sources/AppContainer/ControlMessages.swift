@@ -1,0 +1,206 @@
+// The control API: each request, its path and what it is answered with.
+//
+// Requests are HTTP/1.1 over the device's control socket. A query is a GET; everything else is a POST with a JSON
+// object. The answer is 200 with a JSON object, or another status with a `Failure`.
+
+/// A request that the control API understands.
+public protocol ControlRequest: Codable, Sendable {
+    associatedtype Reply: Codable & Sendable
+    /// The path below ``ControlPath/root``.
+    static var path: String { get }
+    /// A query is a GET without a body; it changes nothing.
+    static var isQuery: Bool { get }
+}
+
+extension ControlRequest {
+    public static var isQuery: Bool { false }
+}
+
+public enum ControlPath {
+    public static let root = "/v1/"
+    /// Bytes that the body of a request may have.
+    public static let largestBody = 1 << 20
+}
+
+/// The answer to a request that has nothing to say.
+public struct Done: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+/// What the device and its daemon are doing.
+public struct StatusRequest: ControlRequest {
+    public typealias Reply = DeviceStatus
+    public static let path = "status"
+    public static let isQuery = true
+    public init() {}
+}
+
+/// Unmounts everything and ends the daemon.
+public struct ShutdownRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "shutdown"
+    public init() {}
+}
+
+/// The apps that are installed.
+public struct AppsRequest: ControlRequest {
+    public typealias Reply = [App]
+    public static let path = "apps"
+    public static let isQuery = true
+    public init() {}
+}
+
+/// Gives the passcode.
+public struct UnlockRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "unlock"
+    public var passcode: String
+
+    public init(passcode: String) {
+        self.passcode = passcode
+    }
+}
+
+/// Installs a `.app` directory.
+public struct InstallRequest: ControlRequest {
+    public typealias Reply = App
+    public static let path = "install"
+    /// The absolute path of the `.app` directory.
+    public var app: String
+    public var groups: [String]?
+    public var iCloud: [String]?
+    /// The user and group that the containers belong to; the daemon's own when null.
+    public var owner: UInt32?
+    public var ownerGroup: UInt32?
+
+    public init(
+        app: String, groups: [String] = [], iCloud: [String] = [], owner: UInt32? = nil, ownerGroup: UInt32? = nil
+    ) {
+        self.app = app
+        self.groups = groups
+        self.iCloud = iCloud
+        self.owner = owner
+        self.ownerGroup = ownerGroup
+    }
+}
+
+/// Removes an app and its containers.
+public struct UninstallRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "uninstall"
+    public var app: String
+
+    public init(app: String) {
+        self.app = app
+    }
+}
+
+/// Empties an app's data container to what it was after the installation.
+public struct ResetRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "reset"
+    public var app: String
+
+    public init(app: String) {
+        self.app = app
+    }
+}
+
+/// Entitles an installed app to further containers.
+public struct EntitleRequest: ControlRequest {
+    public typealias Reply = App
+    public static let path = "entitle"
+    public var app: String
+    public var groups: [String]?
+    public var iCloud: [String]?
+
+    public init(app: String, groups: [String] = [], iCloud: [String] = []) {
+        self.app = app
+        self.groups = groups
+        self.iCloud = iCloud
+    }
+}
+
+/// Puts files or directories into an app's Inbox.
+public struct DeliverRequest: ControlRequest {
+    /// The paths of what was delivered, relative to the app's home.
+    public typealias Reply = [String]
+    public static let path = "deliver"
+    public var app: String
+    /// Absolute paths of the host.
+    public var files: [String]
+
+    public init(app: String, files: [String]) {
+        self.app = app
+        self.files = files
+    }
+}
+
+/// Shows an app's home at a mount point.
+public struct MountRequest: ControlRequest {
+    public typealias Reply = Mount
+    public static let path = "mount"
+    public var app: String
+    /// An absolute path.
+    public var mountPoint: String
+    public var allowOther: Bool?
+    public var readOnly: Bool?
+
+    public init(app: String, mountPoint: String, allowOther: Bool = false, readOnly: Bool = false) {
+        self.app = app
+        self.mountPoint = mountPoint
+        self.allowOther = allowOther
+        self.readOnly = readOnly
+    }
+}
+
+/// Ends a mount.
+public struct UnmountRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "unmount"
+    public var mountPoint: String
+    /// Takes the mount out of sight now; it ends when the last file in it is closed.
+    public var lazy: Bool?
+
+    public init(mountPoint: String, lazy: Bool = false) {
+        self.mountPoint = mountPoint
+        self.lazy = lazy
+    }
+}
+
+/// Is answered when a mount has ended.
+public struct MountEndRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "mount-end"
+    public var mountPoint: String
+
+    public init(mountPoint: String) {
+        self.mountPoint = mountPoint
+    }
+}
+
+/// Tells the rules that hold for a path in an app's home.
+public struct InspectRequest: ControlRequest {
+    public typealias Reply = Inspection
+    public static let path = "inspect"
+    public var app: String
+    /// Relative to the app's home.
+    public var path: String
+
+    public init(app: String, path: String) {
+        self.app = app
+        self.path = path
+    }
+}
+
+/// Looks at every header, block and length of the device.
+public struct CheckRequest: ControlRequest {
+    public typealias Reply = CheckReport
+    public static let path = "check"
+    /// Clears away what a crash left over. Content is never touched.
+    public var repair: Bool?
+
+    public init(repair: Bool = false) {
+        self.repair = repair
+    }
+}

@@ -1,0 +1,111 @@
+// Driving a device from code: one method for each thing that a running device does.
+
+import FoundationEssentials
+
+/// A running device, reached over its control socket.
+///
+/// ```swift
+/// let device = DeviceClient(socket: path)          // `appcontainer status DEVICE --json` tells the path
+/// try await device.mount("com.example.Notes", at: "/tmp/notes")
+/// ```
+///
+/// Every method throws a ``DeviceError`` with one line for people and a kind for programs. Cancelling the task that
+/// waits for a long operation cancels the operation.
+public struct DeviceClient: Sendable {
+    /// The path of the control socket.
+    public let socket: String
+
+    public init(socket: String) {
+        self.socket = socket
+    }
+
+    public func status() async throws(DeviceError) -> DeviceStatus {
+        try await send(StatusRequest())
+    }
+
+    /// Unmounts everything and ends the daemon.
+    public func shutdown() async throws(DeviceError) {
+        _ = try await send(ShutdownRequest())
+    }
+
+    public func apps() async throws(DeviceError) -> [App] {
+        try await send(AppsRequest())
+    }
+
+    public func unlock(passcode: String) async throws(DeviceError) {
+        _ = try await send(UnlockRequest(passcode: passcode))
+    }
+
+    /// Mounts an app's home.
+    public func mount(
+        _ app: String, at mountPoint: String, allowOther: Bool = false, readOnly: Bool = false
+    ) async throws(DeviceError) -> Mount {
+        try await send(
+            MountRequest(app: app, mountPoint: mountPoint, allowOther: allowOther, readOnly: readOnly))
+    }
+
+    public func unmount(_ mountPoint: String, lazy: Bool = false) async throws(DeviceError) {
+        _ = try await send(UnmountRequest(mountPoint: mountPoint, lazy: lazy))
+    }
+
+    /// Returns when the mount has ended, however that came about.
+    public func waitForEnd(ofMount mountPoint: String) async throws(DeviceError) {
+        _ = try await send(MountEndRequest(mountPoint: mountPoint))
+    }
+
+    public func inspect(_ path: String, of app: String) async throws(DeviceError) -> Inspection {
+        try await send(InspectRequest(app: app, path: path))
+    }
+
+    /// Sends any request of the control API.
+    ///
+    /// - Parameter progress: told how far a long operation has come, some times a second.
+    public func send<Request: ControlRequest>(
+        _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
+    ) async throws(DeviceError) -> Request.Reply {
+        var connection = try await ControlConnection(to: socket)
+        let (status, body) = try await connection.send(
+            method: Request.isQuery ? "GET" : "POST", path: ControlPath.root + Request.path,
+            accept: progress == nil ? ControlMedia.json : ControlMedia.lines,
+            body: Request.isQuery ? [] : try DeviceClient.encode(request))
+
+        var result: Request.Reply?
+        var plain: [UInt8] = []
+        try await connection.lines(of: body) { (line) throws(DeviceError) in
+            guard status == 200, let progress else {
+                plain += line
+                return
+            }
+            let news = try DeviceClient.decode(WorkLine<Request.Reply>.self, from: line)
+            if let complaint = news.complaint { throw complaint }
+            if let step = news.progress { progress(step) }
+            if let end = news.result { result = end }
+        }
+        if status != 200 {
+            throw try DeviceClient.decode(Failure.self, from: plain).complaint
+        }
+        if progress == nil {
+            return try DeviceClient.decode(Request.Reply.self, from: plain)
+        }
+        guard let result else {
+            throw .unreachable("the device's daemon ended before it answered; see daemon.log in the device directory")
+        }
+        return result
+    }
+
+    private static func encode(_ request: some Encodable) throws(DeviceError) -> [UInt8] {
+        do {
+            return Array(try JSONEncoder().encode(request))
+        } catch {
+            throw DeviceError(kind: "badRequest", message: "the request cannot be written as JSON: \(error)")
+        }
+    }
+
+    private static func decode<Value: Decodable>(_ type: Value.Type, from bytes: [UInt8]) throws(DeviceError) -> Value {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw .unreachable("the device's daemon answered something else; are its version and this one the same?")
+        }
+    }
+}

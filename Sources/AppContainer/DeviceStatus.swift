@@ -1,0 +1,72 @@
+// What a device says of itself.
+
+/// The state of a device, its daemon and its mounts.
+public struct DeviceStatus: Codable, Hashable, Sendable {
+    /// `off`, or one of `beforeFirstUnlock`, `unlocked`, `locking`, `locked`.
+    public var state: String
+    /// The device's directory.
+    public var device: String
+    /// The device's UUID, which a clone does not share.
+    public var identifier: String
+    public var hasPasscode: Bool
+    /// The number of apps installed.
+    public var apps: Int
+    public var daemon: DaemonStatus
+    public var mounts: [Mount]
+
+    public init(
+        state: String, device: String, identifier: String, hasPasscode: Bool, apps: Int, daemon: DaemonStatus,
+        mounts: [Mount]
+    ) {
+        self.state = state
+        self.device = device
+        self.identifier = identifier
+        self.hasPasscode = hasPasscode
+        self.apps = apps
+        self.daemon = daemon
+        self.mounts = mounts
+    }
+
+    /// The state of a device that no daemon serves.
+    public static let off = "off"
+}
+
+/// The process that serves a device; both values are null while there is none.
+public struct DaemonStatus: Codable, Hashable, Sendable {
+    public var pid: Int32?
+    /// The path of the control socket.
+    public var socket: String?
+
+    public init(pid: Int32?, socket: String?) {
+        self.pid = pid
+        self.socket = socket
+    }
+
+    public static let off = DaemonStatus(pid: nil, socket: nil)
+
+    private enum CodingKeys: CodingKey {
+        case pid, socket
+    }
+
+    /// Writes null where there is no daemon, so that a script finds the keys in every answer.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(pid, forKey: .pid)
+        try container.encode(socket, forKey: .socket)
+    }
+}
+
+/// An app's home, shown at a mount point.
+public struct Mount: Codable, Hashable, Sendable {
+    public var app: String
+    public var mountPoint: String
+    public var readOnly: Bool
+    public var allowOther: Bool
+
+    public init(app: String, mountPoint: String, readOnly: Bool, allowOther: Bool) {
+        self.app = app
+        self.mountPoint = mountPoint
+        self.readOnly = readOnly
+        self.allowOther = allowOther
+    }
+}

@@ -1,0 +1,68 @@
+// What a device knows of one path in a mount.
+
+/// A file or directory in a mount, with the rules that hold for it.
+public struct Inspection: Codable, Hashable, Sendable {
+    /// Relative to the app's home; empty for the home itself.
+    public var path: String
+    public var app: String
+    /// `file`, `directory`, `symbolicLink`, `fifo` or `socket`.
+    public var kind: String
+    /// The part of the home that the path lies in.
+    public var zone: String
+    /// What the sandbox allows there, in words.
+    public var rule: String
+    /// The protection class of a file's content by Foundation's name; null where nothing is encrypted.
+    public var protection: String?
+    /// Whether the content can be read in the device's present state.
+    public var readable: Bool
+    /// The length in bytes that the app sees.
+    public var size: Int64
+    /// The bytes that the file takes in the device directory.
+    public var storedSize: Int64
+    public var owner: UInt32
+    public var group: UInt32
+    /// The permission bits.
+    public var mode: UInt32
+    /// The path in the device directory.
+    public var backing: String
+
+    public init(
+        path: String, app: String, kind: String, zone: String, rule: String, protection: String?, readable: Bool,
+        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: UInt32, backing: String
+    ) {
+        self.path = path
+        self.app = app
+        self.kind = kind
+        self.zone = zone
+        self.rule = rule
+        self.protection = protection
+        self.readable = readable
+        self.size = size
+        self.storedSize = storedSize
+        self.owner = owner
+        self.group = group
+        self.mode = mode
+        self.backing = backing
+    }
+
+    private enum CodingKeys: CodingKey {
+        case path, app, kind, zone, rule, protection, readable, size, storedSize, owner, group, mode, backing
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(path, forKey: .path)
+        try container.encode(app, forKey: .app)
+        try container.encode(kind, forKey: .kind)
+        try container.encode(zone, forKey: .zone)
+        try container.encode(rule, forKey: .rule)
+        try container.encode(protection, forKey: .protection)
+        try container.encode(readable, forKey: .readable)
+        try container.encode(size, forKey: .size)
+        try container.encode(storedSize, forKey: .storedSize)
+        try container.encode(owner, forKey: .owner)
+        try container.encode(group, forKey: .group)
+        try container.encode(mode, forKey: .mode)
+        try container.encode(backing, forKey: .backing)
+    }
+}
