@@ -6,38 +6,50 @@ import COpenSSL
 enum Agreement {
     static let publicKeyLength = 32
 
-    /// The public half of a private key.
-    static func publicKey(of privateKey: borrowing SecretCell) -> [UInt8] {
-        let key = unsafe makePrivate(privateKey)
-        defer { unsafe EVP_PKEY_free(key) }
-        var bytes = [UInt8](repeating: 0, count: publicKeyLength)
-        var count = publicKeyLength
-        let done = unsafe EVP_PKEY_get_raw_public_key(key, &bytes, &count)
-        precondition(done == 1 && count == publicKeyLength, "X25519 failed")
-        return bytes
-    }
+    /// A private key and its public half.
+    ///
+    /// libcrypto's copy of the private key lies outside locked memory, so a pair lives for one agreement only; it is
+    /// cleansed when it is freed.
+    @safe struct Pair: ~Copyable {
+        // Valid from init to deinit.
+        @unsafe private let key: OpaquePointer
+        let publicKey: [UInt8]
 
-    /// X25519 of a private and a public key.
-    /// - Returns: nil for a public key of small order, which would make the secret known to everybody.
-    static func sharedSecret(_ privateKey: borrowing SecretCell, _ publicKey: [UInt8]) -> SecretCell? {
-        guard publicKey.count == publicKeyLength else { return nil }
-        let own = unsafe makePrivate(privateKey)
-        defer { unsafe EVP_PKEY_free(own) }
-        let peer = unsafe EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, publicKey, publicKeyLength)
-        guard let peer = unsafe peer else { return nil }
-        defer { unsafe EVP_PKEY_free(peer) }
-        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, own, nil) else { return nil }
-        defer { unsafe EVP_PKEY_CTX_free(context) }
-        let secret = SecretCell()
-        var count = SecretCell.count
-        let done =
-            unsafe EVP_PKEY_derive_init(context) == 1 && EVP_PKEY_derive_set_peer(context, peer) == 1
-            && EVP_PKEY_derive(context, secret.base.assumingMemoryBound(to: UInt8.self), &count) == 1
-        guard done, count == SecretCell.count else {
+        init(_ secret: borrowing SecretCell) {
+            let bytes = unsafe secret.base.assumingMemoryBound(to: UInt8.self)
+            unsafe key = EVP_PKEY_new_raw_private_key_ex(nil, "X25519", nil, bytes, SecretCell.count)!
+            var publicKey = [UInt8](repeating: 0, count: publicKeyLength)
+            var count = publicKeyLength
+            let done = unsafe EVP_PKEY_get_raw_public_key(key, &publicKey, &count)
+            precondition(done == 1 && count == publicKeyLength, "X25519 failed")
+            self.publicKey = publicKey
+        }
+
+        deinit {
+            unsafe EVP_PKEY_free(key)
+        }
+
+        /// - Returns: nil for a public key of small order, which would make the secret known to everybody.
+        func sharedSecret(with publicKey: [UInt8]) -> SecretCell? {
+            let peer = unsafe EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, publicKey, publicKey.count)
+            guard let peer = unsafe peer else { return Pair.failed() }
+            defer { unsafe EVP_PKEY_free(peer) }
+            guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return Pair.failed() }
+            defer { unsafe EVP_PKEY_CTX_free(context) }
+            let secret = SecretCell()
+            var count = SecretCell.count
+            let done =
+                unsafe EVP_PKEY_derive_init(context) == 1 && EVP_PKEY_derive_set_peer(context, peer) == 1
+                && EVP_PKEY_derive(context, secret.base.assumingMemoryBound(to: UInt8.self), &count) == 1
+            guard done, count == SecretCell.count else { return Pair.failed() }
+            return secret
+        }
+
+        /// What went wrong is said by the nil; left in the thread's queue of errors it would be found by others.
+        private static func failed() -> SecretCell? {
             ERR_clear_error()
             return nil
         }
-        return secret
     }
 
     /// The wrapping key of one file: SHA-256(00 00 00 01 ‖ shared ‖ ephemeral public ‖ class public), the
@@ -51,11 +63,5 @@ enum Agreement {
         digest.update(classPublic)
         digest.finish(into: key)
         return KeyWrap(under: key)
-    }
-
-    /// libcrypto holds its copy for the time of one agreement only and cleanses it when it is freed.
-    private static func makePrivate(_ secret: borrowing SecretCell) -> OpaquePointer {
-        let bytes = unsafe secret.base.assumingMemoryBound(to: UInt8.self)
-        return unsafe EVP_PKEY_new_raw_private_key_ex(nil, "X25519", nil, bytes, SecretCell.count)!
     }
 }

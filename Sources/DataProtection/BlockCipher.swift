@@ -1,6 +1,5 @@
 // Sealing of blocks with AES-256-GCM: encrypted and authenticated content, and tags over bytes left in the clear.
 
-import COpenSSL
 public import Platform
 
 /// Seals and opens blocks through one libcrypto context that is reused, so that a block costs no allocation.
@@ -39,9 +38,7 @@ public import Platform
     /// A piece of a buffer: where it begins and how many bytes it has.
     public typealias Piece = (offset: Int, count: Int)
 
-    // Valid from init to deinit.
-    @unsafe private let context: OpaquePointer
-    private var loadedSerial: UInt64 = 0
+    private let context = GCMContext()
 
     /// The kernel's random bytes, a page at a time: one system call for 341 nonces.
     private let nonces = PageBuffer(count: PageBuffer.pageSize)
@@ -51,24 +48,11 @@ public import Platform
     private let header = PageBuffer(count: 40)
     private static let headerLength = 40
 
-    /// Fetched once: OpenSSL 3 walks its providers at every fetch.
-    nonisolated(unsafe) private static let cipher: OpaquePointer = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)!
-
-    public init() {
-        unsafe context = EVP_CIPHER_CTX_new()!
-        prepare()
-    }
-
-    deinit {
-        // Freeing cleanses the key schedule.
-        unsafe EVP_CIPHER_CTX_free(context)
-    }
+    public init() {}
 
     /// Forgets the key schedule, and whatever of the last block is still in the context.
     public func wipe() {
-        unsafe EVP_CIPHER_CTX_reset(context)
-        prepare()
-        loadedSerial = 0
+        context.wipe()
     }
 
     /// Encrypts a block under a fresh random nonce.
@@ -90,15 +74,12 @@ public import Platform
     ) {
         precondition(offset >= 0 && offset <= target.count - plaintext.byteCount, "outside the buffer")
         // Within the buffer by the check above, and the buffer lives at least as long as the call.
-        let output = unsafe (target.base + offset).assumingMemoryBound(to: UInt8.self)
+        let output = unsafe target.base + offset
         begin(key: key, nonceIn: slot, at: slotOffset, encrypting: true)
         authenticate(binding, (0, 0), (0, 0))
-        var written: Int32 = 0
         unsafe plaintext.withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress, bytes.count > 0 else { return }
-            let input = unsafe start.assumingMemoryBound(to: UInt8.self)
-            let done = unsafe EVP_EncryptUpdate(context, output, &written, input, Int32(bytes.count))
-            precondition(done == 1, "AES-GCM failed")
+            guard let start = bytes.baseAddress else { return }
+            unsafe context.transform(start, to: output, count: bytes.count)
         }
         finish(tagTo: slot, at: slotOffset + BlockCipher.nonceLength)
     }
@@ -112,14 +93,10 @@ public import Platform
     ) -> Bool {
         precondition(offset >= 0 && count >= 0 && offset <= buffer.count - count, "outside the buffer")
         // Within the buffer by the check above, and the buffer lives at least as long as the call.
-        let bytes = unsafe (buffer.base + offset).assumingMemoryBound(to: UInt8.self)
+        let bytes = unsafe buffer.base + offset
         begin(key: key, nonceIn: slot, at: slotOffset, encrypting: false)
         authenticate(binding, (0, 0), (0, 0))
-        if count > 0 {
-            var written: Int32 = 0
-            let done = unsafe EVP_DecryptUpdate(context, bytes, &written, bytes, Int32(count))
-            precondition(done == 1, "AES-GCM failed")
-        }
+        unsafe context.transform(bytes, to: bytes, count: count)
         if matches(tagIn: slot, at: slotOffset + BlockCipher.nonceLength) { return true }
         buffer.wipe(offset, count: count)
         return false
@@ -150,11 +127,6 @@ public import Platform
         return matches(tagIn: buffer, at: tagAt + BlockCipher.nonceLength)
     }
 
-    private func prepare() {
-        let ready = unsafe EVP_CipherInit_ex2(context, BlockCipher.cipher, nil, nil, 1, nil)
-        precondition(ready == 1, "AES-256-GCM is missing from libcrypto")
-    }
-
     /// 96 random bits for each block are safe for 2^32 blocks under one key (NIST SP 800-38D, 8.3): 16 TiB written
     /// to one file.
     @inline(__always)
@@ -170,13 +142,7 @@ public import Platform
     @inline(__always)
     private func begin(key: FileKey, nonceIn slot: PageBuffer, at offset: Int, encrypting: Bool) {
         precondition(offset >= 0 && offset <= slot.count - BlockCipher.slotLength, "outside the buffer")
-        let nonce = unsafe (slot.base + offset).assumingMemoryBound(to: UInt8.self)
-        let isLoaded = key.serial == loadedSerial
-        // The secret belongs to the key, which the caller holds for the time of the call.
-        let secret = unsafe isLoaded ? nil : key.secret.base.assumingMemoryBound(to: UInt8.self)
-        let ready = unsafe EVP_CipherInit_ex2(context, nil, secret, nonce, encrypting ? 1 : 0, nil)
-        precondition(ready == 1, "AES-GCM failed")
-        loadedSerial = key.serial
+        unsafe context.begin(key: key, nonce: slot.base + offset, encrypting: encrypting)
     }
 
     @inline(__always)
@@ -195,30 +161,18 @@ public import Platform
     private func authenticate(_ buffer: PageBuffer, _ piece: Piece) {
         precondition(
             piece.offset >= 0 && piece.count >= 0 && piece.offset <= buffer.count - piece.count, "outside the buffer")
-        guard piece.count > 0 else { return }
-        let bytes = unsafe (buffer.base + piece.offset).assumingMemoryBound(to: UInt8.self)
-        var ignored: Int32 = 0
-        let done = unsafe EVP_CipherUpdate(context, nil, &ignored, bytes, Int32(piece.count))
-        precondition(done == 1, "AES-GCM failed")
+        unsafe context.authenticate(buffer.base + piece.offset, count: piece.count)
     }
+
+    // The slot's bounds were checked by `begin`.
 
     @inline(__always)
     private func finish(tagTo slot: PageBuffer, at offset: Int) {
-        var written: Int32 = 0
-        // GCM has no last block: nothing is written here, and the tag is asked for.
-        let tag = unsafe (slot.base + offset)
-        let done =
-            unsafe EVP_EncryptFinal_ex(context, tag.assumingMemoryBound(to: UInt8.self), &written) == 1
-            && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(BlockCipher.tagLength), tag) == 1
-        precondition(done, "AES-GCM failed")
+        unsafe context.finish(tagTo: slot.base + offset)
     }
 
     @inline(__always)
     private func matches(tagIn slot: PageBuffer, at offset: Int) -> Bool {
-        var written: Int32 = 0
-        let tag = unsafe (slot.base + offset)
-        let set = unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(BlockCipher.tagLength), tag)
-        precondition(set == 1, "AES-GCM failed")
-        return unsafe EVP_DecryptFinal_ex(context, tag.assumingMemoryBound(to: UInt8.self), &written) == 1
+        unsafe context.matches(tag: slot.base + offset)
     }
 }

@@ -27,6 +27,14 @@ import COpenSSL
         precondition(done == 1)
     }
 
+    /// The 32 bytes of the digest, of something that is not secret. Ends the computation.
+    consuming func finish() -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: SecretCell.count)
+        let done = unsafe EVP_DigestFinal_ex(context, &bytes, nil)
+        precondition(done == 1)
+        return bytes
+    }
+
     /// Puts the 32 bytes of the digest into the cell and ends the computation.
     consuming func finish(into cell: borrowing SecretCell) {
         let done = unsafe EVP_DigestFinal_ex(context, cell.base.assumingMemoryBound(to: UInt8.self), nil)

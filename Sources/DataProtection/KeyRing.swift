@@ -93,11 +93,10 @@ public final class KeyRing: Sendable {
     private static func bit(_ protection: ProtectionClass) -> UInt8 { 1 << protection.rawValue }
 
     private static func seal(_ key: FileKey, for classPublic: [UInt8]) throws(KeyFault) -> [UInt8] {
-        let ephemeral = SecretCell.random()
-        let ephemeralPublic = Agreement.publicKey(of: ephemeral)
-        guard let shared = Agreement.sharedSecret(ephemeral, classPublic) else { throw .damaged }
-        let wrap = Agreement.wrappingKey(shared: shared, ephemeral: ephemeralPublic, classPublic: classPublic)
-        return wrap.wrap(key.secret, after: ephemeralPublic)
+        let ephemeral = Agreement.Pair(SecretCell.random())
+        guard let shared = ephemeral.sharedSecret(with: classPublic) else { throw .damaged }
+        let wrap = Agreement.wrappingKey(shared: shared, ephemeral: ephemeral.publicKey, classPublic: classPublic)
+        return wrap.wrap(key.secret, after: ephemeral.publicKey)
     }
 
     private func open(_ blob: [UInt8]) throws(KeyFault) -> FileKey {
@@ -105,7 +104,7 @@ public final class KeyRing: Sendable {
         let (own, classPublic) = keys.withLock { ($0[.completeUnlessOpen], $0.unlessOpenPublic) }
         guard let own, let classPublic else { throw .unavailable(.completeUnlessOpen) }
         let ephemeralPublic = Array(blob.prefix(Agreement.publicKeyLength))
-        guard let shared = Agreement.sharedSecret(own.secret, ephemeralPublic) else { throw .damaged }
+        guard let shared = Agreement.Pair(own.secret).sharedSecret(with: ephemeralPublic) else { throw .damaged }
         let wrap = Agreement.wrappingKey(shared: shared, ephemeral: ephemeralPublic, classPublic: classPublic)
         guard let secret = wrap.unwrap(blob.dropFirst(Agreement.publicKeyLength)) else { throw .damaged }
         return FileKey(secret)

@@ -81,11 +81,10 @@ import Synchronization
     }
 
     /// A copy of 32 bytes. The caller wipes its own.
-    init(copying bytes: RawSpan, in arena: SecretArena = .shared) {
-        precondition(bytes.byteCount == SecretCell.count, "a secret has 32 bytes")
+    init(copying bytes: some Collection<UInt8>, in arena: SecretArena = .shared) {
+        precondition(bytes.count == SecretCell.count, "a secret has 32 bytes")
         self.init(in: arena)
-        let base = unsafe base
-        unsafe bytes.withUnsafeBytes { unsafe base.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+        unsafe UnsafeMutableRawBufferPointer(start: base, count: SecretCell.count).copyBytes(from: bytes)
     }
 
     /// A new key, straight from the kernel's generator.
@@ -95,24 +94,13 @@ import Synchronization
         return cell
     }
 
+    borrowing func zero() {
+        unsafe explicit_bzero(base, SecretCell.count)
+    }
+
     deinit {
         unsafe arena.giveBack(base)
     }
-
-    borrowing func isEqual(to other: borrowing SecretCell) -> Bool {
-        unsafe timingSafeEqual(base, other.base, SecretCell.count)
-    }
-}
-
-/// Compares without telling by its duration where the first difference is.
-@unsafe func timingSafeEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
-    var difference: UInt8 = 0
-    for index in 0..<count {
-        let one = unsafe left.load(fromByteOffset: index, as: UInt8.self)
-        let other = unsafe right.load(fromByteOffset: index, as: UInt8.self)
-        difference |= one ^ other
-    }
-    return difference == 0
 }
 
 /// What the process knows about the memory that its keys are in.

@@ -1,0 +1,105 @@
+// The keybag's bytes, 344 of them. Numbers are little-endian.
+//
+//       0   8  "ACKEYBAG"
+//       8   4  version, 1
+//      12   4  flags: 1, there is a passcode
+//      16  16  identifier
+//      32  16  device mark
+//      48  32  salt of scrypt
+//      80   4  log2 N of scrypt
+//      84   4  r of scrypt
+//      88   4  p of scrypt
+//      92   4  zero
+//      96  40  class A, wrapped
+//     136  32  class B, public key
+//     168  40  class B, private key, wrapped
+//     208  40  class C, wrapped
+//     248  40  class D, wrapped
+//     288  32  HMAC-SHA-256 over 0..<288
+//     320  24  SHA-256 over all that goes before, cut to 24 bytes: in every version at the end, so that changed bytes
+//              are told apart from a newer version and from another device's keybag
+
+extension Keybag {
+    static let identifierLength = 16
+    static let deviceMarkLength = 16
+    static let saltLength = 32
+    public static let encodedLength = 344
+
+    private static let magic = Array("ACKEYBAG".utf8)
+    private static let version: UInt32 = 1
+    private static let passcodeFlag: UInt32 = 1
+    private static let codeOffset = 288
+    private static let checksumLength = 24
+
+    public func encoded() -> [UInt8] {
+        let bytes = authenticatedBytes() + authenticationCode
+        return bytes + Keybag.checksum(bytes[...])
+    }
+
+    /// Reads a keybag. That it is this device's own is found out when it is opened.
+    /// - Throws: ``KeybagFault/truncated``, ``KeybagFault/damaged``, ``KeybagFault/newerVersion(_:)``.
+    public init(decoding bytes: [UInt8]) throws(KeybagFault) {
+        guard bytes.count >= 12 + Keybag.checksumLength else { throw .truncated }
+        let isWhole = Keybag.checksum(bytes.dropLast(Keybag.checksumLength)) == Array(bytes.suffix(Keybag.checksumLength))
+        guard isWhole else {
+            throw bytes.count < Keybag.encodedLength ? .truncated : .damaged
+        }
+        var fields = Fields(bytes[...])
+        guard fields.bytes(8) == Keybag.magic else { throw .damaged }
+        let version = fields.number()
+        guard version == Keybag.version else {
+            throw version > Keybag.version ? .newerVersion(version) : .damaged
+        }
+        guard bytes.count == Keybag.encodedLength else { throw .damaged }
+        let flags = fields.number()
+        let (identifier, deviceMark) = (fields.bytes(Keybag.identifierLength), fields.bytes(Keybag.deviceMarkLength))
+        let salt = fields.bytes(Keybag.saltLength)
+        let (level, blockSize, parallelism, zero) = (fields.number(), fields.number(), fields.number(), fields.number())
+        guard flags & ~Keybag.passcodeFlag == 0, zero == 0,
+            let cost = PasscodeCost(level: Int(level), blockSize: blockSize, parallelism: parallelism)
+        else { throw .damaged }
+        let complete = fields.bytes(KeyWrap.wrappedLength)
+        let unlessOpenPublic = fields.bytes(Agreement.publicKeyLength)
+        self.init(
+            identifier: identifier, deviceMark: deviceMark, hasPasscode: flags & Keybag.passcodeFlag != 0, cost: cost,
+            salt: salt, complete: complete, unlessOpenPublic: unlessOpenPublic,
+            unlessOpen: fields.bytes(KeyWrap.wrappedLength), untilFirst: fields.bytes(KeyWrap.wrappedLength),
+            none: fields.bytes(KeyWrap.wrappedLength), authenticationCode: fields.bytes(SecretCell.count))
+    }
+
+    /// Everything before the authentication code.
+    func authenticatedBytes() -> [UInt8] {
+        var bytes = Keybag.magic
+        bytes += number(Keybag.version) + number(hasPasscode ? Keybag.passcodeFlag : 0)
+        bytes += identifier + deviceMark + salt
+        bytes += number(UInt32(cost.level)) + number(cost.blockSize) + number(cost.parallelism) + number(0)
+        bytes += complete + unlessOpenPublic + unlessOpen + untilFirst + none
+        precondition(bytes.count == Keybag.codeOffset)
+        return bytes
+    }
+
+    private func number(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var digest = Digest()
+        digest.update(Array(bytes))
+        return Array(digest.finish().prefix(checksumLength))
+    }
+
+    private struct Fields {
+        private var rest: ArraySlice<UInt8>
+
+        init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+        mutating func bytes(_ count: Int) -> [UInt8] {
+            defer { rest = rest.dropFirst(count) }
+            return Array(rest.prefix(count))
+        }
+
+        mutating func number() -> UInt32 {
+            bytes(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// What one guess of a passcode costs.
+
+/// The parameters of scrypt, as the keybag stores them.
+public struct PasscodeCost: Equatable, Sendable {
+    /// The binary logarithm of scrypt's N.
+    public let level: Int
+    let blockSize: UInt32
+    let parallelism: UInt32
+
+    /// From the cheapest that libcrypto accepts, for tests, to a gigabyte for each guess.
+    public static let levels = 1...20
+
+    /// About 80 ms and 32 MiB, what Apple's platform security guide names for one guess on the device.
+    public static let standard = PasscodeCost(level: 15)!
+
+    /// - Parameter level: each step doubles time and memory.
+    /// - Returns: nil for a level outside ``levels``.
+    public init?(level: Int) {
+        self.init(level: level, blockSize: 8, parallelism: 1)
+    }
+
+    init?(level: Int, blockSize: UInt32, parallelism: UInt32) {
+        guard PasscodeCost.levels.contains(level) else { return nil }
+        // What a keybag may ask for is bounded, so that no file makes the process run out of memory.
+        guard (1...32).contains(blockSize), (1...16).contains(parallelism) else { return nil }
+        self.level = level
+        self.blockSize = blockSize
+        self.parallelism = parallelism
+    }
+
+    var iterations: UInt64 { 1 << UInt64(level) }
+
+    /// What scrypt needs at these parameters; libcrypto's own limit would refuse the standard ones.
+    var memoryLimit: UInt64 {
+        128 * UInt64(blockSize) * (iterations + UInt64(parallelism) + 2) + 4096
+    }
+}
