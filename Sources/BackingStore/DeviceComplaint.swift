@@ -1,0 +1,52 @@
+// The host's error numbers as one line for the user.
+
+public import SandboxModel
+import Glibc
+import Platform
+
+extension Complaint {
+    /// - Parameter doing: what could not be done, such as "cannot create Notes.app".
+    public init(_ error: SystemError, doing: String) {
+        switch error.code {
+        case ENOSPC, EDQUOT:
+            self.init(.noSpace, "\(doing): the host filesystem is full; make room and try again")
+        case EACCES, EPERM, EROFS:
+            self.init(.notAllowed, "\(doing): \(error.message)")
+        default:
+            self.init(.unexpected, "\(doing): \(error.message)")
+        }
+    }
+
+    /// Runs calls of the host, and says in one line what was being done when one fails.
+    public static func wrap<Result: ~Copyable>(
+        _ doing: @autoclosure () -> String, _ body: () throws(SystemError) -> Result
+    ) throws(Complaint) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw Complaint(error, doing: doing())
+        }
+    }
+
+    /// What an operation throws whose progress callback asked it to end.
+    public static let cancelled = Complaint(.unexpected, "cancelled; nothing was changed")
+}
+
+/// How far a long operation is. A callback that takes it answers false to cancel the operation.
+public struct DeviceProgress: Sendable {
+    public enum Unit: Sendable {
+        case bytes
+        case files
+    }
+
+    public let unit: Unit
+    public let completed: Int64
+    /// nil when the end is not known.
+    public let total: Int64?
+
+    public init(unit: Unit, completed: Int64, total: Int64?) {
+        self.unit = unit
+        self.completed = completed
+        self.total = total
+    }
+}

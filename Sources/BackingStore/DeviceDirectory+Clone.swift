@@ -1,0 +1,46 @@
+// A second device with the same content: byte for byte, but a UUID of its own.
+
+import Glibc
+import Platform
+public import SandboxModel
+
+extension DeviceDirectory {
+    /// Copies the device, which is shut down (the lock proves it), to a place where nothing is.
+    ///
+    /// Times, modes, owners, attributes, hard links and holes are kept; content is shared or copied inside the host
+    /// where the host can. What belongs to one run only (daemon.json, the log, work under way) is left out.
+    ///
+    /// - Throws: ``Complaint`` of kind `deviceExists`, `noSpace`, …; nothing that looks like a device is left behind.
+    public func clone(
+        to newPath: String, holding lock: DeviceLock, progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) {
+        let place = try DevicePlace.at(newPath)
+        let total = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
+            try TreeCopy.contentSize(of: root.openDirectory(Name.containers))
+        }
+        try place.build { (directory) throws(Complaint) in
+            let failure = "cannot clone \(path) to \(place.path)"
+            let finished = try Complaint.wrap(failure) { () throws(SystemError) in
+                for name in [Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock] {
+                    let bytes = try DeviceFile(name: name).read(in: root) ?? []
+                    try DeviceFile(name: name).replace(with: bytes, in: directory)
+                }
+                try directory.makePrivateDirectory(Name.staging)
+                try directory.makePrivateDirectory(Name.containers)
+                var copy = TreeCopy(
+                    from: try root.openDirectory(Name.containers), to: try directory.openDirectory(Name.containers))
+                var copied: Int64 = 0
+                return try copy.run { count in
+                    copied += count
+                    return progress(DeviceProgress(unit: .bytes, completed: min(copied, total), total: total))
+                }
+            }
+            guard finished else { throw Complaint.cancelled }
+            let record = DeviceRecord(uuid: ContainerUUID().text, created: created, settings: settings)
+            let bytes = try DeviceRecords.encode(record)
+            try Complaint.wrap(failure) { () throws(SystemError) in
+                try DeviceFile(name: Name.record).replace(with: bytes, in: directory)
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// Making a device: built beside its place under a name that nobody takes for a device, then renamed.
+
+import Glibc
+import Platform
+public import SandboxModel
+
+extension DeviceDirectory {
+    /// Makes an empty device where nothing is, or in place of an empty directory.
+    ///
+    /// - Parameter makeKeybag: makes the keybag's bytes from the new UID key.
+    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` when the directory above is
+    ///   missing, or what `makeKeybag` throws; nothing is left behind.
+    public static func create(
+        at path: String, settings: DeviceSettings = DeviceSettings(),
+        makeKeybag: (RawSpan) throws(Complaint) -> [UInt8]
+    ) throws(Complaint) {
+        let place = try DevicePlace.at(path)
+        try place.build { (directory) throws(Complaint) in
+            let missing = try Complaint.wrap("cannot create \(place.path)") { () throws(SystemError) in
+                try HostProbe.missingAbilities(in: directory)
+            }
+            guard missing.isEmpty else {
+                let type = HostProbe.filesystemType(of: directory)
+                let list = missing.map(\.rawValue).joined(separator: ", ")
+                throw Complaint(
+                    .hostFilesystem,
+                    "\(place.path) would be on a host filesystem (\(type)) that lacks \(list); "
+                        + "use ext4, xfs, btrfs or tmpfs")
+            }
+            let uidKey = PageBuffer(count: uidKeyLength)
+            defer { uidKey.wipe(0, count: uidKey.count) }
+            Entropy.fill(uidKey, at: 0, count: uidKeyLength)
+            let keybag = try uidKey.withBytes(0, count: uidKeyLength, makeKeybag)
+            let record = DeviceRecord(
+                uuid: ContainerUUID().text, created: DeviceRecords.now(), settings: settings)
+            let files: [(FileName, [UInt8])] = [
+                (Name.apps, try DeviceRecords.encode(apps: [])),
+                (Name.sessions, try DeviceRecords.encode(SessionRecord())),
+                (Name.keybag, keybag),
+                (Name.uidKey, uidKey.bytes(0, count: uidKeyLength)),
+                (Name.lock, []),
+                (Name.record, try DeviceRecords.encode(record)),
+            ]
+            try Complaint.wrap("cannot create \(place.path)") { () throws(SystemError) in
+                try makeContainerDirectories(in: directory)
+                try directory.makePrivateDirectory(Name.staging)
+                for (name, bytes) in files { try DeviceFile(name: name).replace(with: bytes, in: directory) }
+            }
+        }
+    }
+
+    static func makeContainerDirectories(in directory: borrowing Descriptor) throws(SystemError) {
+        for kind in ContainerKind.allCases {
+            for depth in kind.path.indices {
+                let parent = try directory.openDirectory(at: kind.path[..<depth])
+                guard try !parent.exists(kind.path[depth]) else { continue }
+                try parent.makePrivateDirectory(kind.path[depth])
+                try parent.synchronizeEntries()
+            }
+        }
+    }
+}
+
+extension Descriptor {
+    /// A directory that is its owner's alone, whatever the umask.
+    borrowing func makePrivateDirectory(_ name: FileName) throws(SystemError) {
+        try makeDirectory(name, mode: S_IRWXU)
+        try changeMode(of: name, to: S_IRWXU)
+    }
+}
+
+/// Where a new device is to be.
+struct DevicePlace: ~Copyable {
+    let path: String
+    fileprivate let parent: Descriptor
+    fileprivate let name: FileName
+    /// An empty directory stands there and is replaced.
+    fileprivate let replacing: Bool
+
+    /// Looks whether a device can be made at a path.
+    static func at(_ path: String) throws(Complaint) -> DevicePlace {
+        let path = DeviceDirectory.withoutTrailingSlashes(path)
+        let slash = path.lastIndex(of: "/")
+        let last = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        // The name of a new device gets a prefix and a suffix while it is built.
+        guard let name = FileName(last.utf8), name.bytes.count <= 200 else {
+            throw Complaint(.badRequest, "\(path) does not end with a name that a device can have")
+        }
+        let above = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let parent: Descriptor
+        do throws(SystemError) {
+            parent = try Descriptor.open(path: above, flags: O_RDONLY | O_DIRECTORY)
+        } catch {
+            if error == .noEntry || error == .notDirectory {
+                throw Complaint(.notFound, "\(above) is not a directory; make it first")
+            }
+            throw Complaint(error, doing: "cannot open \(above)")
+        }
+        let state: State
+        do throws(SystemError) {
+            state = try DevicePlace.state(of: name, in: parent)
+        } catch {
+            throw Complaint(error, doing: "cannot look at \(path)")
+        }
+        switch state {
+        case .free, .emptyDirectory:
+            return DevicePlace(path: path, parent: parent, name: name, replacing: state == .emptyDirectory)
+        case .device: throw Complaint(.deviceExists, "\(path) is a device already; choose another name")
+        case .taken: throw Complaint(.deviceExists, "\(path) exists already; choose another name")
+        }
+    }
+
+    private enum State {
+        case free, emptyDirectory, device, taken
+    }
+
+    private static func state(of name: FileName, in parent: borrowing Descriptor) throws(SystemError) -> State {
+        guard try parent.exists(name) else { return .free }
+        guard try parent.status(of: name).kind == .directory else { return .taken }
+        let directory = try parent.openDirectory(name)
+        if try directory.exists(DeviceDirectory.Name.record) { return .device }
+        return try directory.names { _ in true }.isEmpty ? .emptyDirectory : .taken
+    }
+
+    /// Builds a device under another name, makes it durable, and gives it its own name. When `body` throws, or the
+    /// process is killed before the last step, there is no device.
+    borrowing func build(_ body: (borrowing Descriptor) throws(Complaint) -> Void) throws(Complaint) {
+        let temporary = FileName(".\(name.text).\(ContainerUUID().text)")!
+        try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
+            try parent.makePrivateDirectory(temporary)
+        }
+        do throws(Complaint) {
+            let directory = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
+                try parent.open(temporary, flags: O_RDONLY | O_DIRECTORY)
+            }
+            try body(directory)
+            try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
+                try directory.synchronizeFilesystem()
+            }
+            try moveIntoPlace(temporary)
+        } catch {
+            _ = try? parent.removeTree(temporary)
+            throw error
+        }
+        try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
+            try parent.synchronizeEntries()
+        }
+    }
+
+    private borrowing func moveIntoPlace(_ temporary: FileName) throws(Complaint) {
+        do throws(SystemError) {
+            try parent.rename(temporary, to: name, in: parent, mode: replacing ? .replacing : .keeping)
+        } catch {
+            switch error {
+            case .exists, .directoryNotEmpty:
+                throw Complaint(.deviceExists, "\(path) exists now; choose another name")
+            case .busy:
+                throw Complaint(.deviceExists, "\(path) is a mount point; name a directory inside it")
+            default:
+                throw Complaint(error, doing: "cannot create \(path)")
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// The end of a device's content, or of the device: each can be interrupted anywhere and done again.
+
+import Glibc
+import Platform
+public import SandboxModel
+
+extension DeviceDirectory {
+    /// Makes the device as new: no app, no container, other keys; settings and UUID stay.
+    ///
+    /// The new keys are laid ready first. Their directory's name is the mark from which an interrupted erase is
+    /// finished by whoever locks the device next, so that no keybag ever meets another device's UID key.
+    public func erase(
+        holding lock: DeviceLock, makeKeybag: (RawSpan) throws(Complaint) -> [UInt8],
+        progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) {
+        let uidKey = PageBuffer(count: DeviceDirectory.uidKeyLength)
+        defer { uidKey.wipe(0, count: uidKey.count) }
+        Entropy.fill(uidKey, at: 0, count: DeviceDirectory.uidKeyLength)
+        let keybag = try uidKey.withBytes(0, count: DeviceDirectory.uidKeyLength, makeKeybag)
+        try Complaint.wrap("cannot erase \(path)") { () throws(SystemError) in
+            let staging = try staging()
+            let name = ContainerUUID().fileName
+            try staging.makePrivateDirectory(name)
+            let keys = try staging.openDirectory(name)
+            try DeviceFile(name: Name.uidKey).replace(
+                with: uidKey.bytes(0, count: DeviceDirectory.uidKeyLength), in: keys)
+            try DeviceFile(name: Name.keybag).replace(with: keybag, in: keys)
+            try staging.rename(name, to: Name.erasing, in: root)
+            try root.synchronizeEntries()
+        }
+        try finishErase()
+        try Complaint.wrap("cannot remove what was erased from \(path)") { () throws(SystemError) in
+            _ = try emptyStaging(progress: progress)
+        }
+    }
+
+    /// Does whatever an erase that has been decided on has left to do. Each step may have been done before.
+    func finishErase() throws(Complaint) {
+        let pending = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
+            try root.exists(Name.erasing)
+        }
+        guard pending else { return }
+        try replace(Name.apps, with: try DeviceRecords.encode(apps: []))
+        try Complaint.wrap("cannot erase \(path)") { () throws(SystemError) in
+            let staging = try staging()
+            if try root.exists(Name.containers) {
+                try root.rename(Name.containers, to: ContainerUUID().fileName, in: staging)
+            }
+            let keys = try root.openDirectory(Name.erasing)
+            for name in [Name.keybag, Name.uidKey] where try keys.exists(name) {
+                try keys.rename(name, to: name, in: root)
+            }
+            try DeviceDirectory.makeContainerDirectories(in: root)
+            try root.synchronizeEntries()
+            // Last: from here on the erase is over.
+            try root.removeDirectory(Name.erasing)
+            try root.synchronizeEntries()
+        }
+    }
+
+    /// Removes the device. What makes it a device goes last, so that an interrupted `delete` can be given again.
+    ///
+    /// - Throws: ``Complaint`` of kind `notAllowed` when the directory holds something that is not the device's.
+    public func delete(
+        holding lock: DeviceLock, progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) {
+        let names = try Complaint.wrap("cannot list \(path)") { () throws(SystemError) in
+            try root.names { _ in true }
+        }
+        if let stranger = names.first(where: { !DeviceDirectory.isOwn($0) }) {
+            throw Complaint(
+                .notAllowed, "\(path)/\(stranger.text) is not the device's; move it away, then delete the device")
+        }
+        var removed: Int64 = 0
+        let first = names.filter { $0 != Name.record && $0 != Name.lock }
+        for name in first + [Name.record, Name.lock] where names.contains(name) {
+            let finished = try Complaint.wrap("cannot delete \(path)/\(name.text)") { () throws(SystemError) in
+                try root.removeTree(name) { count in
+                    removed += count
+                    return progress(DeviceProgress(unit: .files, completed: removed, total: nil))
+                }
+            }
+            guard finished else {
+                throw Complaint(.unexpected, "cancelled; \(path) is deleted in part: delete it again")
+            }
+        }
+        try Complaint.wrap("cannot delete \(path)") { () throws(SystemError) in try removeOwnName() }
+    }
+
+    private func removeOwnName() throws(SystemError) {
+        let resolved = try HostPath.resolved(path)
+        guard let slash = resolved.lastIndex(of: "/"), let name = FileName(resolved[slash...].dropFirst().utf8) else {
+            return
+        }
+        let parent = try Descriptor.open(path: String(resolved[...slash]), flags: O_RDONLY | O_DIRECTORY)
+        do throws(SystemError) {
+            try parent.removeDirectory(name)
+        } catch {
+            // A filesystem is mounted right there: its root stays.
+            guard error == .busy else { throw error }
+        }
+    }
+
+    private static func isOwn(_ name: FileName) -> Bool {
+        let own = [
+            Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock, Name.staging,
+            Name.containers, Name.erasing,
+        ]
+        let text = name.text
+        return own.contains(name) || text.hasPrefix("daemon.")
+            || own.contains { text == ".\($0.text).new" } || text == ".daemon.json.new"
+    }
+}

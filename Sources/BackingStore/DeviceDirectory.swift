@@ -1,0 +1,203 @@
+// The device directory: where each thing lies, and who may change it.
+// Records are read by anybody; they are changed by whoever holds the ``DeviceLock``, from one thread at a time.
+
+import Glibc
+public import Platform
+public import SandboxModel
+
+/// A directory of the host that holds a device: its keys, its records, every app and its containers.
+public final class DeviceDirectory: Sendable {
+    /// The directory as the user named it: for messages and for paths that are shown.
+    public let path: String
+    /// The directory itself, open for reading.
+    public let root: Descriptor
+    /// The device's own UUID. A clone has another.
+    public let uuid: String
+    /// When the device was created: ISO 8601, in UTC.
+    public let created: String
+    public let settings: DeviceSettings
+
+    enum Name {
+        static let record: FileName = "Device.json"
+        static let apps: FileName = "Apps.json"
+        static let sessions: FileName = "Sessions.json"
+        static let keybag: FileName = "Keybag"
+        static let uidKey: FileName = "UID.key"
+        static let lock: FileName = "lock"
+        static let staging: FileName = "Staging"
+        static let containers: FileName = "Containers"
+        /// Holds the new keys while an erase is under way.
+        static let erasing: FileName = "Erasing"
+        static let daemonRecord: FileName = "daemon.json"
+        static let daemonLog: FileName = "daemon.log"
+    }
+
+    static let uidKeyLength = 32
+
+    init(path: String, root: consuming Descriptor, record: DeviceRecord) {
+        self.path = path
+        self.root = root
+        uuid = record.uuid
+        created = record.created
+        settings = record.settings
+    }
+
+    /// Opens a device without locking it: enough for looking.
+    /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice`, `newerFormat` or `damaged`.
+    public static func open(at path: String) throws(Complaint) -> DeviceDirectory {
+        let path = withoutTrailingSlashes(path)
+        let root: Descriptor
+        do throws(SystemError) {
+            root = try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+        } catch {
+            switch error {
+            case .noEntry:
+                throw Complaint(.deviceMissing, "\(path) does not exist; make a device with: appcontainer create \(path)")
+            case .notDirectory:
+                throw Complaint(.notADevice, "\(path) is not a directory, and a device is one")
+            default:
+                throw Complaint(error, doing: "cannot open \(path)")
+            }
+        }
+        let record = try record(in: root, path: path)
+        return DeviceDirectory(path: path, root: root, record: record)
+    }
+
+    static func record(in root: borrowing Descriptor, path: String) throws(Complaint) -> DeviceRecord {
+        let file = "\(path)/\(Name.record.text)"
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try DeviceFile(name: Name.record).read(in: root)
+        } catch {
+            throw Complaint(error, doing: "cannot read \(file)")
+        }
+        guard let bytes else {
+            throw Complaint(.notADevice, "\(path) is not a device: it has no \(Name.record.text)")
+        }
+        let format = try DeviceRecords.format(of: bytes, file: file)
+        guard format <= DeviceRecord.currentFormat else {
+            throw Complaint(
+                .newerFormat,
+                "\(path) was made by a newer version (format \(format), this one knows \(DeviceRecord.currentFormat)); "
+                    + "update appcontainer")
+        }
+        return try DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
+    }
+
+    static func withoutTrailingSlashes(_ path: String) -> String {
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+
+    // MARK: The lock
+
+    /// Makes this process the one that serves or changes the device, and finishes an erase that was interrupted.
+    /// - Throws: ``Complaint`` of kind `deviceBusy` when another process is that.
+    public func lock() throws(Complaint) -> DeviceLock {
+        let file = try Complaint.wrap("cannot lock \(path)") { () throws(SystemError) -> Descriptor? in
+            let file = try root.open(Name.lock, flags: O_RDWR | O_CREAT, mode: 0o600)
+            guard try file.tryLock() else { return nil }
+            return file
+        }
+        guard let file else {
+            throw Complaint(.deviceBusy, "\(path) is in use; shut it down with: appcontainer shutdown \(path)")
+        }
+        let lock = DeviceLock(file)
+        try finishErase()
+        return lock
+    }
+
+    // MARK: Keys
+
+    /// Lends the 32 bytes that stand for the key fused into a chip; the copy is zeroed afterwards.
+    public func withUIDKey<Result>(_ body: (RawSpan) throws(Complaint) -> Result) throws(Complaint) -> Result {
+        let buffer = PageBuffer(count: DeviceDirectory.uidKeyLength + 1)
+        defer { buffer.wipe(0, count: buffer.count) }
+        let count = try Complaint.wrap("cannot read \(path)/\(Name.uidKey.text)") { () throws(SystemError) in
+            try root.open(Name.uidKey, flags: O_RDONLY).read(into: buffer, count: buffer.count, from: 0)
+        }
+        guard count == DeviceDirectory.uidKeyLength else {
+            throw Complaint(.damaged, "\(path)/\(Name.uidKey.text) is damaged; restore it from a copy of the device")
+        }
+        return try buffer.withBytes(0, count: count, body)
+    }
+
+    /// The keybag as DataProtection encodes it.
+    public func keybag() throws(Complaint) -> [UInt8] {
+        try read(Name.keybag)
+    }
+
+    /// Durable when it returns.
+    public func replaceKeybag(with bytes: [UInt8], holding lock: DeviceLock) throws(Complaint) {
+        try replace(Name.keybag, with: bytes)
+    }
+
+    // MARK: Records
+
+    /// Every installed app, by identifier.
+    public func apps() throws(Complaint) -> [InstalledApp] {
+        try DeviceRecords.apps(from: read(Name.apps), file: "\(path)/\(Name.apps.text)")
+    }
+
+    /// Replaces the registry: the moment at which an app is installed, or is gone. Durable when it returns.
+    public func replaceApps(_ apps: [InstalledApp], holding lock: DeviceLock) throws(Complaint) {
+        try replace(Name.apps, with: try DeviceRecords.encode(apps: apps))
+    }
+
+    /// Takes the next session number.
+    public func beginSession(holding lock: DeviceLock) throws(Complaint) -> DeviceSession {
+        let boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
+            try HostBoot.identifier()
+        }
+        let (record, session) = try sessionRecord().next(bootID: boot)
+        if session.start == .afterKill {
+            // What the killed process wrote is in the host's memory: from here on it survives a power cut as well.
+            try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
+                try root.synchronizeFilesystem()
+            }
+        }
+        try replace(Name.sessions, with: try DeviceRecords.encode(record))
+        return session
+    }
+
+    /// Records that the session ended well. The caller has closed every file; the host's memory is written out here.
+    public func endSession(holding lock: DeviceLock) throws(Complaint) {
+        try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
+            try root.synchronizeFilesystem()
+        }
+        var record = try sessionRecord()
+        record.ended = true
+        try replace(Name.sessions, with: try DeviceRecords.encode(record))
+    }
+
+    private func sessionRecord() throws(Complaint) -> SessionRecord {
+        try DeviceRecords.decode(
+            SessionRecord.self, from: read(Name.sessions), file: "\(path)/\(Name.sessions.text)")
+    }
+
+    func read(_ name: FileName) throws(Complaint) -> [UInt8] {
+        let bytes = try Complaint.wrap("cannot read \(path)/\(name.text)") { () throws(SystemError) in
+            try DeviceFile(name: name).read(in: root)
+        }
+        guard let bytes else {
+            throw Complaint(.damaged, "\(path)/\(name.text) is missing; restore it from a copy of the device")
+        }
+        return bytes
+    }
+
+    func replace(_ name: FileName, with bytes: [UInt8]) throws(Complaint) {
+        try Complaint.wrap("cannot write \(path)/\(name.text)") { () throws(SystemError) in
+            try DeviceFile(name: name).replace(with: bytes, in: root)
+        }
+    }
+}
+
+/// Proof that this process holds the device; the kernel releases it with the value, or with the process.
+public final class DeviceLock: Sendable {
+    private let file: Descriptor
+
+    init(_ file: consuming Descriptor) {
+        self.file = file
+    }
+}

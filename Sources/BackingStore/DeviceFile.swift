@@ -1,0 +1,59 @@
+// The small files of the device directory: read whole, replaced whole.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// One record file. A reader, and a start after a crash, finds the old content or the new, never a mixture.
+struct DeviceFile {
+    let name: FileName
+    var mode: mode_t = 0o600
+
+    private var replacement: FileName { FileName(".\(name.text).new")! }
+
+    /// - Returns: nil when there is no such file.
+    func read(in directory: borrowing Descriptor, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]? {
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try directory.open(name, flags: O_RDONLY)
+        } catch {
+            if error == .noEntry { return nil }
+            throw error
+        }
+        return try file.readAll(limit: limit)
+    }
+
+    /// Returns once the new content would survive a power cut.
+    func replace(with bytes: [UInt8], in directory: borrowing Descriptor) throws(SystemError) {
+        if try directory.exists(replacement) { try directory.removeFile(replacement) }
+        let file = try directory.open(replacement, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+        do throws(SystemError) {
+            // The process's umask has no say in who may read a secret.
+            try file.changeMode(mode)
+            try file.writeAll(bytes)
+            try file.synchronize()
+            try directory.rename(replacement, to: name, in: directory)
+        } catch {
+            try? directory.removeFile(replacement)
+            throw error
+        }
+        try directory.synchronizeEntries()
+    }
+}
+
+extension Descriptor {
+    borrowing func readAll(limit: Int) throws(SystemError) -> [UInt8] {
+        let size = try status().size
+        guard size <= limit else { throw .fileTooLarge }
+        let buffer = PageBuffer(count: Int(size) + 1)
+        defer { buffer.wipe(0, count: buffer.count) }
+        return buffer.bytes(0, count: try read(into: buffer, count: buffer.count, from: 0))
+    }
+
+    borrowing func writeAll(_ bytes: [UInt8]) throws(SystemError) {
+        let buffer = PageBuffer(count: bytes.count)
+        defer { buffer.wipe(0, count: buffer.count) }
+        buffer.copy(bytes, to: 0)
+        try write(from: buffer, count: bytes.count, to: 0)
+    }
+}

@@ -1,0 +1,120 @@
+// The device's records as JSON: the one file of this room that uses Foundation.
+
+import FoundationEssentials
+import SandboxModel
+
+/// What Device.json holds.
+struct DeviceRecord: Codable, Equatable {
+    /// Raised with every change that an older version could not read.
+    static let currentFormat = 1
+
+    var format = DeviceRecord.currentFormat
+    var uuid: String
+    /// ISO 8601, in UTC.
+    var created: String
+    var settings: DeviceSettings
+}
+
+/// What was chosen at `create`; kept by `erase`.
+public struct DeviceSettings: Codable, Equatable, Sendable {
+    /// How slow the derivation of a key from the passcode is; nil for the usual cost.
+    public var keyDerivationCost: Int?
+
+    public init(keyDerivationCost: Int? = nil) {
+        self.keyDerivationCost = keyDerivationCost
+    }
+}
+
+enum DeviceRecords {
+    static func encode(_ record: some Encodable) throws(Complaint) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(record)) + [UInt8(ascii: "\n")]
+        } catch {
+            throw Complaint(.unexpected, "cannot write a record of the device: \(error)")
+        }
+    }
+
+    /// - Parameter file: named in the complaint.
+    static func decode<Record: Decodable>(
+        _ type: Record.Type, from bytes: [UInt8], file: String
+    ) throws(Complaint) -> Record {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
+        }
+    }
+
+    /// The format alone, which a newer version keeps readable.
+    static func format(of bytes: [UInt8], file: String) throws(Complaint) -> Int {
+        struct Format: Decodable {
+            let format: Int
+        }
+        return try decode(Format.self, from: bytes, file: file).format
+    }
+
+    static func now() -> String { Date.now.formatted(.iso8601) }
+
+    // MARK: The registry of apps
+
+    private struct Registry: Codable {
+        var apps: [App]
+    }
+
+    private struct App: Codable {
+        var identifier, bundleName, displayName, version, build: String
+        var executable: String?
+        var sharesDocuments: Bool
+        var bundle, data: String
+        var groups, iCloud: [Shared]
+        var owner, ownerGroup: UInt32
+    }
+
+    private struct Shared: Codable {
+        var identifier, uuid: String
+
+        init(_ container: SharedContainer) {
+            identifier = container.identifier.text
+            uuid = container.uuid.text
+        }
+
+        var container: SharedContainer? {
+            guard let identifier = ContainerIdentifier(identifier), let uuid = ContainerUUID(uuid) else { return nil }
+            return SharedContainer(identifier: identifier, uuid: uuid)
+        }
+    }
+
+    static func encode(apps: [InstalledApp]) throws(Complaint) -> [UInt8] {
+        let apps = apps.sorted { $0.identifier < $1.identifier }.map { app in
+            App(
+                identifier: app.identifier.text, bundleName: app.bundleName.text, displayName: app.displayName,
+                version: app.version, build: app.build, executable: app.executable?.text,
+                sharesDocuments: app.sharesDocuments, bundle: app.bundle.text, data: app.data.text,
+                groups: app.groups.map(Shared.init), iCloud: app.iCloud.map(Shared.init), owner: app.owner,
+                ownerGroup: app.ownerGroup)
+        }
+        return try encode(Registry(apps: apps))
+    }
+
+    static func apps(from bytes: [UInt8], file: String) throws(Complaint) -> [InstalledApp] {
+        var apps: [InstalledApp] = []
+        for app in try decode(Registry.self, from: bytes, file: file).apps {
+            let groups = app.groups.compactMap(\.container)
+            let iCloud = app.iCloud.compactMap(\.container)
+            // Names from this file become directory names: nothing in it is believed unchecked.
+            guard let identifier = ContainerIdentifier(app.identifier), let bundleName = FileName(app.bundleName),
+                let bundle = ContainerUUID(app.bundle), let data = ContainerUUID(app.data),
+                groups.count == app.groups.count, iCloud.count == app.iCloud.count
+            else { throw Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device") }
+            apps.append(
+                InstalledApp(
+                    identifier: identifier, bundleName: bundleName, displayName: app.displayName,
+                    version: app.version, build: app.build, executable: app.executable.flatMap { FileName($0) },
+                    sharesDocuments: app.sharesDocuments, bundle: bundle, data: data, groups: groups, iCloud: iCloud,
+                    owner: app.owner, ownerGroup: app.ownerGroup))
+        }
+        return apps
+    }
+}

@@ -1,0 +1,177 @@
+// A faithful copy of a tree of containers on the host.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// Copies one tree into an empty directory. Depth costs no descriptors: each directory is reached from the top.
+struct TreeCopy: ~Copyable {
+    private let source: Descriptor
+    private let target: Descriptor
+    /// Directories that are still to be copied, by their path from the top.
+    private var pending: [[FileName]] = [[]]
+    /// Where the first name of each file with several names went.
+    private var firstNames: [Inode: [FileName]] = [:]
+    /// Directories whose mode keeps their own ordinary user out, and that mode. In the source it is lifted while the
+    /// copy runs, in the target it is set when all is copied.
+    private var closed: [(path: [FileName], mode: mode_t)] = []
+    /// Root needs no permission.
+    private let isPrivileged = geteuid() == 0
+
+    private struct Inode: Hashable {
+        let device: dev_t
+        let number: UInt64
+    }
+
+    init(from source: consuming Descriptor, to target: consuming Descriptor) {
+        self.source = source
+        self.target = target
+    }
+
+    /// Bytes that the files below a directory hold: what a copy's progress is measured by.
+    static func contentSize(of root: consuming Descriptor) throws(SystemError) -> Int64 {
+        var pending: [[FileName]] = [[]]
+        var total: Int64 = 0
+        while let path = pending.popLast() {
+            let directory = try root.openDirectory(at: path)
+            guard let reader = try? directory.entries() else { continue }
+            while let entry = try reader.next() {
+                let status = try directory.status(of: entry.name)
+                switch status.kind {
+                case .directory: pending.append(path + [entry.name])
+                case .file: total += status.size
+                case .symbolicLink, .fifo, .socket, .device: continue
+                }
+            }
+        }
+        return total
+    }
+
+    /// - Parameter progress: told how many bytes more are copied; false ends the copy.
+    /// - Returns: false when `progress` ended it.
+    mutating func run(progress: (Int64) -> Bool) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            while let path = pending.popLast() {
+                guard try copyDirectory(path, progress: progress) else {
+                    try TreeCopy.close(closed, in: source)
+                    return false
+                }
+            }
+        } catch {
+            try? TreeCopy.close(closed, in: source)
+            throw error
+        }
+        try TreeCopy.close(closed, in: source)
+        try TreeCopy.close(closed, in: target)
+        return true
+    }
+
+    private static func close(
+        _ directories: [(path: [FileName], mode: mode_t)], in root: borrowing Descriptor
+    ) throws(SystemError) {
+        // The deepest first, so that none of them is in another's way.
+        for (path, mode) in directories.sorted(by: { $0.path.count > $1.path.count }) {
+            guard let name = path.last else { continue }
+            try root.openDirectory(at: path.dropLast()).changeMode(of: name, to: mode)
+        }
+    }
+
+    private mutating func copyDirectory(_ path: [FileName], progress: (Int64) -> Bool) throws(SystemError) -> Bool {
+        let from = try source.openDirectory(at: path)
+        let to = try target.openDirectory(at: path).reopen(flags: O_RDONLY | O_DIRECTORY)
+        // Before the entries are read, which is a use that the host notes down.
+        let status = try from.status()
+        let reader = try from.entries()
+        while let entry = try reader.next() {
+            guard try copyEntry(entry.name, path, from: from, to: to, progress: progress) else { return false }
+        }
+        try TreeCopy.copyAttributes(from: AttributeHolder(from), to: AttributeHolder(to))
+        try to.changeOwner(status.owner, group: status.group)
+        try to.changeMode(status.permissions)
+        TreeCopy.copyFlags(from: try from.reopen(flags: O_RDONLY | O_DIRECTORY), to: to)
+        try to.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
+        return true
+    }
+
+    private mutating func copyEntry(
+        _ name: FileName, _ path: [FileName], from: borrowing Descriptor, to: borrowing Descriptor,
+        progress: (Int64) -> Bool
+    ) throws(SystemError) -> Bool {
+        let status = try from.status(of: name)
+        if status.kind == .directory {
+            try to.makeDirectory(name, mode: S_IRWXU)
+            if !isPrivileged, status.permissions & S_IRWXU != S_IRWXU {
+                closed.append((path + [name], status.permissions))
+                try from.changeMode(of: name, to: status.permissions | S_IRWXU)
+            }
+            pending.append(path + [name])
+            return true
+        }
+        if status.linkCount > 1 {
+            let inode = Inode(device: status.raw.st_dev, number: status.inode)
+            if let first = firstNames[inode], let firstName = first.last {
+                try target.openDirectory(at: first.dropLast()).link(firstName, to: name, in: to)
+                return progress(status.kind == .file ? status.size : 0)
+            }
+            firstNames[inode] = path + [name]
+        }
+        switch status.kind {
+        case .file:
+            return try copyFile(name, status, from: from, to: to, progress: progress)
+        case .symbolicLink:
+            try to.makeSymbolicLink(name, target: try from.symbolicLinkTarget(name))
+        case .fifo, .socket, .device:
+            try to.makeNode(name, mode: status.mode)
+        case .directory:
+            preconditionFailure("directories are handled above")
+        }
+        try to.changeOwner(of: name, to: status.owner, group: status.group)
+        if status.kind != .symbolicLink { try to.changeMode(of: name, to: status.permissions) }
+        try to.changeTimes(of: name, access: status.raw.st_atim, modification: status.modificationTime)
+        return true
+    }
+
+    private func copyFile(
+        _ name: FileName, _ status: FileStatus, from: borrowing Descriptor, to: borrowing Descriptor,
+        progress: (Int64) -> Bool
+    ) throws(SystemError) -> Bool {
+        let lifted = !isPrivileged && status.permissions & S_IRUSR == 0
+        if lifted { try from.changeMode(of: name, to: status.permissions | S_IRUSR) }
+        let input: Descriptor
+        do throws(SystemError) {
+            input = try from.open(name, flags: O_RDONLY)
+        } catch {
+            if lifted { try? from.changeMode(of: name, to: status.permissions) }
+            throw error
+        }
+        if lifted { try input.changeMode(status.permissions) }
+        let output = try to.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
+        guard try output.copyContent(of: input, progress: progress) else { return false }
+        try TreeCopy.copyAttributes(from: AttributeHolder(file: input), to: AttributeHolder(file: output))
+        try output.changeOwner(status.owner, group: status.group)
+        // After the owner, whose change clears the set-user-ID bit.
+        try output.changeMode(status.permissions)
+        TreeCopy.copyFlags(from: input, to: output)
+        try output.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
+        return true
+    }
+
+    private static func copyAttributes(
+        from source: AttributeHolder, to target: AttributeHolder
+    ) throws(SystemError) {
+        for name in try source.names() where name.starts(with: "user.".utf8) {
+            try target.set(name, to: try source.value(of: name))
+        }
+    }
+
+    /// FS_NODUMP_FL (ioctl_iflags(2)): the one flag that says something about the file and not about its storage.
+    private static let noDump: UInt32 = 0x40
+
+    private static func copyFlags(from source: borrowing Descriptor, to target: borrowing Descriptor) {
+        // Where the host keeps no flags there are none to copy.
+        guard let flags = try? source.inodeFlags(), flags & noDump != 0,
+            let present = try? target.inodeFlags()
+        else { return }
+        try? target.setInodeFlags(present | noDump)
+    }
+}

@@ -1,0 +1,120 @@
+// What a device knows of an app that is installed on it.
+
+public import Glibc
+public import SandboxModel
+import Platform
+
+/// The name of a container's directory: a random UUID (RFC 9562, version 4), written as Apple writes them.
+public struct ContainerUUID: Hashable, Sendable, CustomStringConvertible {
+    /// 36 characters, upper case.
+    public let text: String
+
+    /// A new one, from the kernel's generator.
+    public init() {
+        var bytes = Entropy.bytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text = [UInt8]()
+        for (index, byte) in bytes.enumerated() {
+            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        self.text = String(decoding: text, as: UTF8.self)
+    }
+
+    /// - Returns: nil unless the text is a UUID in upper case.
+    public init?(_ text: String) {
+        let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard groups.map(\.count) == [8, 4, 4, 4, 12] else { return nil }
+        for byte in groups.joined() {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"): continue
+            default: return nil
+            }
+        }
+        self.text = text
+    }
+
+    public var description: String { text }
+    public var fileName: FileName { FileName(text)! }
+}
+
+/// The sorts of container, each with a directory of its own in the device.
+public enum ContainerKind: CaseIterable, Sendable {
+    case bundle
+    case data
+    case group
+    case iCloud
+
+    /// Where containers of this kind lie, from the device directory.
+    public var path: [FileName] {
+        switch self {
+        case .bundle: ["Containers", "Bundle", "Application"]
+        case .data: ["Containers", "Data", "Application"]
+        case .group: ["Containers", "Shared", "AppGroup"]
+        case .iCloud: ["Containers", "Mobile Documents"]
+        }
+    }
+}
+
+/// A group or iCloud container that an app is entitled to.
+public struct SharedContainer: Hashable, Sendable {
+    public let identifier: ContainerIdentifier
+    public let uuid: ContainerUUID
+
+    public init(identifier: ContainerIdentifier, uuid: ContainerUUID) {
+        self.identifier = identifier
+        self.uuid = uuid
+    }
+}
+
+/// One installed app and where its containers are.
+public struct InstalledApp: Hashable, Sendable {
+    public let identifier: ContainerIdentifier
+    /// The name of the `.app` directory, in the bundle container and in the app's home.
+    public let bundleName: FileName
+    /// CFBundleDisplayName, or what stands in for it.
+    public let displayName: String
+    /// CFBundleShortVersionString; empty when the app has none.
+    public let version: String
+    /// CFBundleVersion; empty when the app has none.
+    public let build: String
+    /// CFBundleExecutable, a file directly in the bundle.
+    public let executable: FileName?
+    /// UIFileSharingEnabled.
+    public let sharesDocuments: Bool
+    public let bundle: ContainerUUID
+    public let data: ContainerUUID
+    public var groups: [SharedContainer]
+    public var iCloud: [SharedContainer]
+    /// The container's user: who ran `install`, or who was named there.
+    public let owner: uid_t
+    public let ownerGroup: gid_t
+
+    public init(
+        identifier: ContainerIdentifier, bundleName: FileName, displayName: String, version: String, build: String,
+        executable: FileName?, sharesDocuments: Bool, bundle: ContainerUUID, data: ContainerUUID,
+        groups: [SharedContainer], iCloud: [SharedContainer], owner: uid_t, ownerGroup: gid_t
+    ) {
+        self.identifier = identifier
+        self.bundleName = bundleName
+        self.displayName = displayName
+        self.version = version
+        self.build = build
+        self.executable = executable
+        self.sharesDocuments = sharesDocuments
+        self.bundle = bundle
+        self.data = data
+        self.groups = groups
+        self.iCloud = iCloud
+        self.owner = owner
+        self.ownerGroup = ownerGroup
+    }
+
+    /// Every container of the app, its own two first.
+    public var containers: [(kind: ContainerKind, uuid: ContainerUUID)] {
+        [(.bundle, bundle), (.data, data)] + groups.map { (.group, $0.uuid) } + iCloud.map { (.iCloud, $0.uuid) }
+    }
+}
