@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -106,3 +107,5 @@ int platform_spawn_detached(pid_t *process, const char *path, char *const argume
 int platform_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int platform_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

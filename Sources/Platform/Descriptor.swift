@@ -1,6 +1,6 @@
 // An open file of the host, owned by one value: closed when that value ends, and never twice.
 
-import Glibc
+public import Glibc
 public import SandboxModel
 public import CPlatform
 

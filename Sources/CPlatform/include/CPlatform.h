@@ -1,14 +1,11 @@
 // System calls and constants that glibc shows only under _GNU_SOURCE, which must not be defined in a header
 // that Swift imports (it would see two definitions of fd_set). Each function is the call itself: errno and -1.
+// Only headers that Swift's Glibc does not have are included: two modules that declare one type confuse the compiler.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/file.h>
-#include <sys/mount.h>
 #include <sys/random.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/types.h>
 #include <sys/xattr.h>
 
@@ -53,3 +50,6 @@ int platform_spawn_detached(pid_t *process, const char *path, char *const argume
 int platform_pipe(int ends[2]);
 
 int platform_pidfd_open(pid_t process);
+
+/// Names the calling thread, by at most 15 bytes.
+void platform_name_thread(const char *name);

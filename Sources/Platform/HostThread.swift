@@ -1,0 +1,45 @@
+// A thread of the host that somebody joins: for loops that block in the kernel, which the concurrency pool must not.
+
+import Glibc
+public import SandboxModel
+import CPlatform
+
+/// A running thread. It ends when its body returns; whoever made it calls ``join()`` once.
+@safe public final class HostThread: @unchecked Sendable {
+    private let thread: pthread_t
+
+    private final class Body {
+        let name: String
+        let run: @Sendable () -> Void
+
+        init(name: String, run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    /// - Parameter name: up to 15 bytes, as `ps -L` shows it.
+    public init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        var thread = pthread_t()
+        // The thread takes over the reference that is retained here.
+        let start = unsafe Unmanaged.passRetained(Body(name: name, run: body))
+        let code = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                let body = unsafe Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue()
+                unsafe platform_name_thread(body.name)
+                body.run()
+                return nil
+            }, start.toOpaque())
+        guard code == 0 else {
+            unsafe start.release()
+            throw SystemError(code: code)
+        }
+        self.thread = thread
+    }
+
+    /// Waits until the body has returned.
+    public func join() {
+        pthread_join(thread, nil)
+    }
+}
