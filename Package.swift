@@ -47,7 +47,7 @@ let package = Package(
         // Floor 2: trades that know nothing of each other.
         room("DataProtection", uses: ["COpenSSL", "Platform", "SandboxModel"]),
         room("BundleSeal", uses: ["Platform", "SandboxModel"]),
-        room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform"]),
+        room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
         room("BackingStore", uses: ["BundleSeal", "DataProtection", "Platform", "SandboxModel"]),
@@ -66,8 +66,10 @@ let package = Package(
         room(
             "Daemon",
             uses: [
-                "AppContainer", "ContainerMount", "ContainerVolume", "DeviceLifecycle", "Platform", "SandboxModel",
+                "AppContainer", "BackingStore", "ContainerMount", "ContainerVolume", "DeviceLifecycle", "Platform",
+                "SandboxModel", "SandboxPolicy",
                 .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -79,5 +81,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
+        tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel"]),
     ]
 )

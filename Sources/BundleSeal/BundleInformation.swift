@@ -1,0 +1,112 @@
+// What an app says of itself: the Info.plist of its bundle.
+
+import FoundationEssentials
+import Glibc
+public import Platform
+public import SandboxModel
+
+/// The keys of Info.plist that a device needs (Apple, Information Property List).
+public struct BundleInformation: Equatable, Sendable {
+    /// CFBundleIdentifier.
+    public let identifier: ContainerIdentifier
+    /// CFBundleExecutable: the name of a file directly in the bundle.
+    public let executable: FileName?
+    /// CFBundleDisplayName, else CFBundleName, else the bundle's name without `.app`.
+    public let displayName: String
+    /// CFBundleShortVersionString; empty when there is none.
+    public let version: String
+    /// CFBundleVersion; empty when there is none.
+    public let build: String
+    /// UIFileSharingEnabled: whether `Documents` may be shown to a computer.
+    public let sharesDocuments: Bool
+
+    private static let fileName: FileName = "Info.plist"
+
+    /// Reads the Info.plist of a bundle.
+    /// - Parameter bundleName: the `.app` directory's name; it stands in for a missing display name, and in messages.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, or `invalidIdentifier` when the identifier is there and cannot be
+    ///   one.
+    public init(of bundle: borrowing Descriptor, bundleName: FileName) throws(Complaint) {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            // Not blocking, for something that is no file at all.
+            let file = try bundle.open(BundleInformation.fileName, flags: O_RDONLY | O_NONBLOCK)
+            guard try file.status().kind == .file else { throw .invalid }
+            bytes = try file.readToEnd()
+        } catch {
+            let reason = error == .noEntry ? "has no Info.plist" : "has an Info.plist that cannot be read"
+            throw Complaint(.invalidApp, "\(bundleName.text) \(reason): it is not an app's bundle")
+        }
+        try self.init(decoding: bytes, bundleName: bundleName)
+    }
+
+    /// - Parameter bytes: a property list, as XML or binary.
+    public init(decoding bytes: [UInt8], bundleName: FileName) throws(Complaint) {
+        let list: PropertyList
+        do {
+            list = try PropertyListDecoder().decode(PropertyList.self, from: Data(bytes))
+        } catch {
+            throw Complaint(.invalidApp, "\(bundleName.text) has an Info.plist that is not a property list of keys")
+        }
+        guard let text = list.identifier, !text.isEmpty else {
+            throw Complaint(.invalidApp, "\(bundleName.text) has no CFBundleIdentifier in its Info.plist")
+        }
+        guard let identifier = ContainerIdentifier(text) else {
+            throw Complaint(
+                .invalidIdentifier,
+                "\(bundleName.text) has the CFBundleIdentifier \(BundleInformation.quote(text)); "
+                    + "letters, digits, - and . are allowed")
+        }
+        self.identifier = identifier
+        if let name = list.executable, !name.isEmpty {
+            guard let executable = FileName(name) else {
+                throw Complaint(
+                    .invalidApp,
+                    "\(bundleName.text) has the CFBundleExecutable \(BundleInformation.quote(name)), "
+                        + "which is not the name of a file")
+            }
+            self.executable = executable
+        } else {
+            executable = nil
+        }
+        let stem = bundleName.text.hasSuffix(".app") ? String(bundleName.text.dropLast(4)) : bundleName.text
+        displayName = [list.displayName, list.name].compactMap { $0 }.first { !$0.isEmpty } ?? stem
+        version = list.version ?? ""
+        build = list.build ?? ""
+        sharesDocuments = list.sharesDocuments
+    }
+
+    /// Text from a file that anybody may have written, on one line and not too long.
+    private static func quote(_ text: String) -> String {
+        let shown = text.unicodeScalars.prefix(80).map { $0.properties.generalCategory == .control ? "?" : String($0) }
+        return "\"\(shown.joined())\""
+    }
+}
+
+/// A value of the wrong type is as good as none: only the identifier is asked for.
+private struct PropertyList: Decodable {
+    let identifier, executable, displayName, name, version, build: String?
+    let sharesDocuments: Bool
+
+    private enum Key: String, CodingKey {
+        case identifier = "CFBundleIdentifier"
+        case executable = "CFBundleExecutable"
+        case displayName = "CFBundleDisplayName"
+        case name = "CFBundleName"
+        case version = "CFBundleShortVersionString"
+        case build = "CFBundleVersion"
+        case sharesDocuments = "UIFileSharingEnabled"
+    }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        func text(_ key: Key) -> String? { try? container.decode(String.self, forKey: key) }
+        identifier = text(.identifier)
+        executable = text(.executable)
+        displayName = text(.displayName)
+        name = text(.name)
+        version = text(.version)
+        build = text(.build)
+        sharesDocuments = (try? container.decode(Bool.self, forKey: .sharesDocuments)) ?? false
+    }
+}

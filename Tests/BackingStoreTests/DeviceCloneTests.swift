@@ -1,0 +1,150 @@
+// A clone is the same device with another UUID; an erased one is as new; a deleted one is gone.
+
+import Foundation
+import Platform
+import SandboxModel
+import Testing
+
+@testable import BackingStore
+
+@Suite struct DeviceCloneTests {
+    let scratch = Scratch()
+
+    /// A device with everything in it that a copy can get wrong.
+    func makeFullDevice() throws -> (DeviceDirectory, InstalledApp) {
+        let device = try scratch.makeDevice()
+        let app = InstalledApp.sample("com.example.Notes")
+        let lock = try device.lock()
+        try device.replaceApps([app], holding: lock)
+        let data = device.path(of: .data, app.data)
+        try shell(
+            """
+            set -e; mkdir -p '\(data)/Documents/deep/er' '\(data)/Library' '\(device.path(of: .group, app.groups[0].uuid))'
+            cd '\(data)'
+            head -c 300000 /dev/urandom > Documents/random
+            ln Documents/random Library/second-name
+            truncate -s 1G Documents/sparse; printf x | dd of=Documents/sparse bs=1 seek=536870912 conv=notrunc status=none
+            printf x | dd of=Documents/sparse bs=1 seek=1073741000 conv=notrunc status=none
+            ln -s ../nowhere Documents/link; mkfifo Documents/fifo
+            setfattr -n user.appcontainer.protection -v NSFileProtectionComplete Documents/random
+            setfattr -n user.mark -v '' Documents/deep
+            chmod 4711 Documents/sparse; touch Documents/closed; chmod 0 Documents/closed
+            : > Documents/empty; : > "$(printf 'Documents/\\377not-utf8')"
+            touch -d '2001-02-03 04:05:06.789012345' Documents/random Documents/deep/er; touch -h -d '1999-01-01' Documents/link
+            chmod 2551 Documents/deep
+            echo log > '\(device.path)/daemon.log'
+            """)
+        if isRoot { try shell("chown -hR 1234:5678 '\(data)/Documents/deep' '\(data)/Documents/link'") }
+        return (device, app)
+    }
+
+    @Test func `a clone is the device byte for byte, with another UUID`() throws {
+        let (device, _) = try makeFullDevice()
+        let lock = try device.lock()
+        var last: DeviceProgress?
+        try device.clone(to: scratch["copy"], holding: lock) { progress in
+            last = progress
+            return true
+        }
+        let copy = try DeviceDirectory.open(at: scratch["copy"])
+        #expect(copy.uuid != device.uuid)
+        #expect(copy.created == device.created)
+        #expect(try copy.apps() == device.apps())
+        #expect(try listing(scratch["copy/Containers"]) == listing(scratch["device/Containers"]))
+        try shell("diff -r --no-dereference '\(scratch["device/Containers"])' '\(scratch["copy/Containers"])' -x fifo -x closed")
+        try shell("cmp \(scratch["device/UID.key"]) \(scratch["copy/UID.key"])")
+        let dump = "find . -exec getfattr -d -h -m - {} + | LC_ALL=C sort"
+        #expect(
+            try shell("cd \(scratch["device/Containers"]) && \(dump)")
+                == shell("cd \(scratch["copy/Containers"]) && \(dump)"))
+        let blocks = try shell("du -s --block-size=1 \(scratch["copy/Containers"])").split(separator: "\t")[0]
+        #expect(Int(blocks)! < 2_000_000, "the holes were filled")
+        let names = Set(try FileManager.default.contentsOfDirectory(atPath: copy.path))
+        #expect(!names.contains("daemon.log"))
+        #expect(last?.completed == last?.total)
+        #expect(scratch.names == ["copy", "device"])
+    }
+
+    @Test func `a clone that is cancelled or fails leaves nothing`() throws {
+        let (device, _) = try makeFullDevice()
+        let lock = try device.lock()
+        #expect(complaint { try device.clone(to: scratch["copy"], holding: lock) { _ in false } } == .cancelled)
+        try shell("mkdir -p \(scratch["taken/x"])")
+        #expect(complaint { try device.clone(to: scratch["taken"], holding: lock) }?.kind == .deviceExists)
+        #expect(complaint { try device.clone(to: device.path, holding: lock) }?.kind == .deviceExists)
+        #expect(scratch.names == ["device", "taken"])
+    }
+
+    @Test func `a clone goes across filesystems`() throws {
+        let (device, _) = try makeFullDevice()
+        let memory = Scratch(under: "/dev/shm")
+        let lock = try device.lock()
+        try device.clone(to: memory["copy"], holding: lock)
+        #expect(try listing(memory["copy/Containers"]) == listing(scratch["device/Containers"]))
+        let blocks = try shell("du -s --block-size=1 \(memory["copy/Containers"])").split(separator: "\t")[0]
+        #expect(Int(blocks)! < 2_000_000, "the holes were filled")
+    }
+
+    @Test func `an erased device has other keys, no apps, and its settings`() throws {
+        let (device, _) = try makeFullDevice()
+        let oldKey = try HostPath.contents(scratch["device/UID.key"])
+        let lock = try device.lock()
+        try device.erase(holding: lock, makeKeybag: { (_) throws(Complaint) in [7] })
+        #expect(try device.apps() == [])
+        #expect(try device.keybag() == [7])
+        #expect(try HostPath.contents(scratch["device/UID.key"]) != oldKey)
+        #expect(try DeviceDirectory.open(at: device.path).uuid == device.uuid)
+        #expect(try shell("cd \(device.path) && find Containers Staging -type f | wc -l") == "0\n")
+        for kind in ContainerKind.allCases { _ = try device.containers(kind) }
+    }
+
+    @Test(arguments: 0..<6)
+    func `an erase that was interrupted is finished by the next that locks`(step: Int) throws {
+        let (device, app) = try makeFullDevice()
+        try shell("mkdir \(device.path)/Erasing; echo new > \(device.path)/Erasing/UID.key; echo new > \(device.path)/Erasing/Keybag")
+        let done = [
+            "true", "echo '{\"apps\":[]}' > Apps.json", "mv Containers Staging/gone", "mv Erasing/Keybag Keybag",
+            "mv Erasing/UID.key UID.key", "mkdir -m 700 -p Containers/Bundle",
+        ]
+        try shell("cd \(device.path) && " + done[...step].joined(separator: " && "))
+        let lock = try device.lock()
+        #expect(try device.apps() == [])
+        #expect(try HostPath.contents("\(device.path)/UID.key") == Array("new\n".utf8))
+        #expect(try device.keybag() == Array("new\n".utf8))
+        try device.removeLeftovers(holding: lock)
+        #expect(!FileManager.default.fileExists(atPath: "\(device.path)/Erasing"))
+        #expect(!FileManager.default.fileExists(atPath: device.path(of: .data, app.data)))
+        for kind in ContainerKind.allCases { _ = try device.containers(kind) }
+    }
+
+    @Test func `delete removes the device, and nothing that is not the device's`() throws {
+        let (device, _) = try makeFullDevice()
+        let lock = try device.lock()
+        try shell("touch \(device.path)/thesis.txt")
+        #expect(complaint { try device.delete(holding: lock) }?.kind == .notAllowed)
+        #expect(try device.apps().count == 1)
+        try shell("rm \(device.path)/thesis.txt")
+        #expect(complaint { try device.delete(holding: lock) { $0.completed < 3 } }?.kind == .unexpected)
+        try DeviceDirectory.open(at: device.path).delete(holding: lock)
+        #expect(scratch.names == [])
+    }
+
+    @Test func `a tree deeper than descriptors and paths allow is removed`() throws {
+        let root = try Descriptor.open(path: scratch.path, flags: O_RDONLY | O_DIRECTORY)
+        try root.makeDirectory("tree", mode: 0o700)
+        var current = try root.openDirectory("tree")
+        for _ in 0..<3000 {
+            try current.makeDirectory("a-directory", mode: 0o700)
+            try current.makeNode("file", mode: S_IFREG | 0o600)
+            current = try current.openDirectory("a-directory")
+        }
+        var removed: Int64 = 0
+        let finished = try root.removeTree("tree") { count in
+            removed += count
+            return true
+        }
+        #expect(finished)
+        #expect(removed == 6001)
+        #expect(scratch.names == [])
+    }
+}

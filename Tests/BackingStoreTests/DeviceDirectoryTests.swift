@@ -1,0 +1,148 @@
+// What a device directory is, who may hold it, and what is said when it is not one.
+
+import Foundation
+import Platform
+import SandboxModel
+import Testing
+
+@testable import BackingStore
+
+@Suite struct DeviceDirectoryTests {
+    let scratch = Scratch()
+
+    @Test func `create makes a private directory with private secrets and nothing beside it`() throws {
+        let device = try scratch.makeDevice()
+        #expect(scratch.names == ["device"])
+        #expect(
+            try shell("cd \(device.path) && find . -printf '%P %m\\n' | LC_ALL=C sort") == """
+                 700
+                Apps.json 600
+                Containers 700
+                Containers/Bundle 700
+                Containers/Bundle/Application 700
+                Containers/Data 700
+                Containers/Data/Application 700
+                Containers/Mobile Documents 700
+                Containers/Shared 700
+                Containers/Shared/AppGroup 700
+                Device.json 600
+                Keybag 600
+                Sessions.json 600
+                Staging 700
+                UID.key 600
+                lock 600
+
+                """)
+        #expect(try device.keybag() == [1, 2, 3])
+        #expect(try device.withUIDKey { (key) throws(Complaint) in key.byteCount } == 32)
+        #expect(try device.apps() == [])
+    }
+
+    @Test func `two devices have different keys and UUIDs`() throws {
+        let first = try scratch.makeDevice("first")
+        let second = try scratch.makeDevice("second")
+        #expect(first.uuid != second.uuid)
+        #expect(try HostPath.contents(scratch["first/UID.key"]) != HostPath.contents(scratch["second/UID.key"]))
+    }
+
+    @Test func `an empty directory becomes the device, anything else is left alone`() throws {
+        try shell("mkdir \(scratch["empty"]) \(scratch["full"]); touch \(scratch["full/x"]) \(scratch["file"])")
+        _ = try scratch.makeDevice("empty/")
+        for name in ["empty", "full", "file"] {
+            #expect(complaint { _ = try scratch.makeDevice(name) }?.kind == .deviceExists)
+        }
+        #expect(complaint { _ = try scratch.makeDevice("missing/device") }?.kind == .notFound)
+        #expect(scratch.names == ["empty", "file", "full"])
+    }
+
+    @Test func `a keybag that cannot be made leaves nothing behind`() {
+        let failure = complaint {
+            try DeviceDirectory.create(at: scratch["device"]) { (_) throws(Complaint) in
+                throw Complaint(.badRequest, "no")
+            }
+        }
+        #expect(failure?.kind == .badRequest)
+        #expect(scratch.names == [])
+    }
+
+    @Test func `what is not a device is named as what it is`() throws {
+        #expect(complaint { _ = try DeviceDirectory.open(at: scratch["none"]) }?.kind == .deviceMissing)
+        #expect(complaint { _ = try DeviceDirectory.open(at: scratch.path) }?.kind == .notADevice)
+        try shell("touch \(scratch["file"])")
+        #expect(complaint { _ = try DeviceDirectory.open(at: scratch["file"]) }?.kind == .notADevice)
+
+        let device = try scratch.makeDevice()
+        try shell("sed -i 's/\"format\" : 1/\"format\" : 2, \"more\": []/' \(device.path)/Device.json")
+        #expect(complaint { _ = try DeviceDirectory.open(at: device.path) }?.kind == .newerFormat)
+        try shell("echo nonsense > \(device.path)/Device.json")
+        #expect(complaint { _ = try DeviceDirectory.open(at: device.path) }?.kind == .damaged)
+    }
+
+    @Test func `one process at a time holds a device`() throws {
+        let device = try scratch.makeDevice()
+        do {
+            let lock = try device.lock()
+            // flock belongs to the open file, so a second opening stands for a second process.
+            #expect(complaint { _ = try DeviceDirectory.open(at: device.path).lock() }?.kind == .deviceBusy)
+            withExtendedLifetime(lock) {}
+        }
+        _ = try device.lock()
+    }
+
+    @Test func `records keep what was put into them`() throws {
+        let device = try scratch.makeDevice()
+        let lock = try device.lock()
+        let app = InstalledApp.sample("com.example.Notes")
+        try device.replaceApps([app], holding: lock)
+        try device.replaceKeybag(with: [9, 9], holding: lock)
+        let reopened = try DeviceDirectory.open(at: device.path)
+        #expect(try reopened.apps() == [app])
+        #expect(try reopened.keybag() == [9, 9])
+        #expect(reopened.uuid == device.uuid)
+    }
+
+    @Test(arguments: ["../../etc", "a/b", ".", ""])
+    func `a registry that names a place outside the device is damaged`(name: String) throws {
+        let device = try scratch.makeDevice()
+        let lock = try device.lock()
+        try device.replaceApps([InstalledApp.sample("com.example.Notes")], holding: lock)
+        for field in ["bundleName", "data", "identifier"] {
+            let original = try HostPath.contents("\(device.path)/Apps.json")
+            let pattern = "s|\"\(field)\" : \"[^\"]*\"|\"\(field)\" : \"\(name)\"|"
+            try shell("sed -i '\(pattern)' \(device.path)/Apps.json")
+            #expect(complaint { _ = try device.apps() }?.kind == .damaged)
+            // Nothing is taken for a leftover when it is not known what is installed.
+            #expect(complaint { try device.removeLeftovers(holding: lock) }?.kind == .damaged)
+            try device.replace(DeviceDirectory.Name.apps, with: original)
+        }
+    }
+
+    @Test func `leftovers go, what is installed stays`() throws {
+        let device = try scratch.makeDevice()
+        let lock = try device.lock()
+        let app = InstalledApp.sample("com.example.Notes")
+        try device.replaceApps([app], holding: lock)
+        let kept = device.path(of: .data, app.data)
+        let orphan = device.path(of: .data, ContainerUUID())
+        let orphanGroup = device.path(of: .group, ContainerUUID())
+        try shell("mkdir -p \(kept)/Documents '\(orphan)/Documents/a/b/c' '\(orphanGroup)' \(device.path)/Staging/x/y")
+        try shell("touch '\(orphan)/Documents/a/b/c/d' \(device.path)/Staging/x/y/z; chmod 0 '\(orphan)/Documents/a'")
+        #expect(try device.leftovers().count == 3)
+        #expect(try device.removeLeftovers(holding: lock) == 3)
+        #expect(try device.leftovers() == [])
+        #expect(try shell("cd \(device.path) && find Staging Containers -mindepth 4 | sort").split(separator: "\n").count == 1)
+        #expect(FileManager.default.fileExists(atPath: "\(kept)/Documents"))
+        #expect(!FileManager.default.fileExists(atPath: orphan))
+    }
+}
+
+extension InstalledApp {
+    static func sample(_ identifier: String) -> InstalledApp {
+        InstalledApp(
+            identifier: ContainerIdentifier(identifier)!, bundleName: "Notes.app", displayName: "Notes", version: "1.0",
+            build: "7", executable: "Notes", sharesDocuments: true, bundle: ContainerUUID(), data: ContainerUUID(),
+            groups: [SharedContainer(identifier: ContainerIdentifier("group.a")!, uuid: ContainerUUID())],
+            iCloud: [SharedContainer(identifier: ContainerIdentifier("iCloud.a")!, uuid: ContainerUUID())],
+            owner: 1000, ownerGroup: 1001)
+    }
+}
