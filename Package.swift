@@ -83,5 +83,7 @@ let package = Package(
             swiftSettings: strict),
         tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
         tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel"]),
+        tests(
+            "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel"], resources: [.copy("Fixtures")]),
     ]
 )

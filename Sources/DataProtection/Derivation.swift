@@ -14,28 +14,19 @@ enum Derivation {
     /// The same from key material of any length, which is read during the call only.
     static func hkdf(_ key: UnsafeMutableRawBufferPointer, salt: [UInt8], label: [UInt8]) -> SecretCell {
         let derived = SecretCell()
-        let context = unsafe EVP_KDF_CTX_new(hkdfAlgorithm)!
-        defer { unsafe EVP_KDF_CTX_free(context) }
-        var digest: [CChar] = Array("SHA256".utf8CString)
-        var salt = salt
-        var label = label
-        // libcrypto reads through these pointers during EVP_KDF_derive only; each is valid until its closure ends.
-        let done = unsafe digest.withUnsafeMutableBufferPointer { digest in
-            unsafe salt.withUnsafeMutableBytes { salt in
-                unsafe label.withUnsafeMutableBytes { label in
-                    let parameters = unsafe [
-                        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest.baseAddress, 0),
-                        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, key.baseAddress, key.count),
-                        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, salt.baseAddress, salt.count),
-                        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, label.baseAddress, label.count),
-                        OSSL_PARAM_construct_end(),
-                    ]
-                    return unsafe EVP_KDF_derive(
-                        context, derived.base.assumingMemoryBound(to: UInt8.self), SecretCell.count, parameters)
-                }
-            }
-        }
-        precondition(done == 1, "HKDF failed")
+        let context = unsafe EVP_PKEY_CTX_new_id(EVP_PKEY_HKDF, nil)!
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        var count = SecretCell.count
+        // The setters copy what they are given.
+        let done =
+            unsafe EVP_PKEY_derive_init(context) == 1
+            && EVP_PKEY_CTX_set_hkdf_md(context, EVP_sha256()) == 1
+            && EVP_PKEY_CTX_set1_hkdf_salt(context, salt, Int32(salt.count)) == 1
+            && EVP_PKEY_CTX_set1_hkdf_key(
+                context, key.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(key.count)) == 1
+            && EVP_PKEY_CTX_add1_hkdf_info(context, label, Int32(label.count)) == 1
+            && EVP_PKEY_derive(context, derived.base.assumingMemoryBound(to: UInt8.self), &count) == 1
+        precondition(done && count == SecretCell.count, "HKDF failed")
         return derived
     }
 
@@ -60,7 +51,8 @@ enum Derivation {
         let derived = SecretCell()
         let done = unsafe passcode.withUnsafeBytes { bytes in
             unsafe EVP_PBE_scrypt(
-                bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(emptyPasscode), bytes.count, salt,
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(emptyPasscode), bytes.count,
+                salt,
                 salt.count, cost.iterations, UInt64(cost.blockSize), UInt64(cost.parallelism), cost.memoryLimit,
                 derived.base.assumingMemoryBound(to: UInt8.self), SecretCell.count)
         }
@@ -78,8 +70,6 @@ enum Derivation {
             target.assumingMemoryBound(to: UInt8.self), SecretCell.count, &count)
         precondition(unsafe code != nil && count == SecretCell.count, "HMAC failed")
     }
-
-    nonisolated(unsafe) private static let hkdfAlgorithm: OpaquePointer = unsafe EVP_KDF_fetch(nil, "HKDF", nil)!
 
     /// libcrypto takes a null passcode for "none given"; an empty one needs an address.
     nonisolated(unsafe) private static let emptyPasscode = UnsafeMutablePointer<CChar>.allocate(capacity: 1)

@@ -40,7 +40,8 @@ extension Keybag {
     /// - Throws: ``KeybagFault/truncated``, ``KeybagFault/damaged``, ``KeybagFault/newerVersion(_:)``.
     public init(decoding bytes: [UInt8]) throws(KeybagFault) {
         guard bytes.count >= 12 + Keybag.checksumLength else { throw .truncated }
-        let isWhole = Keybag.checksum(bytes.dropLast(Keybag.checksumLength)) == Array(bytes.suffix(Keybag.checksumLength))
+        let isWhole =
+            Keybag.checksum(bytes.dropLast(Keybag.checksumLength)) == Array(bytes.suffix(Keybag.checksumLength))
         guard isWhole else {
             throw bytes.count < Keybag.encodedLength ? .truncated : .damaged
         }

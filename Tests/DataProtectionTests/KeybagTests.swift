@@ -1,0 +1,181 @@
+import SandboxModel
+import Testing
+
+@testable import DataProtection
+
+@Suite("The keybag")
+struct KeybagTests {
+    private let cheap = PasscodeCost(level: 4)!
+    private let uidKey = UIDKey()
+    private let passcode = Array("1234".utf8)
+
+    /// What both fixtures were made of.
+    private let fixedUID = UIDKey((0..<32).map { UInt8(truncatingIfNeeded: $0 * 5 + 1) })!
+    private var fixedStream: RandomStream {
+        RandomStream(fixed: (0..<176).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) })
+    }
+
+    private func secrets(_ ring: KeyRing) -> [[UInt8]?] {
+        ProtectionClass.allCases.map { ring.classKey($0)?.secret.bytes }
+    }
+
+    @Test("A whole keybag, byte for byte, with a passcode")
+    func knownAnswerWithPasscode() throws {
+        var random = fixedStream
+        let made = Keybag.create(passcode: Array("correct horse".utf8), uidKey: fixedUID, cost: cheap, random: &random)
+        let frozen = try fixture("keybag-1-passcode.hex")
+        #expect(made.0.encoded() == frozen)
+        let keybag = try Keybag(decoding: frozen)
+        #expect(keybag == made.0)
+        #expect(keybag.hasPasscode)
+        let ring = try keybag.openWithoutPasscode(uidKey: fixedUID)
+        try keybag.unlock(passcode: Array("correct horse".utf8), uidKey: fixedUID, into: ring)
+        #expect(secrets(ring) == secrets(made.1))
+        #expect(ring.classKey(.complete)?.secret.bytes == (16..<48).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) })
+    }
+
+    @Test("A whole keybag, byte for byte, without a passcode")
+    func knownAnswerWithoutPasscode() throws {
+        var random = fixedStream
+        let made = Keybag.create(passcode: nil, uidKey: fixedUID, cost: cheap, random: &random)
+        let frozen = try fixture("keybag-1-without-passcode.hex")
+        #expect(made.0.encoded() == frozen)
+        let keybag = try Keybag(decoding: frozen)
+        #expect(!keybag.hasPasscode)
+        #expect(secrets(try keybag.openWithoutPasscode(uidKey: fixedUID)) == secrets(made.1))
+    }
+
+    @Test("After a boot only D is at hand, and B for new files; the passcode brings the others")
+    func boot() throws {
+        let (keybag, first) = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap)
+        let (_, wrappedA) = try first.makeFileKey(.complete)
+        let ring = try keybag.openWithoutPasscode(uidKey: uidKey)
+        #expect(ProtectionClass.allCases.filter { ring.isAvailable($0) } == [.none])
+        #expect(ProtectionClass.allCases.filter { ring.canMakeFileKey($0) } == [.completeUnlessOpen, .none])
+        let (locked, wrappedB) = try ring.makeFileKey(.completeUnlessOpen)
+        try keybag.unlock(passcode: passcode, uidKey: uidKey, into: ring)
+        #expect(ProtectionClass.allCases.allSatisfy { ring.isAvailable($0) })
+        #expect(try ring.unwrap(wrappedB).secret.bytes == locked.secret.bytes)
+        _ = try ring.unwrap(wrappedA)
+    }
+
+    @Test("Without a passcode everything is at hand after a boot")
+    func bootWithoutPasscode() throws {
+        let (keybag, _) = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap)
+        let ring = try keybag.openWithoutPasscode(uidKey: uidKey)
+        #expect(ProtectionClass.allCases.allSatisfy { ring.isAvailable($0) })
+    }
+
+    @Test("A wrong passcode is refused and changes nothing in the ring")
+    func wrongPasscode() throws {
+        let (keybag, _) = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap)
+        let ring = try keybag.openWithoutPasscode(uidKey: uidKey)
+        for wrong in ["1235", "", "12345", "1234\n"] {
+            #expect(throws: KeybagFault.wrongPasscode) {
+                try keybag.unlock(passcode: Array(wrong.utf8), uidKey: uidKey, into: ring)
+            }
+        }
+        #expect(ProtectionClass.allCases.filter { ring.isAvailable($0) } == [.none])
+        let (open, _) = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap)
+        #expect(throws: KeybagFault.wrongPasscode) {
+            try open.unlock(passcode: passcode, uidKey: uidKey, into: ring)
+        }
+    }
+
+    @Test("Setting, changing and removing a passcode keeps the class keys")
+    func passcodeChange() throws {
+        let (open, first) = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap)
+        let set = try open.changingPasscode(from: nil, to: passcode, uidKey: uidKey)
+        let changed = try set.changingPasscode(from: passcode, to: Array("5678".utf8), uidKey: uidKey)
+        let removed = try changed.changingPasscode(from: Array("5678".utf8), to: nil, uidKey: uidKey)
+        #expect([open, set, changed, removed].map(\.hasPasscode) == [false, true, true, false])
+        #expect(Set([set.salt, changed.salt, removed.salt, open.salt]).count == 4)
+
+        let ring = try changed.openWithoutPasscode(uidKey: uidKey)
+        #expect(throws: KeybagFault.wrongPasscode) {
+            try changed.unlock(passcode: passcode, uidKey: uidKey, into: ring)
+        }
+        try changed.unlock(passcode: Array("5678".utf8), uidKey: uidKey, into: ring)
+        #expect(secrets(ring) == secrets(first))
+        #expect(secrets(try removed.openWithoutPasscode(uidKey: uidKey)) == secrets(first))
+
+        #expect(throws: KeybagFault.wrongPasscode) {
+            try changed.changingPasscode(from: passcode, to: nil, uidKey: uidKey)
+        }
+        #expect(throws: KeybagFault.wrongPasscode) { try changed.changingPasscode(from: nil, to: nil, uidKey: uidKey) }
+    }
+
+    @Test("Another device's keybag is told from a damaged one")
+    func otherDevice() throws {
+        let (keybag, _) = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap)
+        #expect(throws: KeybagFault.otherDevice) { try keybag.openWithoutPasscode(uidKey: UIDKey()) }
+        #expect(throws: KeybagFault.otherDevice) {
+            try keybag.unlock(passcode: passcode, uidKey: UIDKey(), into: KeyRing())
+        }
+    }
+
+    @Test("Any changed bit is damage, whichever byte it is in")
+    func changedBit() throws {
+        let bytes = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap).0.encoded()
+        #expect(bytes.count == Keybag.encodedLength)
+        for bit in 0..<bytes.count * 8 {
+            var changed = bytes
+            changed[bit / 8] ^= 1 << (bit % 8)
+            #expect(throws: KeybagFault.damaged) { try Keybag(decoding: changed) }
+        }
+    }
+
+    @Test("A change whose checksum was put right is found by the code under the UID key")
+    func forged() throws {
+        let bytes = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded()
+        for offset in [16, 48, 96, 136, 168, 208, 248, 300] {
+            var changed = Array(bytes.dropLast(24))
+            changed[offset] ^= 1
+            var digest = Digest()
+            digest.update(changed)
+            let keybag = try Keybag(decoding: changed + digest.finish().prefix(24))
+            // A changed identifier changes every key that is made of the UID key, as another device would.
+            #expect(throws: offset == 16 ? KeybagFault.otherDevice : .damaged) {
+                try keybag.openWithoutPasscode(uidKey: uidKey)
+            }
+        }
+    }
+
+    @Test("A cut keybag is said to be cut, at every length")
+    func truncated() throws {
+        let bytes = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded()
+        for length in 0..<bytes.count {
+            #expect(throws: KeybagFault.truncated) { try Keybag(decoding: Array(bytes.prefix(length))) }
+        }
+        #expect(throws: KeybagFault.damaged) { try Keybag(decoding: bytes + [0]) }
+        #expect(throws: KeybagFault.damaged) { try Keybag(decoding: [UInt8](repeating: 0, count: 344)) }
+    }
+
+    @Test("A later version is named")
+    func newer() throws {
+        var bytes = Array(Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded().dropLast(24))
+        bytes[8] = 2
+        bytes += [1, 2, 3, 4]
+        var digest = Digest()
+        digest.update(bytes)
+        let later = bytes + digest.finish().prefix(24)
+        #expect(throws: KeybagFault.newerVersion(2)) { try Keybag(decoding: later) }
+    }
+
+    @Test("A UID key has 32 bytes and comes back as it was")
+    func uid() throws {
+        #expect(UIDKey([1, 2, 3]) == nil)
+        let again = try #require(UIDKey(uidKey.exported()))
+        #expect(again.exported() == uidKey.exported())
+        let (keybag, _) = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap)
+        _ = try keybag.openWithoutPasscode(uidKey: again)
+    }
+
+    @Test("Costs outside the levels are refused")
+    func costs() {
+        #expect(PasscodeCost(level: 0) == nil)
+        #expect(PasscodeCost(level: 21) == nil)
+        #expect(PasscodeCost(level: 1) != nil)
+        #expect(PasscodeCost.standard.level == 15)
+    }
+}
