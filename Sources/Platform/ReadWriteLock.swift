@@ -35,4 +35,15 @@ import Glibc
         defer { unsafe pthread_rwlock_unlock(lock) }
         return try body()
     }
+
+    /// For callers that work on a span, which no closure can capture: to be followed by ``unlock()`` in a `defer`.
+    @inline(__always)
+    public func lockForWriting() {
+        unsafe pthread_rwlock_wrlock(lock)
+    }
+
+    @inline(__always)
+    public func unlock() {
+        unsafe pthread_rwlock_unlock(lock)
+    }
 }

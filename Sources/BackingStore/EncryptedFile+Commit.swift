@@ -1,0 +1,173 @@
+// Closing what was opened: the header says the length again, and the maps which groups exist. And the other way
+// round: finding both from the pages when a session ended before it could say so.
+
+import DataProtection
+import Glibc
+import Platform
+import SandboxModel
+
+extension EncryptedFile {
+    /// Makes header and maps say what is so. The caller holds the lock exclusively.
+    func commitStructure(_ workspace: Workspace) throws(Fault) {
+        let file = self.file
+        let before = try onHost { () throws(SystemError) in try file.descriptor.status() }
+        var holes = header.isSparse
+        if !holes, hasGap { holes = try findHole(workspace) }
+        if holes { try writeMaps(workspace) }
+        header.length = contentLength
+        header.isSparse = holes
+        header.isOpen = false
+        try writePage(header, workspace)
+        addedGroups = []
+        hasGap = false
+        // The application did not write now: the time of its last write stays.
+        try onHost { () throws(SystemError) in
+            try file.descriptor.changeTimes(access: before.raw.st_atim, modification: before.modificationTime)
+        }
+    }
+
+    private func findHole(_ workspace: Workspace) throws(Fault) -> Bool {
+        for group in 0...ContentLayout.lastGroup(length: contentLength) {
+            guard let page = try tagPage(group, workspace) else { return true }
+            let base = Int64(group) * Int64(ContentLayout.blocksPerGroup)
+            let used = Int(min(blockCount - base, Int64(ContentLayout.blocksPerGroup)))
+            for index in 0..<max(used, 0) where page.current(index).length == 0 { return true }
+        }
+        return false
+    }
+
+    /// Brings the maps up to date: all of them when the file had no holes before, else those of the groups added.
+    private func writeMaps(_ workspace: Workspace) throws(Fault) {
+        let last = ContentLayout.lastGroup(length: contentLength)
+        guard last > 0 else { return }
+        for map in 0...last / ContentLayout.groupsPerMap {
+            let first = map * ContentLayout.groupsPerMap
+            let groups = max(first, 1)..<min(last + 1, first + ContentLayout.groupsPerMap)
+            guard !groups.isEmpty else { continue }
+            let isNew = !header.isSparse || !header.hasMap(map)
+            if !isNew, !addedGroups.contains(where: groups.contains) { continue }
+            var existing: [Int] = []
+            for group in groups where try groupExists(group, workspace) { existing.append(group) }
+            if existing.isEmpty, isNew { continue }
+            let page: ContentPage
+            if isNew {
+                page = maps.blank(for: map)
+                page.reset(.map, number: map)
+            } else {
+                page = try mapPage(map, workspace)
+            }
+            for group in existing { page.setGroup(group % ContentLayout.groupsPerMap, true) }
+            try writeMap(page, workspace)
+            maps.insert(page)
+            header.setMap(map, true)
+        }
+    }
+
+    func writeMap(_ page: ContentPage, _ workspace: Workspace) throws(Fault) {
+        seal(page, workspace)
+        let file = self.file
+        try onHost { () throws(SystemError) in
+            try file.descriptor.write(
+                from: page.bytes, count: ContentPage.size, to: ContentLayout.mapPageOffset(page.number))
+        }
+    }
+
+    // MARK: After a session that ended without a shutdown
+
+    /// Compares the backing file's length with the header's and, where a session ended in the middle of a change,
+    /// finds the true one.
+    ///
+    /// - Throws: `corrupt` when the lengths differ and no such ending explains it: the file was cut.
+    func settle(backingLength: Int64) throws(Fault) {
+        let expected = ContentLayout.backingLength(of: header.length)
+        if backingLength == expected, !header.isOpen { return }
+        let lostPower = context.history.lostPower(since: header.session)
+        let isExplained =
+            if header.isOpen {
+                // What was there before the header was opened can only be missing because the host stopped.
+                backingLength >= expected || lostPower
+            } else {
+                lostPower || context.isUncertain(header.session)
+            }
+        guard isExplained, backingLength >= Int64(ContentPage.size) else { throw corrupt(.length) }
+        try lock.writing { () throws(Fault) in
+            try context.workspaces.with { workspace throws(Fault) in
+                try recover(backingLength: backingLength, workspace)
+            }
+        }
+    }
+
+    private func recover(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
+        let wasOpen = header.isOpen
+        let promised = header.length
+        if !wasOpen, backingLength > ContentLayout.backingLength(of: promised) {
+            // A truncation was under way, or a growth of which not even the announcement arrived.
+            guard isWritable else { return }
+            contentLength = ContentLayout.length(ofBacking: backingLength)
+            try findGroups(workspace)
+            try shrink(to: promised, workspace)
+            return
+        }
+        contentLength = ContentLayout.length(ofBacking: backingLength)
+        try findGroups(workspace)
+        try findEnd(atLeast: wasOpen ? promised : 0, workspace)
+        guard isWritable else { return }
+        let file = self.file
+        let length = ContentLayout.backingLength(of: contentLength)
+        if length != backingLength {
+            try onHost { () throws(SystemError) in try file.descriptor.truncate(to: length) }
+        }
+        try clearSlotsBehindEnd(workspace)
+        try commitStructure(workspace)
+    }
+
+    /// Which groups are there: those whose tag page was written. What a file without holes had before it was opened
+    /// must be there.
+    private func findGroups(_ workspace: Workspace) throws(Fault) {
+        let last = ContentLayout.lastGroup(length: contentLength)
+        guard last > 0 else { return }
+        let known = header.isOpen && !header.isSparse ? ContentLayout.lastGroup(length: header.length) : 0
+        hasGap = true
+        let probe = ContentPage()
+        let file = self.file
+        for group in 1...last where group > known {
+            let got = try onHost { () throws(SystemError) in
+                try file.descriptor.read(
+                    into: probe.bytes, count: ContentPage.size, from: ContentLayout.tagPageOffset(group: group))
+            }
+            if got == ContentPage.size, !probe.isZero { addedGroups.insert(group) }
+        }
+    }
+
+    /// The last block may be one that never wholly arrived: the content ends before it, or where its older seal says.
+    private func findEnd(atLeast promised: Int64, _ workspace: Workspace) throws(Fault) {
+        let size = Int64(ContentLayout.blockSize)
+        while contentLength > 0 {
+            let block = ContentLayout.block(at: contentLength - 1)
+            let start = block * size
+            guard let page = try tagPage(ContentLayout.group(of: block), workspace) else { return }
+            let index = ContentLayout.index(of: block)
+            if page.current(index).length == 0, page.previous(index).length == 0 { return }
+            do throws(Fault) {
+                let valid = try readBlock(block, page, workspace)
+                // The older seal held: what should have come behind it did not.
+                if valid < page.current(index).length { contentLength = max(start + Int64(valid), promised) }
+                return
+            } catch {
+                guard error == .corrupt, start >= promised else { return }
+                contentLength = start
+            }
+        }
+    }
+
+    private func clearSlotsBehindEnd(_ workspace: Workspace) throws(Fault) {
+        let last = ContentLayout.lastGroup(length: contentLength)
+        guard let page = try tagPage(last, workspace) else { return }
+        let kept = Int(blockCount - Int64(last) * Int64(ContentLayout.blocksPerGroup))
+        let behind = max(kept, 0)..<ContentLayout.blocksPerGroup
+        guard !page.isClear(behind) else { return }
+        try settleSlots(of: page, workspace)
+        page.clear(behind)
+        if last > 0 { try writePage(page, workspace) }
+    }
+}

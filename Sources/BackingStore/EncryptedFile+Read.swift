@@ -1,0 +1,107 @@
+// Reading: one positional read of a stretch of the backing file, opened in place, lent out as segments.
+
+import DataProtection
+public import Platform
+public import SandboxModel
+
+/// What a read gave, valid until the call that lends it returns.
+public struct ReadResult {
+    private let workspace: Workspace
+
+    init(_ workspace: Workspace) {
+        self.workspace = workspace
+    }
+
+    public var segmentCount: Int { workspace.segments.count }
+
+    public func segment(_ index: Int) -> (buffer: PageBuffer, offset: Int, count: Int) {
+        let segment = workspace.segments[index]
+        return (segment.buffer, segment.offset, segment.count)
+    }
+
+    /// Bytes in all segments; fewer than were asked for only at the end of the file.
+    public var count: Int { workspace.segments.reduce(0) { $0 + $1.count } }
+}
+
+extension EncryptedFile {
+    /// Reads up to ``Workspace/largestTransfer`` bytes and lends them to `body`, with no lock held.
+    ///
+    /// - Throws: `corrupt` when any block of the range does not authenticate: never a part of it, because the
+    ///   kernel would show what is missing as zeros.
+    public func read(count: Int, from offset: Int64, _ body: (ReadResult) -> Void) throws(Fault) {
+        let workspace = context.workspaces.take()
+        defer { context.workspaces.give(workspace) }
+        try lock.reading { () throws(Fault) in
+            try read(min(count, Workspace.largestTransfer), from: offset, workspace)
+        }
+        body(ReadResult(workspace))
+    }
+
+    private func read(_ count: Int, from offset: Int64, _ workspace: Workspace) throws(Fault) {
+        let end = min(offset + Int64(count), contentLength)
+        guard offset < end else { return }
+        let size = Int64(ContentLayout.blockSize)
+        let first = ContentLayout.block(at: offset)
+        let last = ContentLayout.block(at: end - 1)
+
+        // The first group's tag page is right before its first block: take it along if it is not known yet.
+        let firstGroup = ContentLayout.group(of: first)
+        let withTags = firstGroup > 0 && ContentLayout.index(of: first) == 0 && cache.page(firstGroup) == nil
+        let start =
+            withTags ? ContentLayout.tagPageOffset(group: firstGroup) : ContentLayout.blockOffset(first)
+        let stop = ContentLayout.blockOffset(last) + min(size, contentLength - last * size)
+        let got = try onHost { () throws(SystemError) in
+            try file.descriptor.read(into: workspace.image, count: Int(stop - start), from: start)
+        }
+
+        var page: ContentPage?
+        var pageGroup = -1
+        for block in first...last {
+            let group = ContentLayout.group(of: block)
+            if group != pageGroup {
+                let inImage = Int(ContentLayout.tagPageOffset(group: group) - start)
+                let isRead = inImage >= 0 && inImage + ContentPage.size <= got
+                page = try tagPage(group, image: isRead ? inImage : nil, workspace)
+                pageGroup = group
+            }
+            let from = max(offset, block * size)
+            let to = min(end, (block + 1) * size)
+            let place = Int(ContentLayout.blockOffset(block) - start)
+            if try open(block, page, at: place, available: got - place, workspace) {
+                workspace.append(workspace.image, offset: place + Int(from - block * size), count: Int(to - from))
+            } else {
+                workspace.appendZeros(Int(to - from))
+            }
+        }
+    }
+
+    /// Opens one block of the image in place, zeroes behind its valid bytes included.
+    /// - Returns: false for a hole.
+    private func open(
+        _ block: Int64, _ page: ContentPage?, at place: Int, available: Int, _ workspace: Workspace
+    ) throws(Fault) -> Bool {
+        guard let page else {
+            guard mayHaveHoles else { throw corrupt(.block(block)) }
+            return false
+        }
+        let slot = page.current(ContentLayout.index(of: block))
+        guard slot.length > 0 else {
+            guard mayHaveHoles else { throw corrupt(.block(block)) }
+            return false
+        }
+        var length = slot.length
+        let opened =
+            length <= available
+            && workspace.cipher.open(
+                workspace.image, at: place, count: length, key: key, binding: binding(block: block, length: length),
+                slot: page.bytes, slotOffset: slot.offset)
+        if !opened {
+            length = try readBlock(block, page, workspace)
+            workspace.image.copy(from: workspace.block, at: 0, count: length, to: place)
+        }
+        if length < ContentLayout.blockSize {
+            workspace.image.zero(place + length, count: ContentLayout.blockSize - length)
+        }
+        return true
+    }
+}

@@ -1,0 +1,213 @@
+// One file of a data container: its key, its length, and the pages that say what is true of its blocks.
+
+import DataProtection
+public import Platform
+public import SandboxModel
+
+/// The content of one backing file, open. All descriptors and mappings of the file share one of these.
+///
+/// Reading takes ``lock`` shared, everything that changes content takes it exclusively. The lock is below the
+/// volume's locks and above those of the page cache and the workspace pool.
+public final class EncryptedFile: @unchecked Sendable {
+    let context: StoreContext
+    let key: FileKey
+    let identity: FileIdentity
+    public let inode: UInt64
+    let lock = ReadWriteLock()
+    let cache = ContentPageCache()
+    let maps = ContentPageCache()
+
+    /// Whether opening found another length than `stat` had told: the kernel must then learn of a new node.
+    public private(set) var lengthWasSettled = false
+
+    // MARK: Guarded by `lock`
+
+    /// The backing file.
+    var file: SharedDescriptor
+    var isWritable: Bool
+    /// The first page: header, and tags of group 0. As it is on disk, except in the middle of a change.
+    let header: ContentPage
+    /// Length of the content. The header's is older while the header ``ContentPage/isOpen``.
+    var contentLength: Int64
+    /// Groups that came into being since the header was opened; the header's maps do not name them yet.
+    var addedGroups: Set<Int> = []
+    /// Whether holes may have come into being since the header was opened.
+    var hasGap = false
+
+    init(
+        context: StoreContext, key: FileKey, identity: FileIdentity, inode: UInt64, file: SharedDescriptor,
+        isWritable: Bool, header: ContentPage
+    ) {
+        self.context = context
+        self.key = key
+        self.identity = identity
+        self.inode = inode
+        self.file = file
+        self.isWritable = isWritable
+        self.header = header
+        contentLength = header.length
+    }
+
+    public var length: Int64 { lock.reading { contentLength } }
+
+    public var protection: ProtectionClass {
+        lock.reading { ProtectionClass(rawValue: header.protectionRawValue) ?? .standard }
+    }
+
+    /// The descriptor of the backing file, for what concerns its attributes and not its content.
+    public var backing: SharedDescriptor { lock.reading { file } }
+
+    // MARK: Creating and opening
+
+    /// Gives a new, empty backing file a key and a header.
+    ///
+    /// - Parameter file: open for reading and writing, and empty.
+    /// - Throws: `refused(.dataProtection)` when the class's key is not at hand, or the host's error.
+    public static func create(
+        _ file: SharedDescriptor, inode: UInt64, protection: ProtectionClass, context: StoreContext
+    ) throws(Fault) -> EncryptedFile {
+        let made: (FileKey, WrappedFileKey)
+        do throws(KeyFault) {
+            made = try context.keys.makeFileKey(protection)
+        } catch {
+            throw Fault(error)
+        }
+        let header = ContentPage()
+        header.reset(.header, number: 0)
+        header.setKey(protection: protection, wrapped: made.1.blob)
+        let random = PageBuffer(count: 16)
+        Entropy.fill(random, at: 0, count: 16)
+        header.identity = FileIdentity(high: random.load(UInt64.self, at: 0), low: random.load(UInt64.self, at: 8))
+        let content = EncryptedFile(
+            context: context, key: made.0, identity: header.identity, inode: inode, file: file, isWritable: true,
+            header: header)
+        try context.workspaces.with { workspace throws(Fault) in
+            try content.writePage(header, workspace)
+        }
+        return content
+    }
+
+    /// Opens a backing file that has content.
+    ///
+    /// - Parameter isWritable: whether `file` is open for writing too.
+    /// - Throws: `refused(.dataProtection)` when the class's key is not at hand; `corrupt` when the header does not
+    ///   authenticate or the file is not as long as the header says.
+    public static func open(
+        _ file: SharedDescriptor, isWritable: Bool, context: StoreContext
+    ) throws(Fault) -> EncryptedFile {
+        let status = try onHost { () throws(SystemError) in try file.descriptor.status() }
+        func corrupt(_ place: Corruption.Place) -> Fault {
+            context.note(Corruption(inode: status.inode, place: place))
+            return .corrupt
+        }
+        let header = ContentPage()
+        let got = try onHost { () throws(SystemError) in
+            try file.descriptor.read(into: header.bytes, count: ContentPage.size, from: 0)
+        }
+        guard got == ContentPage.size, header.isWellFormed(.header), header.version == ContentPage.formatVersion,
+            let protection = ProtectionClass(rawValue: header.protectionRawValue), let wrapped = header.wrappedKeyBytes
+        else { throw corrupt(.header) }
+        let key: FileKey
+        do throws(KeyFault) {
+            key = try context.keys.unwrap(WrappedFileKey(protection: protection, blob: wrapped))
+        } catch .damaged {
+            throw corrupt(.header)
+        } catch {
+            throw Fault(error)
+        }
+        let content = EncryptedFile(
+            context: context, key: key, identity: header.identity, inode: status.inode, file: file,
+            isWritable: isWritable, header: header)
+        let authentic = context.workspaces.with { content.authenticates(header, $0) }
+        guard authentic else { throw corrupt(.header) }
+        try content.settle(backingLength: status.size)
+        content.lengthWasSettled = content.contentLength != ContentLayout.length(ofBacking: status.size)
+        return content
+    }
+
+    /// Makes the descriptor one that can write, when a writer joins readers.
+    ///
+    /// - Parameter file: the same backing file, open for reading and writing.
+    public func adopt(writable file: SharedDescriptor) {
+        lock.writing {
+            guard !isWritable else { return }
+            self.file = file
+            isWritable = true
+        }
+    }
+
+    public var canWrite: Bool { lock.reading { isWritable } }
+
+    // MARK: Durability
+
+    /// Makes everything durable that is needed to read what was written.
+    public func synchronize(dataOnly: Bool) throws(Fault) {
+        let file = backing
+        try onHost { () throws(SystemError) in try file.descriptor.synchronize(dataOnly: dataOnly) }
+    }
+
+    /// Writes down what the header left open. To be called when the last descriptor that could write is closed.
+    public func commit() throws(Fault) {
+        try lock.writing { () throws(Fault) in
+            guard header.isOpen else { return }
+            try context.workspaces.with { workspace throws(Fault) in try commitStructure(workspace) }
+        }
+    }
+
+    // MARK: Pages
+
+    func binding(_ page: ContentPage) -> BlockCipher.Binding {
+        BlockCipher.Binding(
+            domain: Domain.page, fileID: (identity.high, identity.low), index: UInt64(page.number),
+            length: UInt32(ContentPage.size))
+    }
+
+    func binding(block: Int64, length: Int) -> BlockCipher.Binding {
+        BlockCipher.Binding(
+            domain: Domain.block, fileID: (identity.high, identity.low), index: UInt64(block), length: UInt32(length))
+    }
+
+    /// What a seal is for, so that no seal can stand in for one of another kind. A page's own kind is part of what
+    /// its seal covers.
+    private enum Domain {
+        static let block: UInt8 = 1
+        static let page: UInt8 = 2
+    }
+
+    func authenticates(_ page: ContentPage, _ workspace: Workspace) -> Bool {
+        workspace.cipher.verify(
+            page.bytes, ranges: ContentPage.sealedRanges, key: key, binding: binding(page),
+            tagAt: ContentPage.sealOffset)
+    }
+
+    /// Stamps a page and authenticates it; it is then ready to be written.
+    func seal(_ page: ContentPage, _ workspace: Workspace) {
+        page.session = context.history.current
+        workspace.cipher.authenticate(
+            page.bytes, ranges: ContentPage.sealedRanges, key: key, binding: binding(page),
+            tagAt: ContentPage.sealOffset)
+    }
+
+    /// Seals the first page or a tag page and writes it to its place.
+    func writePage(_ page: ContentPage, _ workspace: Workspace) throws(Fault) {
+        seal(page, workspace)
+        let offset = ContentLayout.tagPageOffset(group: page.number)
+        try onHost { () throws(SystemError) in
+            try file.descriptor.write(from: page.bytes, count: ContentPage.size, to: offset)
+        }
+    }
+
+    func corrupt(_ place: Corruption.Place) -> Fault {
+        context.note(Corruption(inode: inode, place: place))
+        return .corrupt
+    }
+}
+
+extension Fault {
+    init(_ fault: KeyFault) {
+        switch fault {
+        case .unavailable: self = .refused(.dataProtection)
+        case .damaged: self = .corrupt
+        }
+    }
+}

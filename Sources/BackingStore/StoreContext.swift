@@ -1,0 +1,91 @@
+// What every encrypted file of one device shares while the device is served.
+
+public import DataProtection
+import Platform
+import Synchronization
+
+/// How the times ended in which the device was served. Each has a number, and every page a file's structure is
+/// made of bears the number of the session that wrote it: a page of a session that ended without a shutdown may be
+/// followed by bytes that never came, and is looked at more closely.
+public struct SessionHistory: Sendable {
+    public enum Ending: Sendable {
+        /// Shut down, or still going on: what its pages say is so.
+        case orderly
+        /// The process ended and the host went on: every write arrived in the order in which it was made.
+        case killed
+        /// The host stopped: writes after the last fsync arrived in any order, or not at all.
+        case powerLost
+    }
+
+    public let current: UInt32
+    private let killed: Set<UInt32>
+    private let powerLost: Set<UInt32>
+
+    public init(current: UInt32, killed: Set<UInt32> = [], powerLost: Set<UInt32> = []) {
+        self.current = current
+        self.killed = killed
+        self.powerLost = powerLost
+    }
+
+    public func ending(of session: UInt32) -> Ending {
+        if powerLost.contains(session) { return .powerLost }
+        return killed.contains(session) ? .killed : .orderly
+    }
+
+    /// Whether the host stopped at some time after this session began.
+    public func lostPower(since session: UInt32) -> Bool {
+        powerLost.contains { $0 >= session }
+    }
+}
+
+/// Stored bytes that did not authenticate.
+public struct Corruption: Hashable, Sendable {
+    public enum Place: Hashable, Sendable {
+        case header
+        case length
+        case group(Int)
+        case block(Int64)
+    }
+
+    /// Inode number of the backing file.
+    public let inode: UInt64
+    public let place: Place
+}
+
+/// Keys, session and working memory of a device that is being served.
+public final class StoreContext: Sendable {
+    public let keys: KeyRing
+    public let history: SessionHistory
+    let workspaces = WorkspacePool()
+    private let report: @Sendable (Corruption) -> Void
+    private let reported = Mutex<Set<Corruption>>([])
+    private let disturbed = Atomic<Bool>(false)
+
+    /// - Parameter report: told once of each place that does not authenticate.
+    public init(keys: KeyRing, history: SessionHistory, report: @escaping @Sendable (Corruption) -> Void) {
+        self.keys = keys
+        self.history = history
+        self.report = report
+    }
+
+    func note(_ corruption: Corruption) {
+        let isNew = reported.withLock { reported in
+            // A disk that is failing as a whole must not fill the memory with its list.
+            reported.count < 10_000 && reported.insert(corruption).inserted
+        }
+        if isNew { report(corruption) }
+    }
+
+    /// Set when a write failed halfway and could not be taken back: the session must then be recorded as one that
+    /// did not end in order, so that its pages are looked at more closely.
+    public var isDisturbed: Bool { disturbed.load(ordering: .relaxed) }
+
+    func noteDisturbance() {
+        disturbed.store(true, ordering: .relaxed)
+    }
+
+    /// Whether a page of this session may disagree with the blocks it describes.
+    func isUncertain(_ session: UInt32) -> Bool {
+        session == history.current ? isDisturbed : history.ending(of: session) != .orderly
+    }
+}

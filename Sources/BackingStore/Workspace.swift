@@ -1,0 +1,79 @@
+// Memory that one call needs while it moves content, kept for the next call: the data path allocates nothing.
+
+import DataProtection
+public import Platform
+import Synchronization
+
+/// The working memory of one call on one thread.
+public final class Workspace: @unchecked Sendable {
+    /// The most one call moves: FUSE's largest request.
+    public static let largestTransfer = 1 << 20
+    /// Tag and map pages that can lie between the blocks of the largest transfer, its two ragged ends included.
+    private static let sparePages = 16
+
+    let cipher = BlockCipher()
+    /// The image of a stretch of the backing file.
+    let image = PageBuffer(count: largestTransfer + sparePages * PageBuffer.pageSize)
+    /// One block of plaintext that is being put together.
+    let block = PageBuffer(count: ContentLayout.blockSize)
+    /// Pages as they were before the write that is under way.
+    let undo = (0..<8).map { _ in ContentPage() }
+
+    /// A part of what was read: bytes of a buffer, in order.
+    public struct Segment: Sendable {
+        public let buffer: PageBuffer
+        public let offset: Int
+        public let count: Int
+    }
+
+    static let zeros = PageBuffer(count: 64 * 1024)
+
+    private(set) var segments: [Segment] = []
+
+    fileprivate init() {
+        segments.reserveCapacity(512)
+    }
+
+    func clearSegments() {
+        segments.removeAll(keepingCapacity: true)
+    }
+
+    func append(_ buffer: PageBuffer, offset: Int, count: Int) {
+        if let last = segments.last, last.buffer === buffer, last.offset + last.count == offset {
+            segments[segments.count - 1] = Segment(buffer: buffer, offset: last.offset, count: last.count + count)
+        } else {
+            segments.append(Segment(buffer: buffer, offset: offset, count: count))
+        }
+    }
+
+    func appendZeros(_ count: Int) {
+        var left = count
+        while left > 0 {
+            let part = min(left, Workspace.zeros.count)
+            segments.append(Segment(buffer: Workspace.zeros, offset: 0, count: part))
+            left -= part
+        }
+    }
+}
+
+/// The workspaces of a device. A thread takes one for a call and gives it back; as many exist as calls ran at once.
+final class WorkspacePool: Sendable {
+    // Lock order: innermost; nothing else is taken while it is held.
+    private let idle = Mutex<[Workspace]>([])
+
+    func take() -> Workspace {
+        idle.withLock { $0.popLast() } ?? Workspace()
+    }
+
+    func give(_ workspace: Workspace) {
+        workspace.clearSegments()
+        idle.withLock { $0.append(workspace) }
+    }
+
+    @inline(__always)
+    func with<Result, Failure: Error>(_ body: (Workspace) throws(Failure) -> Result) throws(Failure) -> Result {
+        let workspace = take()
+        defer { give(workspace) }
+        return try body(workspace)
+    }
+}
