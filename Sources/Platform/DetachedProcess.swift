@@ -10,7 +10,8 @@ public struct DetachedProcess: ~Copyable {
     private let reports: Descriptor
 
     /// Starts a program with `/` as its working directory, /dev/null as its standard descriptors, and of this
-    /// process's other descriptors none but `lock`, which it finds in ``Parent``.
+    /// process's other descriptors none but `lock`, a directory that is
+    /// locked; it finds it in ``Parent``.
     public init(
         executable: String, arguments: [String], lock: borrowing Descriptor
     ) throws(SystemError) {
@@ -47,7 +48,12 @@ public struct DetachedProcess: ~Copyable {
 
         /// - Returns: nil when this process was not started by ``DetachedProcess``.
         public init?() {
-            guard fcntl(3, F_SETFD, FD_CLOEXEC) == 0, fcntl(4, F_SETFD, FD_CLOEXEC) == 0 else { return nil }
+            var pipe = stat()
+            var directory = stat()
+            guard unsafe fstat(3, &pipe) == 0, pipe.st_mode & S_IFMT == S_IFIFO,
+                unsafe fstat(4, &directory) == 0, directory.st_mode & S_IFMT == S_IFDIR,
+                fcntl(3, F_SETFD, FD_CLOEXEC) == 0, fcntl(4, F_SETFD, FD_CLOEXEC) == 0
+            else { return nil }
             report = Descriptor(owning: 3)
             lock = Descriptor(owning: 4)
         }
@@ -77,5 +83,13 @@ public struct ProcessHandle: ~Copyable {
         var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         let ready = try? systemCall { unsafe poll(&request, 1, milliseconds) }
         return (ready ?? 0) > 0
+    }
+}
+
+extension Descriptor {
+    /// An exclusive `flock`, as soon as whoever has it lets go.
+    public borrowing func lock() throws(SystemError) {
+        let number = self.number
+        try systemCall { flock(number, LOCK_EX) }
     }
 }

@@ -26,6 +26,16 @@ public enum HostPath {
         try Descriptor.open(path: path, flags: O_RDONLY).readToEnd(limit: limit)
     }
 
+    public static func symbolicLinkTarget(_ path: String) throws(SystemError) -> String {
+        var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let length = try systemCall {
+            unsafe target.withUnsafeMutableBytes { bytes in
+                unsafe readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+            }
+        }
+        return String(decoding: target[..<length], as: UTF8.self)
+    }
+
     public static func status(_ path: String, following: Bool = true) throws(SystemError) -> FileStatus {
         var status = stat()
         try systemCall { unsafe following ? stat(path, &status) : lstat(path, &status) }
@@ -46,6 +56,19 @@ extension Descriptor {
             if count == 0 { return bytes }
             bytes += piece[..<count]
             if bytes.count > limit { throw .fileTooLarge }
+        }
+    }
+}
+
+extension Descriptor {
+    /// Writes at the present position, or at the end of a file that is open for appending.
+    public borrowing func append(_ bytes: [UInt8]) throws(SystemError) {
+        let number = self.number
+        var done = 0
+        while done < bytes.count {
+            done += try systemCall {
+                unsafe bytes.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress! + done, $0.count - done) }
+            }
         }
     }
 }

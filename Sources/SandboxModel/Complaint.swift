@@ -33,6 +33,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case notFound
         case badRequest
         case deviceLocked
+        case shuttingDown
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -64,6 +65,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .notFound: 26
             case .badRequest: 27
             case .deviceLocked: 28
+            case .shuttingDown: 29
             }
         }
     }

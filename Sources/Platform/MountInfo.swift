@@ -1,0 +1,52 @@
+// The mounts that this process sees: /proc/self/mountinfo, as proc_pid_mountinfo(5) describes it.
+
+public import SandboxModel
+
+/// One line of mountinfo.
+public struct MountInfo: Equatable, Sendable {
+    /// Which part of the filesystem is shown.
+    public let root: String
+    public let mountPoint: String
+    /// Options of this mount, such as `ro`.
+    public let options: [String]
+    public let type: String
+    public let source: String
+
+    /// - Returns: nil when the line is not one of mountinfo.
+    public init?(line: some StringProtocol) {
+        let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+        // Optional fields end with a hyphen.
+        guard fields.count >= 10, let end = fields.dropFirst(6).firstIndex(of: "-"), fields.count > end + 2 else {
+            return nil
+        }
+        root = MountInfo.decoded(fields[3])
+        mountPoint = MountInfo.decoded(fields[4])
+        options = fields[5].split(separator: ",").map(String.init)
+        type = MountInfo.decoded(fields[end + 1])
+        source = MountInfo.decoded(fields[end + 2])
+    }
+
+    /// All mounts, in the order in which they were made: of two at one place the later one is seen.
+    public static func all() throws(SystemError) -> [MountInfo] {
+        String(decoding: try HostPath.contents("/proc/self/mountinfo"), as: UTF8.self)
+            .split(separator: "\n").compactMap { MountInfo(line: $0) }
+    }
+
+    /// Undoes the octal escapes that the kernel writes for spaces, tabs, line ends, backslashes and hashes.
+    static func decoded(_ field: some StringProtocol) -> String {
+        guard field.utf8.contains(UInt8(ascii: "\\")) else { return String(field) }
+        var bytes: [UInt8] = []
+        var rest = Array(field.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "\\"), rest.count >= 3,
+                let value = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,21 @@
+// What a process sets once for itself.
+
+import Glibc
+public import SandboxModel
+
+public enum ProcessSettings {
+    /// Lets the process have as many open files as the host grants it.
+    public static func raiseOpenFileLimit() {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// The path of the running program.
+    public static func executable() throws(SystemError) -> String {
+        let target = try HostPath.symbolicLinkTarget("/proc/self/exe")
+        // A program that was replaced on disk meanwhile runs on, and can be started once more only in this way.
+        return (try? HostPath.status(target)) == nil ? "/proc/self/exe" : target
+    }
+}
