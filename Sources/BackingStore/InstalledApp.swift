@@ -1,6 +1,5 @@
 // What a device knows of an app that is installed on it.
 
-public import Glibc
 public import SandboxModel
 import Platform
 
@@ -89,14 +88,14 @@ public struct InstalledApp: Hashable, Sendable {
     public let data: ContainerUUID
     public var groups: [SharedContainer]
     public var iCloud: [SharedContainer]
-    /// The container's user: who ran `install`, or who was named there.
-    public let owner: uid_t
-    public let ownerGroup: gid_t
+    /// The container's user: who ran `install`, or who was named there. A uid and a gid of the host.
+    public let owner: UInt32
+    public let ownerGroup: UInt32
 
     public init(
         identifier: ContainerIdentifier, bundleName: FileName, displayName: String, version: String, build: String,
         executable: FileName?, sharesDocuments: Bool, bundle: ContainerUUID, data: ContainerUUID,
-        groups: [SharedContainer], iCloud: [SharedContainer], owner: uid_t, ownerGroup: gid_t
+        groups: [SharedContainer], iCloud: [SharedContainer], owner: UInt32, ownerGroup: UInt32
     ) {
         self.identifier = identifier
         self.bundleName = bundleName
