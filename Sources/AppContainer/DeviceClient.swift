@@ -19,6 +19,16 @@ public struct DeviceClient: Sendable {
         self.socket = socket
     }
 
+    /// Whether somebody listens at the socket.
+    public func isAnswering() async -> Bool {
+        do {
+            _ = try await ControlConnection(to: socket)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     public func status() async throws(DeviceError) -> DeviceStatus {
         try await send(StatusRequest())
     }

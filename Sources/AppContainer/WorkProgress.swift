@@ -2,14 +2,21 @@
 
 /// How far a long operation has come.
 public struct WorkProgress: Codable, Hashable, Sendable {
+    public enum Unit: String, Codable, Sendable {
+        case bytes, files
+    }
+
     /// What is under way, for people.
     public var activity: String
+    /// What is counted.
+    public var unit: Unit
     public var done: Int64
     /// Null while it is not known.
     public var total: Int64?
 
-    public init(activity: String, done: Int64, total: Int64?) {
+    public init(activity: String, unit: Unit, done: Int64, total: Int64?) {
         self.activity = activity
+        self.unit = unit
         self.done = done
         self.total = total
     }

@@ -14,22 +14,24 @@ public struct MountInfo: Equatable, Sendable {
 
     /// - Returns: nil when the line is not one of mountinfo.
     public init?(line: some StringProtocol) {
-        let fields = line.split(separator: " ", omittingEmptySubsequences: false)
+        let space: Character = " "
+        let fields = line.split(separator: space, omittingEmptySubsequences: false)
         // Optional fields end with a hyphen.
         guard fields.count >= 10, let end = fields.dropFirst(6).firstIndex(of: "-"), fields.count > end + 2 else {
             return nil
         }
         root = MountInfo.decoded(fields[3])
         mountPoint = MountInfo.decoded(fields[4])
-        options = fields[5].split(separator: ",").map(String.init)
+        options = fields[5].split { $0 == "," }.map { String($0) }
         type = MountInfo.decoded(fields[end + 1])
         source = MountInfo.decoded(fields[end + 2])
     }
 
     /// All mounts, in the order in which they were made: of two at one place the later one is seen.
     public static func all() throws(SystemError) -> [MountInfo] {
-        String(decoding: try HostPath.contents("/proc/self/mountinfo"), as: UTF8.self)
-            .split(separator: "\n").compactMap { MountInfo(line: $0) }
+        let text = String(decoding: try HostPath.contents("/proc/self/mountinfo"), as: UTF8.self)
+        let newline: Character = "\n"
+        return text.split(separator: newline).compactMap { MountInfo(line: $0) }
     }
 
     /// Undoes the octal escapes that the kernel writes for spaces, tabs, line ends, backslashes and hashes.

@@ -1,0 +1,75 @@
+// The command's root: its subcommands, and the one place where an error becomes a line and an exit code.
+
+import AppContainer
+import ArgumentParser
+import Glibc
+import SandboxModel
+
+@main
+struct AppContainerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "appcontainer",
+        abstract: "Mount an iOS app's container, with the rules that an iPhone enforces.",
+        discussion: """
+            A device is a directory that holds everything: keys, apps and their containers. Nothing outside it is
+            changed, and while it is shut down it can be copied like any directory.
+
+            A first session:
+              appcontainer create ~/phone
+              appcontainer install ~/phone Notes.app
+              mkdir ~/notes && appcontainer mount ~/phone com.example.Notes ~/notes
+              echo hello > ~/notes/Documents/hello.txt
+              appcontainer unmount ~/notes
+              appcontainer shutdown ~/phone
+
+            A failure is told in one line. Its exit code is listed in appcontainer(1); 64 is wrong usage.
+            """,
+        version: AppContainer.version,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Devices:",
+                subcommands: [
+                    Create.self, Clone.self, Erase.self, Delete.self, Status.self, Unlock.self, Shutdown.self,
+                    Check.self,
+                ]),
+            CommandGroup(
+                name: "Apps:",
+                subcommands: [
+                    Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self,
+                ]),
+            CommandGroup(name: "Mounts:", subcommands: [Mount.self, Unmount.self, Inspect.self]),
+            CommandGroup(name: "Internal:", subcommands: [Serve.self]),
+        ])
+
+    static func main() async {
+        // A daemon that ends while it is written to is an error to report, not a silent death.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let complaint as Complaint {
+            StandardError.write("appcontainer: \(complaint.message)\n")
+            Glibc.exit(complaint.kind.exitCode)
+        } catch let code as ExitCode {
+            Glibc.exit(code.rawValue)
+        } catch {
+            end(with: error)
+        }
+    }
+
+    /// Help and the version go to standard output; wrong usage is one line like every other error.
+    private static func end(with error: any Error) -> Never {
+        let code = exitCode(for: error)
+        guard !code.isSuccess else { exit(withError: error) }
+        let message = message(for: error).split(separator: "\n").joined(separator: " ")
+        let named = CommandLine.arguments.dropFirst().first
+        let subcommand = configuration.subcommands.map(\._commandName).first { $0 == named }
+        let help = (["appcontainer"] + [subcommand].compactMap { $0 } + ["--help"]).joined(separator: " ")
+        StandardError.write("appcontainer: \(message); see: \(help)\n")
+        Glibc.exit(code == .validationFailure ? EX_USAGE : code.rawValue)
+    }
+}

@@ -1,0 +1,22 @@
+// The user who is to own a container.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// A user of the host.
+struct HostUser {
+    let user: UInt32
+    let group: UInt32
+
+    /// - Parameter name: a name or a number. Anybody may name himself; only root may name somebody else.
+    static func named(_ name: String) throws(Complaint) -> HostUser {
+        guard let account = Account.named(name) else {
+            throw Complaint(.notFound, "there is no user \(name) on this machine")
+        }
+        guard geteuid() == 0 || account.user == geteuid() else {
+            throw Complaint(.notAllowed, "only root can give a container to another user; leave --owner out")
+        }
+        return HostUser(user: account.user, group: account.group)
+    }
+}

@@ -1,0 +1,66 @@
+// One line on the terminal that tells how far long work has come.
+
+import AppContainer
+import Glibc
+import Platform
+import Synchronization
+
+/// Shows progress on standard error if that is a terminal, from the second second on, and takes it away at the end.
+final class ProgressLine: Sendable {
+    private let begin = ContinuousClock.now
+    private let isTerminal = Terminal.isTerminal(STDERR_FILENO)
+    private let state = Mutex(State())
+
+    private struct State {
+        var shown = false
+        var next = ContinuousClock.now
+    }
+
+    var report: @Sendable (WorkProgress) -> Void {
+        { [self] progress in show(progress) }
+    }
+
+    func show(_ progress: WorkProgress) {
+        let now = ContinuousClock.now
+        guard isTerminal, now - begin > .seconds(1) else { return }
+        state.withLock { state in
+            guard now >= state.next else { return }
+            state.next = now + .milliseconds(100)
+            state.shown = true
+            StandardError.write("\r\u{1B}[K" + ProgressLine.text(progress))
+        }
+    }
+
+    func end() {
+        state.withLock { state in
+            if state.shown { StandardError.write("\r\u{1B}[K") }
+            state.shown = false
+        }
+    }
+
+    static func text(_ progress: WorkProgress) -> String {
+        guard let total = progress.total, total > 0 else {
+            return "\(progress.activity): \(progress.count(progress.done))"
+        }
+        let percent = min(100, progress.done * 100 / total)
+        return "\(progress.activity): \(percent) % of \(progress.count(total))"
+    }
+}
+
+extension WorkProgress {
+    fileprivate func count(_ number: Int64) -> String {
+        switch unit {
+        case .bytes: Output.size(number)
+        case .files: "\(number) file\(number == 1 ? "" : "s")"
+        }
+    }
+}
+
+/// Runs work that may take a while, with its progress on the terminal.
+func showingProgress<Result>(
+    _ body: (ProgressLine) async throws -> Result
+) async throws -> Result {
+    let line = ProgressLine()
+    defer { line.end() }
+    return try await body(line)
+}

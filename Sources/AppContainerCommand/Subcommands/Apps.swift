@@ -1,0 +1,26 @@
+// appcontainer apps
+
+import AppContainer
+import ArgumentParser
+import Daemon
+import SandboxModel
+
+struct Apps: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List the apps that are installed on a device.")
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var answer: AnswerOptions
+
+    func run() async throws {
+        let apps = try await OfflineDevice.apps(try device.path())
+        if answer.json {
+            Output.json(apps)
+            return
+        }
+        guard !apps.isEmpty else { return }
+        let rows = apps.map { app in
+            [app.identifier, app.name, app.version ?? "-", app.bundle, app.mountPoint ?? "-"]
+        }
+        Output.table([["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "MOUNTED AT"]] + rows)
+    }
+}

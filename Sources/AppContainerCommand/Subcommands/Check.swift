@@ -1,0 +1,45 @@
+// appcontainer check
+
+import AppContainer
+import ArgumentParser
+import SandboxModel
+
+struct Check: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at every header, block and length of a device.",
+        discussion: """
+            Prints "whole", or one line a problem and ends with exit code 22. The device may be mounted and in use.
+            Files that the device's present state keeps closed are looked at as far as that goes without their keys,
+            and are counted on standard error.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @Flag(help: "Clear away what a crash left over. Content is never touched.")
+    var repair = false
+    @OptionGroup var answer: AnswerOptions
+
+    func run() async throws {
+        let report = try await showingProgress { line in
+            try await device.send(CheckRequest(repair: repair), progress: line.report)
+        }
+        if answer.json {
+            Output.json(report)
+        } else {
+            for problem in report.repaired {
+                print("repaired: \(Check.line(problem))")
+            }
+            for problem in report.problems { print(Check.line(problem)) }
+            if report.isWhole { print("whole") }
+        }
+        if report.unreadable > 0 {
+            let files = report.unreadable == 1 ? "file" : "files"
+            StandardError.write("appcontainer: \(report.unreadable) \(files) could not be opened; unlock the device\n")
+        }
+        guard report.isWhole else { throw ExitCode(Complaint.Kind.damaged.exitCode) }
+    }
+
+    private static func line(_ problem: CheckReport.Problem) -> String {
+        let place = [problem.container, problem.path].filter { !$0.isEmpty }.joined(separator: "/")
+        return "\(place): \(problem.message)"
+    }
+}

@@ -1,0 +1,54 @@
+// appcontainer mount
+
+import AppContainer
+import ArgumentParser
+import SandboxModel
+
+struct Mount: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show an app's home at a mount point.",
+        discussion: """
+            Returns when the mount answers. The device's daemon is started if it is not running, and lives until
+            `appcontainer shutdown`.
+
+            Example:
+              appcontainer mount ~/phone com.example.Notes ~/notes --passcode-file ~/phone.passcode
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var app: AppArgument
+    @Argument(help: "The directory to mount on.", completion: .directory)
+    var mountPoint: String
+    @Option(help: "Unlock the device first, with the passcode in the file's first line.", completion: .file())
+    var passcodeFile: String?
+    @Flag(help: "Stay until the mount ends; an interrupt ends it.")
+    var foreground = false
+    @Flag(help: "Let other users into the mount, as far as modes allow.")
+    var allowOther = false
+    @Flag(help: "Refuse every change, with EROFS.")
+    var readOnly = false
+
+    func run() async throws {
+        let passcode = try passcodeFile.map(Passcode.read)
+        let request = MountRequest(
+            app: app.bundleID, mountPoint: try absolute(mountPoint), allowOther: allowOther, readOnly: readOnly)
+        if let passcode { _ = try await device.send(UnlockRequest(passcode: passcode)) }
+        let mount = try await device.send(request)
+        if foreground { try await stay(mount.mountPoint) }
+    }
+
+    /// Waits for the mount's end; a signal asks for it.
+    private func stay(_ mountPoint: String) async throws {
+        let device = device
+        let signals = Interrupts {
+            do throws(Complaint) {
+                _ = try await device.send(UnmountRequest(mountPoint: mountPoint))
+            } catch {
+                StandardError.write("appcontainer: \(error.message)\n")
+                _ = try? await device.send(UnmountRequest(mountPoint: mountPoint, lazy: true))
+            }
+        }
+        defer { signals.end() }
+        _ = try await device.send(MountEndRequest(mountPoint: mountPoint))
+    }
+}

@@ -1,0 +1,21 @@
+// appcontainer shutdown
+
+import ArgumentParser
+import Daemon
+
+struct Shutdown: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Unmount everything and end the device's daemon.",
+        discussion: """
+            Everything written is on disk when this returns, and the device is a plain directory that can be copied.
+            A mount that is in use goes out of sight at once. A device that is off already is no error.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+
+    func run() async throws {
+        let path = try device.path()
+        guard let client = await DaemonLauncher.running(path) else { return }
+        try await DaemonLauncher.shutDown(path, client)
+    }
+}

@@ -1,0 +1,63 @@
+// appcontainer status
+
+import AppContainer
+import ArgumentParser
+import BackingStore
+import Daemon
+import DeviceLifecycle
+import SandboxModel
+
+struct Status: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show a device's state, its daemon and its mounts.",
+        discussion: """
+            The state is off while no daemon serves the device, else beforeFirstUnlock, unlocked, locking or locked.
+            This command never starts the daemon.
+
+            The JSON has the daemon's process as daemon.pid, null when there is none, and the path of the control
+            socket, which speaks HTTP and JSON, as daemon.socket.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var answer: AnswerOptions
+
+    func run() async throws {
+        let path = try device.path()
+        let status = try await status(path)
+        if answer.json {
+            Output.json(status)
+            return
+        }
+        var fields = [
+            ("Device", status.device),
+            ("Identifier", status.identifier),
+            ("State", status.state),
+            ("Passcode", status.hasPasscode ? "yes" : "no"),
+            ("Apps", "\(status.apps)"),
+        ]
+        if let pid = status.daemon.pid {
+            fields.append(("Daemon", "process \(pid)"))
+            fields.append(("Socket", status.daemon.socket ?? ""))
+        } else {
+            fields.append(("Daemon", "none"))
+        }
+        for mount in status.mounts {
+            let options = [mount.readOnly ? "read-only" : nil, mount.allowOther ? "allow-other" : nil]
+            let list = options.compactMap { $0 }.joined(separator: ", ")
+            fields.append(("Mount", "\(mount.app) on \(mount.mountPoint)\(list.isEmpty ? "" : " (\(list))")"))
+        }
+        Output.fields(fields.map { (label: $0.0, value: $0.1) })
+    }
+
+    private func status(_ path: String) async throws -> DeviceStatus {
+        if let client = await DaemonLauncher.running(path) {
+            do throws(DeviceError) {
+                return try await client.status()
+            } catch {
+                // It ended in between: then the records say all there is to say.
+                guard error.kind == DeviceError.unreachableKind else { throw Complaint(error) }
+            }
+        }
+        return try OfflineDevice.status(path)
+    }
+}

@@ -1,0 +1,19 @@
+// appcontainer uninstall
+
+import AppContainer
+import ArgumentParser
+
+struct Uninstall: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove an app and its containers.",
+        discussion: "A group container goes with the last app that is entitled to it. The app must not be mounted.")
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var app: AppArgument
+
+    func run() async throws {
+        _ = try await showingProgress { line in
+            try await device.send(UninstallRequest(app: app.bundleID), progress: line.report)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+// appcontainer unmount
+
+import ArgumentParser
+import Daemon
+
+struct Unmount: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "End a mount.",
+        discussion: """
+            Everything written is on disk when this returns. A mount in use is refused, unless it is unmounted
+            lazily. A mount that a killed daemon left behind is taken away as well.
+            """)
+
+    @Argument(help: "Where the app is mounted.", completion: .directory)
+    var mountPoint: String
+    @Flag(help: "Take the mount out of sight now; it ends when the last file in it is closed.")
+    var lazy = false
+
+    func run() async throws {
+        try await MountedHome.unmount(mountPoint, lazy: lazy)
+    }
+}

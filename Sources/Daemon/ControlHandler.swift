@@ -1,0 +1,106 @@
+// One request of the control API: found, bounded, decoded, carried out where it may block, answered.
+
+import AppContainer
+import FlyingFox
+import FlyingSocks
+import FoundationEssentials
+import Logging
+import SandboxModel
+
+struct ControlHandler: HTTPHandler {
+    private let routes: [String: Route]
+    private let queue = WorkQueue()
+    private let log: Logger
+
+    init(device: any ServedDevice, log: Logger, shutdown: @escaping @Sendable () -> Void) {
+        self.log = log
+        routes = ControlHandler.routes(device: device, queue: queue, shutdown: shutdown)
+    }
+
+    /// What one path does.
+    struct Route: Sendable {
+        let isQuery: Bool
+        let answer: @Sendable (_ body: [UInt8], _ lines: Bool) async throws(Complaint) -> HTTPResponse
+    }
+
+    func handleRequest(_ request: HTTPRequest) async -> HTTPResponse {
+        do throws(Complaint) {
+            return try await answer(request)
+        } catch {
+            log.info("\(request.path) failed: \(error.message)", metadata: ["kind": "\(error.kind.rawValue)"])
+            return ControlHandler.failure(error, status: error.kind.status)
+        }
+    }
+
+    private func answer(_ request: HTTPRequest) async throws(Complaint) -> HTTPResponse {
+        let body = try await body(of: request)
+        guard let body else {
+            let limit = ControlPath.largestBody
+            return ControlHandler.failure(
+                Complaint(.badRequest, "the request is larger than \(limit) bytes"), status: 413)
+        }
+        guard request.path.hasPrefix(ControlPath.root),
+            let route = routes[String(request.path.dropFirst(ControlPath.root.count))]
+        else {
+            throw Complaint(.notFound, "\(request.path) is not a path of the control API")
+        }
+        guard request.method == (route.isQuery ? .GET : .POST) else {
+            let method = route.isQuery ? "GET" : "POST"
+            return ControlHandler.failure(
+                Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405,
+                headers: [HTTPHeader("Allow"): method])
+        }
+        let lines = request.headers[HTTPHeader("Accept")]?.contains(ControlMedia.lines) ?? false
+        if !route.isQuery { log.info("\(request.path)") }
+        return try await route.answer(body, lines)
+    }
+
+    /// - Returns: nil when the body is too large. The rest of it is read and dropped, as far as is reasonable, so
+    ///   that the client has finished sending when the answer arrives.
+    private func body(of request: HTTPRequest) async throws(Complaint) -> [UInt8]? {
+        let limit = ControlPath.largestBody
+        var body: [UInt8] = []
+        var received = 0
+        do {
+            for try await piece in request.bodySequence {
+                received += piece.count
+                if received <= limit { body += piece } else { body = [] }
+                if received > limit * 64 { break }
+            }
+        } catch {
+            throw Complaint(.badRequest, "the body of the request ended early")
+        }
+        return received <= limit ? body : nil
+    }
+
+    // MARK: Answers
+
+    static func success(_ value: some Encodable) -> HTTPResponse {
+        HTTPResponse(
+            statusCode: .ok, headers: [.contentType: ControlMedia.json], body: Data(ControlJSON.line(value)))
+    }
+
+    static func failure(
+        _ complaint: Complaint, status: Int, headers: HTTPHeaders = HTTPHeaders()
+    ) -> HTTPResponse {
+        var headers = headers
+        headers[.contentType] = ControlMedia.json
+        return HTTPResponse(
+            statusCode: HTTPStatusCode(status, phrase: phrase(status)), headers: headers,
+            body: Data(ControlJSON.line(Failure(DeviceError(complaint)))))
+    }
+
+    private static func phrase(_ status: Int) -> String {
+        switch status {
+        case 400: "Bad Request"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 503: "Service Unavailable"
+        case 507: "Insufficient Storage"
+        default: "Internal Server Error"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// JSON of the control API, and complaints as its clients see them.
+
+import AppContainer
+import FoundationEssentials
+import SandboxModel
+
+enum ControlJSON {
+    static func encode(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // The API's own types encode; a string that is not UTF-8 cannot get this far.
+        return (try? Array(encoder.encode(value))) ?? Array("{}".utf8)
+    }
+
+    static func line(_ value: some Encodable) -> [UInt8] {
+        encode(value) + [UInt8(ascii: "\n")]
+    }
+
+    static func decode<Request: ControlRequest>(
+        _ type: Request.Type, from bytes: [UInt8]
+    ) throws(Complaint) -> Request {
+        do {
+            return try JSONDecoder().decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
+        } catch let error as DecodingError {
+            throw Complaint(.badRequest, "\(Request.path): \(explain(error))")
+        } catch {
+            throw Complaint(.badRequest, "\(Request.path): the body is not a JSON object")
+        }
+    }
+
+    private static func explain(_ error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context):
+            context.codingPath.isEmpty
+                ? "the body is not a JSON object"
+                : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" is not of the right type"
+        default: "the body is not JSON"
+        }
+    }
+}
+
+extension DeviceError {
+    init(_ complaint: Complaint) {
+        self.init(kind: complaint.kind.rawValue, message: complaint.message)
+    }
+}
+
+extension Complaint.Kind {
+    /// The HTTP status that says most nearly what the kind says (RFC 9110, section 15).
+    var status: Int {
+        switch self {
+        case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp: 400
+        case .wrongPasscode, .passcodeNeeded, .notAllowed, .deviceLocked: 403
+        case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
+        case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists: 409
+        case .daemonUnreachable, .shuttingDown: 503
+        case .noSpace: 507
+        case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged: 500
+        }
+    }
+}

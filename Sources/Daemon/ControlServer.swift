@@ -1,0 +1,65 @@
+// The control socket: HTTP and JSON for the commands, and for a harness in any language.
+
+import AppContainer
+import FlyingFox
+import FlyingSocks
+import FoundationEssentials
+import Glibc
+public import Logging
+import Platform
+public import SandboxModel
+
+/// Serves the control API of one device on a Unix socket that only this user can connect to.
+public struct ControlServer: Sendable {
+    private let server: HTTPServer
+    private let socket: String
+
+    /// - Parameters:
+    ///   - socket: a path in a directory of mode 0700. What a killed daemon left there is removed.
+    ///   - onShutdown: called when a client has asked for the end and the device has ended.
+    public init(
+        socket: String, device: any ServedDevice, log: Logger, onShutdown: @escaping @Sendable () -> Void
+    ) {
+        self.socket = socket
+        let handler = ControlHandler(device: device, log: log) {
+            // First of all: whoever comes from now on finds no daemon, and waits for this one's end to start anew.
+            ControlServer.remove(socket)
+            device.shutdown()
+            onShutdown()
+        }
+        // A request may take as long as it takes: progress and closed connections end what should end.
+        let year: TimeInterval = 365 * 24 * 3600
+        server = HTTPServer(
+            config: .init(
+                address: sockaddr_un.unix(path: socket), timeout: year,
+                sharedRequestReplaySize: ControlPath.largestBody, logger: .disabled),
+            handler: handler)
+    }
+
+    /// Begins to listen; returns when clients can connect.
+    public func start() async throws(Complaint) {
+        ControlServer.remove(socket)
+        let running = Task { [server] in try await server.run() }
+        do {
+            try await server.waitUntilListening()
+            try systemCall { unsafe chmod(socket, S_IRUSR | S_IWUSR) }
+        } catch {
+            running.cancel()
+            throw Complaint(.unexpected, "cannot listen on \(socket): \(error)")
+        }
+    }
+
+    /// Takes the socket away, so that nobody new connects; who is connected is served on.
+    public func close() {
+        ControlServer.remove(socket)
+    }
+
+    private static func remove(_ socket: String) {
+        _ = try? systemCall { unsafe unlink(socket) }
+    }
+
+    /// Lets the answers that are under way end, for a second at most.
+    public func stop() async {
+        await server.stop(timeout: 1)
+    }
+}

@@ -1,0 +1,89 @@
+// Finding the process that serves a device, or starting it: one process, however many commands ask at once.
+
+public import AppContainer
+import FoundationEssentials
+import Glibc
+import Platform
+public import SandboxModel
+
+public enum DaemonLauncher {
+    /// The daemon that serves a device now.
+    ///
+    /// - Parameter device: the device directory's path, resolved.
+    /// - Returns: nil when there is none; nothing is started.
+    public static func running(_ device: String) async -> DeviceClient? {
+        guard let record = DaemonRecord(of: device) else { return nil }
+        let client = DeviceClient(socket: record.socket)
+        return await client.isAnswering() ? client : nil
+    }
+
+    /// The daemon that serves a device, started if need be.
+    ///
+    /// Who starts it holds a lock on the directory until the daemon is ready, so that everybody else waits and then
+    /// finds it running; the lock passes to the daemon with its descriptor, so that it ends with either of them.
+    public static func connect(to device: String) async throws(Complaint) -> DeviceClient {
+        if let client = await running(device) { return client }
+        let directory = try Complaint.describe("cannot lock \(device)") { () throws(SystemError) in
+            let directory = try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY)
+            try directory.lock()
+            return directory
+        }
+        if let client = await running(device) { return client }
+        let report = try Complaint.describe("cannot start the daemon of \(device)") { () throws(SystemError) in
+            let executable = try ProcessSettings.executable()
+            return try DetachedProcess(executable: executable, arguments: ["daemon", device], lock: directory).report()
+        }
+        guard let report = try? JSONDecoder().decode(StartReport.self, from: Data(report)) else {
+            throw Complaint(.daemonUnreachable, "the daemon ended while it started; see \(device)/daemon.log")
+        }
+        if let complaint = report.complaint { throw Complaint(complaint) }
+        return DeviceClient(socket: report.socket ?? "")
+    }
+
+    /// Has a device's daemon do something; starts it if need be.
+    public static func send<Request: ControlRequest>(
+        _ request: Request, to device: String, progress: (@Sendable (WorkProgress) -> Void)? = nil
+    ) async throws(Complaint) -> Request.Reply {
+        while true {
+            let client = try await connect(to: device)
+            do throws(DeviceError) {
+                return try await client.send(request, progress: progress)
+            } catch {
+                // It was asked to end in between. To connect again is to wait for that, and to start another.
+                guard error.kind == Complaint.Kind.shuttingDown.rawValue else { throw Complaint(error) }
+            }
+        }
+    }
+
+    /// Asks a daemon to end, and waits until its process has.
+    public static func shutDown(_ device: String, _ client: DeviceClient) async throws(Complaint) {
+        // Taken before the request: afterwards the number may be another process's.
+        let process = DaemonRecord(of: device).flatMap { ProcessHandle($0.pid) }
+        do throws(DeviceError) {
+            try await client.shutdown()
+        } catch {
+            throw Complaint(error)
+        }
+        guard process?.waitForEnd(milliseconds: 10_000) ?? true else {
+            throw Complaint(.daemonUnreachable, "the daemon of \(device) has not ended yet; see its daemon.log")
+        }
+    }
+}
+
+extension Complaint {
+    /// What a client was told, as the complaint that it was on the other side.
+    public init(_ error: DeviceError) {
+        self.init(Kind(rawValue: error.kind) ?? .unexpected, error.message)
+    }
+
+    static func describe<Result: ~Copyable>(
+        _ doing: String, _ body: () throws(SystemError) -> Result
+    ) throws(Complaint) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            let kind: Kind = error == .accessDenied || error == .notPermitted ? .notAllowed : .unexpected
+            throw Complaint(kind, "\(doing): \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// DEVICE/daemon.log: one line an event, for people.
+
+import FoundationEssentials
+import Glibc
+public import Logging
+import Platform
+
+/// Writes swift-log's messages to a file, each with one write, so that lines of several threads do not mix.
+public struct DaemonLog: LogHandler {
+    public var logLevel = Logger.Level.info
+    public var metadata: Logger.Metadata = [:]
+    private let file: SharedDescriptor
+
+    /// A log that has grown beyond this is begun anew at the next start.
+    private static let largest: Int64 = 8 << 20
+
+    /// - Returns: nil when the file cannot be opened: a full host keeps no device from starting.
+    public init?(device: String) {
+        let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
+        guard let file = try? Descriptor.open(path: device + "/daemon.log", flags: flags, mode: 0o600) else {
+            return nil
+        }
+        if let status = try? file.status(), status.size > DaemonLog.largest { _ = try? file.truncate(to: 0) }
+        self.file = SharedDescriptor(file)
+    }
+
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    public func log(event: LogEvent) {
+        let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        let line = "\(Date.now.formatted(.iso8601)) \(event.level) \(event.message)\(details)"
+        // A message may name a file, and a file's name may hold a line end.
+        let safe = line.utf8.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
+        _ = try? file.descriptor.append(safe + [UInt8(ascii: "\n")])
+    }
+}

@@ -1,0 +1,114 @@
+// A path of the host and the app's home that shows it: found in the kernel's list of mounts, without any daemon.
+
+import AppContainer
+import Glibc
+import Platform
+public import SandboxModel
+
+/// An app's home at a mount point, as the kernel's list has it.
+public struct MountedHome: Sendable {
+    public let device: String
+    public let app: String
+    public let mountPoint: String
+    /// Where the mount point lies in the home; empty unless somebody bound a part of a home elsewhere.
+    private let inner: [Substring]
+
+    static let filesystemType = "fuse.appcontainer"
+
+    init?(_ info: MountInfo) {
+        guard info.type == MountedHome.filesystemType, let colon = info.source.lastIndex(of: ":") else { return nil }
+        device = String(info.source[..<colon])
+        app = String(info.source[info.source.index(after: colon)...])
+        mountPoint = info.mountPoint
+        // A bind of one app's home out of the device's one superblock names the home first.
+        let root = info.root.split(separator: "/")
+        inner = root.first.map(String.init) == app ? Array(root.dropFirst()) : root
+    }
+
+    /// The home mounted exactly there.
+    /// - Throws: ``Complaint`` of kind `notMounted`.
+    static func at(_ mountPoint: String) throws(Complaint) -> MountedHome {
+        let homes = try all()
+        for place in places(of: try absolute(mountPoint)) {
+            // The last one made is the one that is seen.
+            if let home = homes.last(where: { $0.mountPoint == place }) { return home }
+        }
+        throw Complaint(.notMounted, "no app is mounted at \(mountPoint)")
+    }
+
+    /// The home that a path lies in, and the path from the home's root.
+    /// - Throws: ``Complaint`` of kind `notMounted` or `notFound`.
+    public static func containing(_ path: String) throws(Complaint) -> (home: MountedHome, path: String) {
+        let homes = try all()
+        for place in places(of: try absolute(path)) {
+            let around = homes.filter { place == $0.mountPoint || place.hasPrefix($0.mountPoint + "/") }
+            // The innermost, and of two at one place the last one made.
+            guard let depth = around.map(\.mountPoint.utf8.count).max(),
+                let home = around.last(where: { $0.mountPoint.utf8.count == depth })
+            else { continue }
+            do throws(SystemError) {
+                _ = try HostPath.status(place, following: false)
+            } catch {
+                throw Complaint(.notFound, "cannot look at \(path): \(error.message)")
+            }
+            let rest = place.dropFirst(home.mountPoint.count).split(separator: "/")
+            return (home, (home.inner + rest).joined(separator: "/"))
+        }
+        throw Complaint(.notMounted, "\(path) is not in a mounted app's home")
+    }
+
+    /// Ends the mount at a mount point: through its daemon, or by hand where that is gone.
+    public static func unmount(_ mountPoint: String, lazy: Bool) async throws(Complaint) {
+        let home = try at(mountPoint)
+        guard let client = await DaemonLauncher.running(home.device) else {
+            return try removeAbandoned(home.mountPoint)
+        }
+        do throws(DeviceError) {
+            try await client.unmount(home.mountPoint, lazy: lazy)
+        } catch {
+            throw Complaint(error)
+        }
+    }
+
+    private static func removeAbandoned(_ mountPoint: String) throws(Complaint) {
+        do throws(SystemError) {
+            if geteuid() == 0 {
+                try HostMount.unmount(mountPoint, .lazily)
+            } else {
+                try UserMount.unmount(mountPoint)
+            }
+        } catch {
+            throw Complaint(.unexpected, "cannot unmount \(mountPoint), whose daemon has ended: \(error.message)")
+        }
+    }
+
+    private static func all() throws(Complaint) -> [MountedHome] {
+        try Complaint.describe("cannot read the list of mounts") { () throws(SystemError) in
+            try MountInfo.all().compactMap(MountedHome.init)
+        }
+    }
+
+    private static func absolute(_ path: String) throws(Complaint) -> String {
+        try Complaint.describe("cannot tell the present directory") { () throws(SystemError) in
+            try HostPath.absolute(path)
+        }
+    }
+
+    /// The path without links: first but for its last name, because a link in a home is looked at itself and a
+    /// mount point whose daemon has died answers no call; then altogether.
+    private static func places(of path: String) -> [String] {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        let resolved = try? HostPath.resolved(String(path))
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        let name = path[path.index(after: slash)...]
+        var places: [String] = []
+        if !name.isEmpty, name != ".", name != ".." {
+            let parent = slash == path.startIndex ? "/" : String(path[..<slash])
+            let above = (try? HostPath.resolved(parent)) ?? parent
+            places.append(above == "/" ? "/\(name)" : "\(above)/\(name)")
+        }
+        if let resolved, !places.contains(resolved) { places.append(resolved) }
+        return places
+    }
+}

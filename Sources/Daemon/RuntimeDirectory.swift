@@ -1,0 +1,75 @@
+// Where sockets and private mount points lie: a directory that only this user can enter.
+
+import Glibc
+import Platform
+public import SandboxModel
+
+public enum RuntimeDirectory {
+    /// A socket's path has 108 bytes (unix(7)); some clients count the terminator, or add a suffix.
+    static let longestSocketPath = 99
+    private static let socketNameLength = 16 + 5
+
+    /// The directory, made if it is not there.
+    ///
+    /// Root's is /run/appcontainer. Another user's is `appcontainer` in `$XDG_RUNTIME_DIR`, or
+    /// /tmp/appcontainer-UID where that variable is unset, is not the user's own, or is too long.
+    /// - Throws: ``Complaint`` of kind `notAllowed` when somebody else got there first.
+    public static func prepare(environment: [String: String]) throws(Complaint) -> String {
+        let user = geteuid()
+        for candidate in candidates(user: user, environment: environment) {
+            do throws(SystemError) {
+                try make(candidate)
+            } catch {
+                continue
+            }
+            if isPrivate(candidate, user: user) { return candidate }
+        }
+        throw Complaint(
+            .notAllowed,
+            "there is no directory for the control socket: \(fallback(user)) belongs to somebody else or is open to "
+                + "others; remove it, or set XDG_RUNTIME_DIR to a directory of yours")
+    }
+
+    static func candidates(user: uid_t, environment: [String: String]) -> [String] {
+        var candidates: [String] = []
+        if user == 0 {
+            candidates.append("/run/appcontainer")
+        } else if let base = environment["XDG_RUNTIME_DIR"], base.hasPrefix("/"), isOwn(base, user: user) {
+            let path = base + "/appcontainer"
+            if path.utf8.count + 1 + socketNameLength <= longestSocketPath { candidates.append(path) }
+        }
+        return candidates + [fallback(user)]
+    }
+
+    private static func fallback(_ user: uid_t) -> String { "/tmp/appcontainer-\(user)" }
+
+    private static func make(_ path: String) throws(SystemError) {
+        do throws(SystemError) {
+            try systemCall { unsafe mkdir(path, S_IRWXU) }
+        } catch {
+            guard error == .exists else { throw error }
+        }
+    }
+
+    /// A link, a foreign directory, or one that others can enter is not used: in /tmp anybody can make one.
+    static func isPrivate(_ path: String, user: uid_t) -> Bool {
+        guard let status = try? HostPath.status(path, following: false) else { return false }
+        return status.kind == .directory && status.owner == user && status.permissions & 0o077 == 0
+    }
+
+    private static func isOwn(_ path: String, user: uid_t) -> Bool {
+        guard let status = try? HostPath.status(path) else { return false }
+        return status.kind == .directory && status.owner == user
+    }
+
+    /// The name of a device's socket, the same each time the device is started at the same place.
+    public static func socketPath(in directory: String, device: String, identifier: String) -> String {
+        let digits = String(fingerprint("\(device)\n\(identifier)"), radix: 16)
+        return "\(directory)/\(String(repeating: "0", count: 16 - digits.count))\(digits).sock"
+    }
+
+    /// FNV-1a, 64 bits: short and the same in every process.
+    private static func fingerprint(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+}

@@ -1,0 +1,31 @@
+// What the control API asks of a device. Every call blocks until it is done and may be made from any thread.
+
+public import AppContainer
+public import SandboxModel
+
+/// Takes news of long work, some of which reach the client.
+/// - Returns: false when the client has gone: the work ends and takes back what it did.
+public typealias ProgressReport = @Sendable (WorkProgress) -> Bool
+
+public protocol ServedDevice: Sendable {
+    func status() throws(Complaint) -> DeviceStatus
+    func apps() throws(Complaint) -> [App]
+    func unlock(passcode: String) throws(Complaint)
+
+    func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App
+    func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint)
+    func reset(_ request: ResetRequest, progress: @escaping ProgressReport) throws(Complaint)
+    func entitle(_ request: EntitleRequest) throws(Complaint) -> App
+    func deliver(_ request: DeliverRequest, progress: @escaping ProgressReport) throws(Complaint) -> [String]
+
+    func mount(_ request: MountRequest) throws(Complaint) -> Mount
+    func unmount(_ request: UnmountRequest) throws(Complaint)
+    /// Calls back when the mount has ended; at once when there is none.
+    func whenMountEnds(_ mountPoint: String, _ body: @escaping @Sendable () -> Void)
+
+    func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection
+    func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport
+
+    /// Unmounts everything and ends the session. What fails is for the log: nothing keeps a device from ending.
+    func shutdown()
+}

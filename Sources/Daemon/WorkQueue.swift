@@ -1,0 +1,17 @@
+// Threads for work that blocks: the pool that runs Swift's tasks has one thread a core, and must not be held up.
+
+import Dispatch
+
+struct WorkQueue: Sendable {
+    private let queue = DispatchQueue(label: "appcontainer.work", attributes: .concurrent)
+
+    func start(_ body: @escaping @Sendable () -> Void) {
+        queue.async(execute: body)
+    }
+
+    func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: body()) }
+        }
+    }
+}
