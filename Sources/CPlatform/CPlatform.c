@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/random.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 const int platform_O_PATH = O_PATH;
@@ -27,7 +29,7 @@ int platform_renameat2(int from_directory, const char *from, int to_directory, c
     return renameat2(from_directory, from, to_directory, to, flags);
 }
 
-ssize_t platform_getdents64(int fd, void *buffer, size_t size) { return getdents64(fd, buffer, size); }
+long platform_getdents64(int fd, void *buffer, size_t size) { return getdents64(fd, buffer, size); }
 
 int platform_syncfs(int fd) { return syncfs(fd); }
 
@@ -62,13 +64,13 @@ int platform_set_inode_flags(int fd, uint32_t flags) {
     return ioctl(fd, FS_IOC_SETFLAGS, &value);
 }
 
-ssize_t platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count) {
+long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count) {
     return copy_file_range(from, from_offset, to, to_offset, count, 0);
 }
 
 int platform_clone_file(int from, int to) { return ioctl(to, FICLONE, from); }
 
-int platform_spawn_detached(pid_t *process, const char *path, char *const arguments[], int report, int lock) {
+int platform_spawn_detached(int *process, const char *path, char *const arguments[], int report, int lock) {
     // Out of the way of the numbers that the child is to see, so that one dup2 cannot overwrite the other's source.
     int high_report = fcntl(report, F_DUPFD_CLOEXEC, 16);
     int high_lock = fcntl(lock, F_DUPFD_CLOEXEC, 16);
@@ -106,6 +108,24 @@ int platform_spawn_detached(pid_t *process, const char *path, char *const argume
 
 int platform_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
-int platform_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+int platform_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+long platform_getrandom(void *buffer, size_t size) { return getrandom(buffer, size, 0); }
+
+long platform_getxattr(const char *path, const char *name, void *value, size_t size, int follow) {
+    return follow ? getxattr(path, name, value, size) : lgetxattr(path, name, value, size);
+}
+
+int platform_setxattr(const char *path, const char *name, const void *value, size_t size, int flags, int follow) {
+    return follow ? setxattr(path, name, value, size, flags) : lsetxattr(path, name, value, size, flags);
+}
+
+int platform_removexattr(const char *path, const char *name, int follow) {
+    return follow ? removexattr(path, name) : lremovexattr(path, name);
+}
+
+long platform_listxattr(const char *path, char *list, size_t size, int follow) {
+    return follow ? listxattr(path, list, size) : llistxattr(path, list, size);
+}

@@ -2,7 +2,7 @@
 
 public import Glibc
 public import SandboxModel
-public import CPlatform
+import CPlatform
 
 /// An owned file descriptor. All I/O is positional, so that threads can share one.
 public struct Descriptor: ~Copyable, Sendable {

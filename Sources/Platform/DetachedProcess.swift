@@ -1,7 +1,7 @@
 // Starting a process that outlives this one and keeps nothing of it, and hearing from it once.
 
-public import CPlatform
-import Glibc
+import CPlatform
+public import Glibc
 public import SandboxModel
 
 /// A process in a session of its own that reports once, over a pipe, how its start went.

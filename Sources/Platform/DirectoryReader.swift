@@ -33,27 +33,45 @@ public final class DirectoryReader {
         try systemCall { lseek(number, off_t(position), SEEK_SET) }
     }
 
+    /// An entry of any name, `.` and `..` among them.
+    public struct AnyEntry: Sendable {
+        /// The name with a NUL behind it.
+        public let terminatedName: [UInt8]
+        public let inode: UInt64
+        public let type: UInt8
+        public let next: Int64
+
+        /// nil for `.` and `..`.
+        public var name: FileName? { FileName(terminatedName.dropLast()) }
+    }
+
     /// - Returns: nil after the last entry.
     public func next() throws(SystemError) -> DirectoryEntry? {
-        while true {
-            if position >= filled {
-                let number = descriptor.number
-                filled = try systemCall { unsafe platform_getdents64(number, buffer.base, buffer.count) }
-                position = 0
-                if filled == 0 { return nil }
-            }
-            // struct linux_dirent64: u64 d_ino, s64 d_off, u16 d_reclen, u8 d_type, char d_name[] (getdents(2)).
-            let start = position
-            let length = Int(buffer.load(UInt16.self, at: start + 16))
-            position += length
-            var bytes = buffer.bytes(start + 19, count: length - 19)
-            if let end = bytes.firstIndex(of: 0) { bytes.removeSubrange(end...) }
-            guard let name = FileName(bytes) else { continue }
-            return DirectoryEntry(
-                name: name,
-                inode: buffer.load(UInt64.self, at: start),
-                type: buffer.load(UInt8.self, at: start + 18),
-                next: buffer.load(Int64.self, at: start + 8))
+        while let entry = try nextOfAny() {
+            guard let name = entry.name else { continue }
+            return DirectoryEntry(name: name, inode: entry.inode, type: entry.type, next: entry.next)
         }
+        return nil
+    }
+
+    /// As ``next()``, with `.` and `..`.
+    public func nextOfAny() throws(SystemError) -> AnyEntry? {
+        if position >= filled {
+            let number = descriptor.number
+            filled = try systemCall { unsafe platform_getdents64(number, buffer.base, buffer.count) }
+            position = 0
+            if filled == 0 { return nil }
+        }
+        // struct linux_dirent64: u64 d_ino, s64 d_off, u16 d_reclen, u8 d_type, char d_name[] (getdents(2)).
+        let start = position
+        let length = Int(buffer.load(UInt16.self, at: start + 16))
+        position += length
+        var end = start + 19
+        while buffer.load(UInt8.self, at: end) != 0 { end += 1 }
+        return AnyEntry(
+            terminatedName: buffer.bytes(start + 19, count: end - start - 18),
+            inode: buffer.load(UInt64.self, at: start),
+            type: buffer.load(UInt8.self, at: start + 18),
+            next: buffer.load(Int64.self, at: start + 8))
     }
 }

@@ -14,7 +14,7 @@ public enum Entropy {
     public static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
         var done = 0
         while done < bytes.count {
-            let got = unsafe getrandom(bytes.baseAddress! + done, bytes.count - done, 0)
+            let got = unsafe platform_getrandom(bytes.baseAddress! + done, bytes.count - done)
             // The only failure left on a running system is a signal before the first byte.
             precondition(got > 0 || errno == EINTR, "getrandom: \(errno)")
             done += max(got, 0)
@@ -24,7 +24,7 @@ public enum Entropy {
     public static func bytes(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
             while filled < count {
-                let got = unsafe getrandom(bytes.baseAddress! + filled, count - filled, 0)
+                let got = unsafe platform_getrandom(bytes.baseAddress! + filled, count - filled)
                 precondition(got > 0 || errno == EINTR, "getrandom: \(errno)")
                 filled += max(got, 0)
             }

@@ -50,9 +50,7 @@ public struct AttributeHolder: Sendable {
             do throws(SystemError) {
                 let length = try unsafe call(name) { path, name in
                     unsafe value.withUnsafeMutableBytes { bytes in
-                        follows
-                            ? unsafe getxattr(path, name, bytes.baseAddress, bytes.count)
-                            : unsafe lgetxattr(path, name, bytes.baseAddress, bytes.count)
+                        unsafe platform_getxattr(path, name, bytes.baseAddress, bytes.count, follows ? 1 : 0)
                     }
                 }
                 return Array(value[..<length])
@@ -67,17 +65,14 @@ public struct AttributeHolder: Sendable {
     public func set(_ name: [UInt8], to value: [UInt8], flags: Int32 = 0) throws(SystemError) {
         _ = try unsafe call(name) { path, name in
             unsafe value.withUnsafeBytes { bytes in
-                Int(
-                    follows
-                        ? unsafe setxattr(path, name, bytes.baseAddress, bytes.count, flags)
-                        : unsafe lsetxattr(path, name, bytes.baseAddress, bytes.count, flags))
+                Int(unsafe platform_setxattr(path, name, bytes.baseAddress, bytes.count, flags, follows ? 1 : 0))
             }
         }
     }
 
     public func remove(_ name: [UInt8]) throws(SystemError) {
         _ = try unsafe call(name) { path, name in
-            Int(follows ? unsafe removexattr(path, name) : unsafe lremovexattr(path, name))
+            Int(unsafe platform_removexattr(path, name, follows ? 1 : 0))
         }
     }
 
@@ -90,9 +85,7 @@ public struct AttributeHolder: Sendable {
                 let length = try unsafe call([]) { path, _ in
                     unsafe list.withUnsafeMutableBytes { bytes in
                         let start = unsafe bytes.baseAddress!.assumingMemoryBound(to: CChar.self)
-                        return follows
-                            ? unsafe listxattr(path, start, bytes.count)
-                            : unsafe llistxattr(path, start, bytes.count)
+                        return unsafe platform_listxattr(path, start, bytes.count, follows ? 1 : 0)
                     }
                 }
                 return list[..<length].split(separator: 0).map(Array.init)

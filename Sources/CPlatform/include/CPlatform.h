@@ -1,13 +1,10 @@
 // System calls and constants that glibc shows only under _GNU_SOURCE, which must not be defined in a header
 // that Swift imports (it would see two definitions of fd_set). Each function is the call itself: errno and -1.
-// Only headers that Swift's Glibc does not have are included: two modules that declare one type confuse the compiler.
+// No header of the C library is included but the compiler's own: two modules that declare one type confuse Swift.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/random.h>
-#include <sys/types.h>
-#include <sys/xattr.h>
 
 extern const int platform_O_PATH;
 extern const int platform_O_TMPFILE;
@@ -25,7 +22,7 @@ enum {
 
 int platform_fallocate(int fd, int mode, int64_t offset, int64_t length);
 int platform_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags);
-ssize_t platform_getdents64(int fd, void *buffer, size_t size);
+long platform_getdents64(int fd, void *buffer, size_t size);
 int platform_syncfs(int fd);
 
 /// Takes CAP_FSETID out of this thread's effective set (0) or puts it back (1). Without it the host clears the
@@ -36,7 +33,7 @@ int platform_capability_fsetid(int effective);
 int platform_get_inode_flags(int fd, uint32_t *flags);
 int platform_set_inode_flags(int fd, uint32_t flags);
 
-ssize_t platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count);
+long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count);
 
 /// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
 int platform_clone_file(int from, int to);
@@ -44,12 +41,19 @@ int platform_clone_file(int from, int to);
 /// Starts a program that keeps nothing of this process: a session of its own, `/` as its working directory,
 /// /dev/null as its standard descriptors, default signals, `report` as descriptor 3, `lock` as 4, and no other.
 /// Answers 0 or an error number, as posix_spawn does.
-int platform_spawn_detached(pid_t *process, const char *path, char *const arguments[], int report, int lock);
+int platform_spawn_detached(int *process, const char *path, char *const arguments[], int report, int lock);
 
 /// Two ends that a program started by this one does not get.
 int platform_pipe(int ends[2]);
 
-int platform_pidfd_open(pid_t process);
+int platform_pidfd_open(int process);
 
 /// Names the calling thread, by at most 15 bytes.
 void platform_name_thread(const char *name);
+
+/// getrandom(2) and the calls of xattr(7), whose headers Swift's Glibc lacks. `follow` 0 acts on a symbolic link itself.
+long platform_getrandom(void *buffer, size_t size);
+long platform_getxattr(const char *path, const char *name, void *value, size_t size, int follow);
+int platform_setxattr(const char *path, const char *name, const void *value, size_t size, int flags, int follow);
+int platform_removexattr(const char *path, const char *name, int follow);
+long platform_listxattr(const char *path, char *list, size_t size, int follow);
