@@ -1,8 +1,171 @@
 // The filesystem of one device, without a mount: what each system call does to the containers.
 
 public import BackingStore
+public import Glibc
 public import Platform
 public import SandboxModel
+import SandboxPolicy
+import Synchronization
+
+/// A filesystem over the containers of a device, or of one app. One volume stands behind one superblock.
+///
+/// Every call may come from any thread. Locks, outermost first: `names`; the open lock of one node; the locks of
+/// ``EncryptedFile``; those of the node table and the directory cache. Reading and writing take none of the first
+/// two: what they need was decided when the file was opened.
+public final class Volume: Sendable {
+    /// What the root shows.
+    public enum View: Sendable {
+        /// All homes, by bundle identifier: the mount that the daemon keeps to itself.
+        case device
+        /// One app's home.
+        case home(Home)
+    }
+
+    let context: StoreContext
+    /// The device's directory, for the host filesystem's figures.
+    let device: SharedDescriptor
+    let table: NodeTable
+    let root: Node
+    let directories = DirectoryCache()
+    /// Held shared while a call relies on where nodes lie, exclusively while names go or move.
+    let names = ReadWriteLock()
+    /// Guard the opening and closing of files: a node always meets the same one.
+    private let openLocks = (0..<64).map { _ in ReadWriteLock() }
+    private let homes = Mutex<[ContainerIdentifier: Home]>([:])
+    private let cache = Mutex<(any KernelCache)?>(nil)
+    /// Who the daemon is: a superuser gives what it makes to the caller.
+    let daemonUser = geteuid()
+    let daemonGroup = getegid()
+
+    public init(view: View, device: SharedDescriptor, context: StoreContext) {
+        self.device = device
+        self.context = context
+        switch view {
+        case .device:
+            root = Node(
+                id: .root, generation: 0, kind: .device, inode: Volume.deviceInode, zone: .device, parent: nil,
+                name: nil)
+        case .home(let home):
+            // A container's directory that cannot be examined shows the same error at every later call.
+            let inode = (try? home.data.descriptor.status().inode) ?? Volume.deviceInode
+            root = Node(id: .root, generation: 0, kind: .home, inode: inode, zone: .home, parent: nil, name: nil)
+            root.withRare { rare in
+                rare.anchor = home.data
+                rare.home = home
+            }
+        }
+        table = NodeTable(root: root)
+    }
+
+    /// Inode numbers of directories that the host does not have lie above those that a host gives.
+    static let deviceInode: UInt64 = 1 << 63
+    static func inode(ofContainers name: FileName, home: UInt64) -> UInt64 {
+        home | (name == Home.groupsDirectory ? 1 << 62 : 1 << 61)
+    }
+
+    /// Told when something changes that the kernel does not do itself.
+    public var kernelCache: (any KernelCache)? {
+        get { cache.withLock { $0 } }
+        set { cache.withLock { $0 = newValue } }
+    }
+
+    // MARK: Homes
+
+    /// Shows an app's home, or shows it anew after its containers changed.
+    public func show(_ home: Home) {
+        homes.withLock { $0[home.app] = home }
+        names.writing {
+            if root.kind == .home {
+                root.withRare { $0.home = home }
+            } else if let node = homeNode(home) {
+                node.withRare { $0.home = home }
+            }
+        }
+    }
+
+    /// Hides an app's home. What is open in it stays open.
+    public func hide(_ app: ContainerIdentifier) {
+        homes.withLock { _ = $0.removeValue(forKey: app) }
+    }
+
+    func home(named name: FileName) -> Home? {
+        ContainerIdentifier(name.text).flatMap { app in homes.withLock { $0[app] } }
+    }
+
+    var allHomes: [Home] { homes.withLock { Array($0.values) }.sorted { $0.app < $1.app } }
+
+    private func homeNode(_ home: Home) -> Node? {
+        (try? home.data.descriptor.status().inode).flatMap { table.known(inode: $0) }
+    }
+
+    /// The home that a node belongs to.
+    func home(of node: Node) -> Home? {
+        var candidate: Node? = node
+        while let next = candidate {
+            if let home = next.rare?.home { return home }
+            candidate = next.parent
+        }
+        return nil
+    }
+
+    // MARK: Nodes
+
+    func node(_ id: NodeID) throws(Fault) -> Node {
+        guard let node = table.node(id) else { throw .system(.stale) }
+        return node
+    }
+
+    func openLock(of node: Node) -> ReadWriteLock {
+        openLocks[Int(node.id.slot % UInt64(openLocks.count))]
+    }
+
+    public func forget(_ node: NodeID, count: UInt64) {
+        table.forget(node, count: count)
+    }
+
+    /// Nodes in memory, for the daemon's status.
+    public var knownNodes: Int { table.count }
+
+    /// The path of a file within its device, for the log: `com.example.Notes/Documents/a.txt`.
+    public func path(ofInode inode: UInt64) -> String? {
+        table.known(inode: inode).map { node in
+            table.withNames(of: node) { node in
+                var parts: [String] = []
+                var candidate: Node? = node
+                while let next = candidate {
+                    if let home = next.rare?.home {
+                        parts.append(home.app.text)
+                        break
+                    }
+                    if let name = next.name { parts.append(name.text) }
+                    candidate = next.parent
+                }
+                return parts.reversed().joined(separator: "/")
+            }
+        }
+    }
+
+    // MARK: Rules
+
+    /// Asks the policy, on the facts that the caller has gathered under the lock under which it acts.
+    func permit(_ operation: Operation, on zone: Zone) throws(Fault) {
+        if let rule = SandboxPolicy.refusal(of: operation, in: zone) { throw .refused(rule) }
+    }
+
+    func permit(name: FileName, in zone: Zone) throws(Fault) {
+        if let rule = SandboxPolicy.refusal(ofName: name, in: zone) { throw .refused(rule) }
+    }
+}
+
+/// What the kernel keeps of this filesystem, and must let go of when it changes behind the kernel's back.
+///
+/// Both calls return at once: a request may be waiting for the lock that the kernel takes to obey.
+public protocol KernelCache: AnyObject, Sendable {
+    /// An entry came or went.
+    func forgetEntry(_ name: FileName, in parent: NodeID)
+    /// Content and attributes changed.
+    func forgetContent(of node: NodeID)
+}
 
 /// What a lookup, or a call that makes a node, gives to the kernel.
 public struct Entry: Sendable {
@@ -23,21 +186,4 @@ public struct Caller: Sendable {
         self.group = group
         self.process = process
     }
-}
-
-/// What setattr changes; nil leaves a value as it is.
-public struct AttributeChange: Sendable {
-    public enum Time: Sendable {
-        case now
-        case at(timespec)
-    }
-
-    public var mode: mode_t?
-    public var owner: uid_t?
-    public var group: gid_t?
-    public var size: Int64?
-    public var accessTime: Time?
-    public var modificationTime: Time?
-
-    public init() {}
 }

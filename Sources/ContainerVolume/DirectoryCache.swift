@@ -1,0 +1,51 @@
+// Descriptors of the directories that were used last: a bounded number, whatever the size of the tree.
+
+import Platform
+import SandboxModel
+import Synchronization
+
+/// Keeps directories open so that a call on one of their entries is one system call.
+///
+/// Its lock is innermost, like the node table's.
+final class DirectoryCache: Sendable {
+    private static let capacity = 512
+
+    private struct Ring {
+        var nodes: [Node?] = Array(repeating: nil, count: DirectoryCache.capacity)
+        var next = 0
+    }
+
+    private let ring = Mutex(Ring())
+
+    func descriptor(of node: Node) -> SharedDescriptor? {
+        ring.withLock { _ in node.directory }
+    }
+
+    /// Keeps a descriptor in place of the one that was opened longest ago.
+    func keep(_ descriptor: SharedDescriptor, for node: Node) {
+        // The descriptor that makes room is closed after the lock is given back.
+        var evicted: SharedDescriptor?
+        ring.withLock { ring in
+            guard node.directory == nil else { return }
+            if let old = ring.nodes[ring.next] {
+                evicted = old.directory
+                old.directory = nil
+            }
+            node.directory = descriptor
+            ring.nodes[ring.next] = node
+            ring.next = (ring.next + 1) % DirectoryCache.capacity
+        }
+        _ = evicted
+    }
+
+    /// Lets go of a directory that was removed.
+    func drop(_ node: Node) {
+        var evicted: SharedDescriptor?
+        ring.withLock { ring in
+            evicted = node.directory
+            node.directory = nil
+            if let index = ring.nodes.firstIndex(where: { $0 === node }) { ring.nodes[index] = nil }
+        }
+        _ = evicted
+    }
+}

@@ -1,0 +1,86 @@
+// What an app's home is put together from.
+
+public import Glibc
+public import Platform
+public import SandboxModel
+
+/// The containers of one app, opened, and to whom they belong.
+public struct Home: Sendable {
+    public let app: ContainerIdentifier
+    /// The `.app` directory's own name.
+    public let bundleName: FileName
+    /// The `.app` directory.
+    public let bundle: SharedDescriptor
+    /// The data container: `Documents`, `Library`, `tmp` and the metadata.
+    public let data: SharedDescriptor
+    public let groups: [ContainerIdentifier: SharedDescriptor]
+    public let iCloud: [ContainerIdentifier: SharedDescriptor]
+    /// The container's user.
+    public let owner: uid_t
+    public let group: gid_t
+    /// Whether only the container's user may enter.
+    public let isPrivate: Bool
+
+    public init(
+        app: ContainerIdentifier, bundleName: FileName, bundle: SharedDescriptor, data: SharedDescriptor,
+        groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor],
+        owner: uid_t, group: gid_t, isPrivate: Bool
+    ) {
+        self.app = app
+        self.bundleName = bundleName
+        self.bundle = bundle
+        self.data = data
+        self.groups = groups
+        self.iCloud = iCloud
+        self.owner = owner
+        self.group = group
+        self.isPrivate = isPrivate
+    }
+
+    static let documents: FileName = "Documents"
+    static let library: FileName = "Library"
+    static let temporary: FileName = "tmp"
+    static let metadata: FileName = ".com.apple.mobile_container_manager.metadata.plist"
+    static let groupsDirectory: FileName = "Groups"
+    static let iCloudDirectory: FileName = "iCloud"
+    static let inbox: FileName = "Inbox"
+    static let caches: FileName = "Caches"
+    static let preferences: FileName = "Preferences"
+
+    /// What the data container shows at the top level, and nothing else of it.
+    static let dataEntries = [documents, library, temporary, metadata]
+
+    var containerDirectories: [FileName] {
+        (groups.isEmpty ? [] : [Home.groupsDirectory]) + (iCloud.isEmpty ? [] : [Home.iCloudDirectory])
+    }
+
+    func containers(named directory: FileName) -> [ContainerIdentifier: SharedDescriptor] {
+        directory == Home.groupsDirectory ? groups : iCloud
+    }
+}
+
+extension Zone {
+    /// The zone of an entry, by its directory's.
+    ///
+    /// - Parameter inLibrary: whether the directory is the data container's `Library`.
+    static func of(_ name: FileName, in zone: Zone, inLibrary: Bool) -> Zone {
+        switch zone {
+        case .device: .home
+        case .home:
+            switch name {
+            case Home.documents: .documents
+            case Home.library, Home.temporary: .standardDirectory
+            case Home.metadata: .metadata
+            case Home.groupsDirectory, Home.iCloudDirectory: .containers
+            default: .bundle
+            }
+        case .bundle, .metadata: .bundle
+        case .containers: .standardDirectory
+        case .standardDirectory:
+            inLibrary && (name == Home.caches || name == Home.preferences) ? .standardDirectory : .container
+        case .documents: name == Home.inbox ? .inbox : .container
+        case .inbox, .inboxItem: .inboxItem
+        case .container: .container
+        }
+    }
+}

@@ -1,0 +1,122 @@
+// One inode as the kernel knows it.
+
+import BackingStore
+import Platform
+public import SandboxModel
+
+/// A node that the kernel has looked up, or that is above one.
+///
+/// A node costs no descriptor: it is found again by its directory and name. What is guarded by what:
+/// - `parent`, `name`, `rare`, `zone`: change under the volume's names lock held exclusively, or, where a further
+///   name becomes known, under the table's lock; read under either. A name does not move while the names lock is held.
+/// - `lookups`, `children`: the table's lock.
+/// - `open`: the volume's open lock of the node.
+/// - `directory`: the directory cache's lock.
+final class Node: @unchecked Sendable {
+    enum Kind: UInt8 {
+        case file, directory, symbolicLink, special
+        /// The directory above all homes.
+        case device
+        /// An app's home, whose entries come from several containers.
+        case home
+        /// `Groups` and `iCloud`.
+        case containers
+    }
+
+    let id: NodeID
+    let kind: Kind
+    /// Inode number on the host, or one made up for a directory that is not on the host.
+    let inode: UInt64
+    let generation: UInt32
+
+    var zone: Zone
+    /// Whether the name was given, or the node made, since its directory was last made durable.
+    var isNameFresh = false
+    var parent: Node?
+    var name: FileName?
+    var rare: Rare?
+
+    var lookups: UInt64 = 0
+    var children: UInt32 = 0
+
+    var open: OpenFile?
+    var directory: SharedDescriptor?
+
+    /// What few nodes have.
+    final class Rare {
+        /// Further names of a hard-linked file that the kernel knows.
+        var furtherNames: [(parent: Node, name: FileName)] = []
+        /// The container's own directory, for a node that is the root of one.
+        var anchor: SharedDescriptor?
+        /// Names the node after its last known name went.
+        var orphan: SharedDescriptor?
+        /// The home, for the nodes that stand for one.
+        var home: Home?
+    }
+
+    init(id: NodeID, generation: UInt32, kind: Kind, inode: UInt64, zone: Zone, parent: Node?, name: FileName?) {
+        self.id = id
+        self.generation = generation
+        self.kind = kind
+        self.inode = inode
+        self.zone = zone
+        self.parent = parent
+        self.name = name
+    }
+
+    var isDirectory: Bool {
+        switch kind {
+        case .directory, .device, .home, .containers: true
+        case .file, .symbolicLink, .special: false
+        }
+    }
+
+    /// Whether extended attributes can be kept with it.
+    var holdsAttributes: Bool { kind == .file || kind == .directory || kind == .home }
+
+    func withRare<Result>(_ body: (Rare) -> Result) -> Result {
+        if rare == nil { rare = Rare() }
+        return body(rare!)
+    }
+}
+
+/// A file that at least one handle has open.
+final class OpenFile {
+    enum Content {
+        case encrypted(EncryptedFile)
+        /// A bundle's file, stored as it is.
+        case plain(SharedDescriptor)
+    }
+
+    let content: Content
+    var handles = 0
+    var writers = 0
+
+    init(_ content: Content) {
+        self.content = content
+    }
+
+    var backing: SharedDescriptor {
+        switch content {
+        case .encrypted(let file): file.backing
+        case .plain(let descriptor): descriptor
+        }
+    }
+}
+
+/// What `open` gives: the right to read, to write or both, for as long as the descriptor lives.
+public final class FileHandle: Sendable {
+    let node: Node
+    let content: OpenFile.Content
+    let canWrite: Bool
+
+    init(node: Node, content: OpenFile.Content, canWrite: Bool) {
+        self.node = node
+        self.content = content
+        self.canWrite = canWrite
+    }
+
+    public var nodeID: NodeID { node.id }
+}
+
+extension OpenFile.Content: @unchecked Sendable {}

@@ -1,0 +1,206 @@
+// Which nodes the kernel knows, by its number for them and by the host's.
+
+import SandboxModel
+import Synchronization
+
+/// The table of known nodes.
+///
+/// Its lock is the innermost of the volume's locks: no system call is made and no object released while it is held.
+final class NodeTable: Sendable {
+    fileprivate struct State {
+        var slots: [Node?]
+        var free: [UInt32] = []
+        var byInode: [UInt64: UInt32] = [:]
+        var generation: UInt32 = 0
+        var epoch: UInt16 = 0
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter root: the node with the fixed number 1; it is never forgotten.
+    init(root: Node) {
+        var state = State(slots: [nil, root])
+        state.byInode[root.inode] = 1
+        self.state = Mutex(state)
+    }
+
+    var count: Int { state.withLock { $0.slots.count - $0.free.count } }
+
+    func node(_ id: NodeID) -> Node? {
+        let slot = Int(id.slot)
+        return state.withLock { state in
+            guard slot < state.slots.count, let node = state.slots[slot], node.id == id else { return nil }
+            return node
+        }
+    }
+
+    func known(inode: UInt64) -> Node? {
+        state.withLock { state in
+            state.byInode[inode].flatMap { state.slots[Int($0)] }
+        }
+    }
+
+    /// The node of a directory entry that the host has, made if it is not known; looked up once more.
+    func lookUp(
+        inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, prepare: (Node) -> Void = { _ in }
+    ) -> Node {
+        state.withLock { state in
+            if let slot = state.byInode[inode], let node = state.slots[Int(slot)], node.kind == kind,
+                node.id.epoch == state.epoch
+            {
+                node.lookups += 1
+                State.addName(parent, name, to: node)
+                return node
+            }
+            let slot: UInt32
+            if let free = state.free.popLast() {
+                slot = free
+            } else {
+                slot = UInt32(state.slots.count)
+                state.slots.append(nil)
+            }
+            state.generation &+= 1
+            let node = Node(
+                id: NodeID(slot: UInt64(slot), epoch: state.epoch), generation: state.generation, kind: kind,
+                inode: inode, zone: zone, parent: parent, name: name)
+            node.lookups = 1
+            parent.children += 1
+            prepare(node)
+            state.slots[Int(slot)] = node
+            state.byInode[inode] = slot
+            return node
+        }
+    }
+
+    /// Takes lookups back; a node that nothing knows any more is let go, and so may be those above it.
+    func forget(_ id: NodeID, count: UInt64) {
+        // Released after the lock: the last reference to a removed file frees its blocks on the host.
+        var gone: [Node] = []
+        state.withLock { state in
+            guard let node = state.slots.indices.contains(Int(id.slot)) ? state.slots[Int(id.slot)] : nil,
+                node.id == id
+            else { return }
+            node.lookups -= min(count, node.lookups)
+            state.collect(node, into: &gone)
+        }
+    }
+
+    /// Makes the next lookup of a file give a new node: the kernel has a wrong idea of this one's length.
+    func renew(_ node: Node) {
+        state.withLock { state in
+            if state.byInode[node.inode] == UInt32(truncatingIfNeeded: node.id.slot) {
+                state.byInode[node.inode] = nil
+            }
+        }
+    }
+
+    // MARK: Names
+
+    func withNames<Result>(of node: Node, _ body: (Node) -> Result) -> Result {
+        state.withLock { _ in body(node) }
+    }
+
+    /// Where the node lies: a directory and a name; nil for a root, and after its last known name went.
+    func location(of node: Node) -> (parent: Node, name: FileName)? {
+        state.withLock { _ in
+            guard let parent = node.parent, let name = node.name else { return nil }
+            return (parent, name)
+        }
+    }
+
+    /// Whether this is the only name by which the node is known.
+    func isOnlyName(_ name: FileName, in parent: Node, of node: Node) -> Bool {
+        state.withLock { _ in
+            guard node.parent === parent, node.name == name else { return false }
+            return node.rare?.furtherNames.isEmpty ?? true
+        }
+    }
+
+    func addName(_ name: FileName, in parent: Node, to node: Node) {
+        state.withLock { _ in State.addName(parent, name, to: node) }
+    }
+
+    func removeName(_ name: FileName, in parent: Node, of node: Node) {
+        var gone: [Node] = []
+        state.withLock { state in
+            if node.parent === parent, node.name == name {
+                if let next = node.rare?.furtherNames.popLast() {
+                    node.parent = next.parent
+                    node.name = next.name
+                } else {
+                    node.parent = nil
+                    node.name = nil
+                }
+            } else if let index = node.rare?.furtherNames.firstIndex(where: { $0.parent === parent && $0.name == name }) {
+                node.rare?.furtherNames.remove(at: index)
+            } else {
+                return
+            }
+            parent.children -= 1
+            state.collect(parent, into: &gone)
+        }
+    }
+
+    /// Tells every node below a directory that was moved to another zone which zone it is in now.
+    func rezone(below directory: Node, to zone: Zone) {
+        state.withLock { state in
+            for case let node? in state.slots where State.isBelow(node, directory) { node.zone = zone }
+        }
+    }
+
+    /// Gives a directory, which has one name only, another.
+    func move(_ directory: Node, to parent: Node, name: FileName) {
+        var gone: [Node] = []
+        state.withLock { state in
+            let old = directory.parent
+            directory.parent = parent
+            directory.name = name
+            parent.children += 1
+            if let old {
+                old.children -= 1
+                state.collect(old, into: &gone)
+            }
+        }
+    }
+}
+
+extension NodeTable.State {
+    fileprivate static func addName(_ parent: Node, _ name: FileName, to node: Node) {
+        if node.parent === parent, node.name == name { return }
+        if node.parent == nil, node.rare?.anchor == nil {
+            node.parent = parent
+            node.name = name
+        } else {
+            let isKnown = node.rare?.furtherNames.contains { $0.parent === parent && $0.name == name } ?? false
+            if isKnown || node.isDirectory { return }
+            node.withRare { $0.furtherNames.append((parent, name)) }
+        }
+        parent.children += 1
+    }
+
+    fileprivate static func isBelow(_ node: Node, _ directory: Node) -> Bool {
+        var above = node.parent
+        while let next = above {
+            if next === directory { return true }
+            above = next.parent
+        }
+        return false
+    }
+
+    /// Takes a node out of the table if nothing needs it, and then what was kept for its sake only.
+    fileprivate mutating func collect(_ node: Node, into gone: inout [Node]) {
+        var candidate: Node? = node
+        while let node = candidate, node.lookups == 0, node.children == 0, node.id != .root {
+            let slot = Int(node.id.slot)
+            guard slots[slot] === node else { return }
+            slots[slot] = nil
+            free.append(UInt32(slot))
+            if byInode[node.inode] == UInt32(slot) { byInode[node.inode] = nil }
+            gone.append(node)
+            for further in node.rare?.furtherNames ?? [] { further.parent.children -= 1 }
+            let parent = node.parent
+            parent?.children -= 1
+            candidate = parent
+        }
+    }
+}

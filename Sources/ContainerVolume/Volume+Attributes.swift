@@ -1,0 +1,131 @@
+// stat, chmod, chown, utimensat, truncate: what is said about a node, and changed.
+
+import BackingStore
+public import Glibc
+public import Platform
+public import SandboxModel
+
+/// What setattr changes; nil leaves a value as it is.
+public struct AttributeChange: Sendable {
+    public enum Time: Sendable {
+        case now
+        case at(timespec)
+    }
+
+    public var mode: mode_t?
+    public var owner: uid_t?
+    public var group: gid_t?
+    public var size: Int64?
+    public var accessTime: Time?
+    public var modificationTime: Time?
+
+    public init() {}
+}
+
+extension Volume {
+    /// - Parameter handle: an open descriptor of the node, where the kernel names one.
+    public func status(of node: NodeID, handle: FileHandle?) throws(Fault) -> FileStatus {
+        if let handle {
+            let status = try onHost { () throws(SystemError) in try handle.backing.descriptor.status() }
+            let node = handle.node
+            return names.reading {
+                present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
+            }
+        }
+        return try names.reading { () throws(Fault) in try status(of: try self.node(node)) }
+    }
+
+    /// - Throws: `refused` by the node's zone; EPERM and the like from the host.
+    public func setAttributes(
+        _ change: AttributeChange, of node: NodeID, handle: FileHandle?
+    ) throws(Fault) -> FileStatus {
+        try names.reading { () throws(Fault) in
+            let node = try self.node(node)
+            if change.mode != nil { try permit(.changeMode, on: node.zone) }
+            if change.owner != nil || change.group != nil { try permit(.changeOwner, on: node.zone) }
+            if change.size != nil { try permit(.truncate, on: node.zone) }
+            if change.accessTime != nil || change.modificationTime != nil { try permit(.changeTimes, on: node.zone) }
+
+            if let size = change.size { try truncate(node, to: size, handle) }
+            let place: Place = if let handle { .descriptor(handle.backing) } else { try self.place(of: node) }
+            try onHost { () throws(SystemError) in
+                if change.owner != nil || change.group != nil {
+                    try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
+                }
+                if let mode = change.mode { try changeMode(mode & 0o7777, at: place) }
+                if change.accessTime != nil || change.modificationTime != nil {
+                    try place.changeTimes(
+                        access: change.accessTime.raw, modification: change.modificationTime.raw)
+                }
+            }
+            return try status(of: node)
+        }
+    }
+
+    private func changeMode(_ mode: mode_t, at place: Place) throws(SystemError) {
+        guard mode & S_ISGID != 0 else { return try place.changeMode(mode) }
+        // The kernel has decided whether the caller may set the bit.
+        try SetIDCapability.raised { () throws(SystemError) in try place.changeMode(mode) }
+    }
+
+    private func truncate(_ node: Node, to size: Int64, _ handle: FileHandle?) throws(Fault) {
+        guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .invalid) }
+        if let handle, handle.canWrite {
+            guard case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
+            return try file.truncate(to: size)
+        }
+        let open = try openContent(of: node, writing: true)
+        defer { closeContent(of: node, writing: true) }
+        guard case .encrypted(let file) = open else { throw .system(.badDescriptor) }
+        try file.truncate(to: size)
+    }
+}
+
+extension FileHandle {
+    /// The backing file, for what concerns its attributes.
+    var backing: SharedDescriptor {
+        switch content {
+        case .encrypted(let file): file.backing
+        case .plain(let descriptor): descriptor
+        }
+    }
+}
+
+extension AttributeChange.Time? {
+    fileprivate var raw: timespec {
+        switch self {
+        case nil: timespec(tv_sec: 0, tv_nsec: Platform.omitTime)
+        case .now: timespec(tv_sec: 0, tv_nsec: Platform.currentTime)
+        case .at(let time): time
+        }
+    }
+}
+
+extension Place {
+    fileprivate func changeOwner(_ owner: uid_t, group: gid_t) throws(SystemError) {
+        switch self {
+        case .entry(let directory, let name):
+            try directory.descriptor.changeOwner(of: name, to: owner, group: group)
+        case .descriptor(let node): try node.descriptor.changeOwnerOfNamed(owner, group: group)
+        case .none: throw .notPermitted
+        }
+    }
+
+    fileprivate func changeMode(_ mode: mode_t) throws(SystemError) {
+        switch self {
+        case .entry(let directory, let name): try directory.descriptor.changeMode(of: name, to: mode)
+        case .descriptor(let node): try node.descriptor.changeModeOfNamed(mode)
+        case .none: throw .notPermitted
+        }
+    }
+
+    fileprivate func changeTimes(access: timespec, modification: timespec) throws(SystemError) {
+        switch self {
+        case .entry(let directory, let name):
+            try directory.descriptor.changeTimes(of: name, access: access, modification: modification)
+        case .descriptor(let node):
+            try node.descriptor.changeTimesOfNamed(access: access, modification: modification)
+        case .none: throw .notPermitted
+        }
+    }
+}

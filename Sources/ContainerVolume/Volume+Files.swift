@@ -1,0 +1,266 @@
+// Files: opened, created, read, written, closed, made durable.
+
+public import BackingStore
+public import Glibc
+import Platform
+public import SandboxModel
+
+extension Volume {
+    // MARK: Opening
+
+    /// Opens a file that is there.
+    ///
+    /// - Parameter flags: as open(2) has them; only the access mode and O_TRUNC matter.
+    /// - Throws: `refused` by the node's zone or its protection class; `corrupt`; ESTALE where the kernel has a wrong
+    ///   idea of the file's length, whereupon it looks the name up again.
+    public func open(_ node: NodeID, flags: Int32) throws(Fault) -> FileHandle {
+        try names.reading { () throws(Fault) in
+            let node = try self.node(node)
+            guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .noSuchAddress) }
+            return try open(node, flags: flags)
+        }
+    }
+
+    private func open(_ node: Node, flags: Int32) throws(Fault) -> FileHandle {
+        let writing = flags & O_ACCMODE != O_RDONLY
+        if flags & O_ACCMODE != O_WRONLY { try permit(.read, on: node.zone) }
+        if writing { try permit(.write, on: node.zone) }
+        let content = try openContent(of: node, writing: writing || flags & O_TRUNC != 0)
+        if flags & O_TRUNC != 0 {
+            do throws(Fault) {
+                try permit(.truncate, on: node.zone)
+                if case .encrypted(let file) = content { try file.truncate(to: 0) }
+            } catch {
+                closeContent(of: node, writing: true)
+                throw error
+            }
+        }
+        return FileHandle(node: node, content: content, canWrite: writing || flags & O_TRUNC != 0)
+    }
+
+    /// Opens a node's content once more: the first to do so opens the backing file. The caller holds `names`.
+    func openContent(of node: Node, writing: Bool) throws(Fault) -> OpenFile.Content {
+        try openLock(of: node).writing { () throws(Fault) in
+            if let open = node.open {
+                if writing, case .encrypted(let file) = open.content, !file.canWrite {
+                    file.adopt(writable: try openBacking(of: node, writing: true).0)
+                }
+                open.handles += 1
+                open.writers += writing ? 1 : 0
+                return open.content
+            }
+            let content: OpenFile.Content
+            if node.zone == .bundle {
+                content = .plain(try openBacking(of: node, writing: false).0)
+            } else {
+                let (backing, isWritable) = try openBacking(of: node, writing: writing)
+                let file = try EncryptedFile.open(backing, isWritable: isWritable, context: context)
+                guard !file.lengthWasSettled else {
+                    // The kernel keeps the length it was told for as long as it knows the node: give it another.
+                    table.renew(node)
+                    throw .system(.stale)
+                }
+                content = .encrypted(file)
+            }
+            adopt(content, into: node, writing: writing)
+            return content
+        }
+    }
+
+    private func adopt(_ content: OpenFile.Content, into node: Node, writing: Bool) {
+        let open = OpenFile(content)
+        open.handles = 1
+        open.writers = writing ? 1 : 0
+        node.open = open
+    }
+
+    /// Gives one opening back. The last that could write leaves a header that says the length.
+    func closeContent(of node: Node, writing: Bool) {
+        openLock(of: node).writing {
+            guard let open = node.open else { return }
+            open.handles -= 1
+            open.writers -= writing ? 1 : 0
+            if writing, open.writers == 0, case .encrypted(let file) = open.content {
+                // A header that stays open is settled when the file is opened next.
+                try? file.commit()
+            }
+            if open.handles == 0 { node.open = nil }
+        }
+    }
+
+    /// Opens the backing file, for writing where that can be: writes come late, and any opening may have to finish
+    /// what a killed process left.
+    private func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
+        let place = try place(of: node)
+        return try onHost { () throws(SystemError) in
+            if node.zone == .bundle { return (SharedDescriptor(try place.open(flags: O_RDONLY)), false) }
+            do throws(SystemError) {
+                return (SharedDescriptor(try place.open(flags: O_RDWR)), true)
+            } catch {
+                guard error == .accessDenied else { throw error }
+            }
+            if !writing, let readable = try? place.open(flags: O_RDONLY) {
+                return (SharedDescriptor(readable), false)
+            }
+            return (SharedDescriptor(try place.openDespiteMode()), true)
+        }
+    }
+
+    // MARK: Creating
+
+    /// Creates a file and opens it. A file that is there already is opened, unless `flags` has O_EXCL.
+    public func create(
+        _ name: FileName, in parent: NodeID, mode: mode_t, flags: Int32, caller: Caller
+    ) throws(Fault) -> (Entry, FileHandle) {
+        try names.reading { () throws(Fault) in
+            let parent = try self.parent(parent)
+            try permit(.create, on: parent.zone)
+            try permit(name: name, in: parent.zone)
+            let directory = try directory(parent)
+            let backing: SharedDescriptor
+            do throws(SystemError) {
+                backing = SharedDescriptor(
+                    try directory.descriptor.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode & 0o1777))
+            } catch {
+                guard error == .exists, flags & O_EXCL == 0 else { throw .system(error) }
+                let entry = try find(name, in: parent)
+                do throws(Fault) {
+                    let node = try node(entry.node)
+                    guard node.kind == .file else { throw .system(.exists) }
+                    return (entry, try open(node, flags: flags))
+                } catch {
+                    table.forget(entry.node, count: 1)
+                    throw error
+                }
+            }
+            do throws(Fault) {
+                return try fill(backing, name, parent, directory, mode, flags, caller)
+            } catch {
+                // Nothing was acknowledged, and no name may be left behind.
+                try? directory.descriptor.removeFile(name)
+                throw error
+            }
+        }
+    }
+
+    private func fill(
+        _ backing: SharedDescriptor, _ name: FileName, _ parent: Node, _ directory: SharedDescriptor, _ mode: mode_t,
+        _ flags: Int32, _ caller: Caller
+    ) throws(Fault) -> (Entry, FileHandle) {
+        let status = try onHost { () throws(SystemError) in
+            if let (owner, group) = try newOwner(for: caller, in: directory) {
+                try backing.descriptor.changeOwner(owner, group: group)
+            }
+            if mode & 0o6000 != 0 { try backing.descriptor.changeMode(mode & 0o7777) }
+            return try backing.descriptor.status()
+        }
+        let file = try EncryptedFile.create(
+            backing, inode: status.inode, protection: protection(in: parent), context: context)
+        var written = status
+        written.raw.st_size = off_t(ContentLayout.backingLength(of: 0))
+        let entry = entry(written, name, parent, isNew: true)
+        let node = try node(entry.node)
+        let writing = flags & O_ACCMODE != O_RDONLY
+        openLock(of: node).writing { adopt(.encrypted(file), into: node, writing: writing) }
+        return (entry, FileHandle(node: node, content: .encrypted(file), canWrite: writing))
+    }
+
+    /// The class of what is made in a directory.
+    func protection(in directory: Node) -> ProtectionClass {
+        .standard
+    }
+
+    // MARK: Reading and writing
+
+    /// Lends what was read to `body`, with no lock held.
+    public func read(
+        _ handle: FileHandle, count: Int, from offset: Int64, _ body: (ReadResult) -> Void
+    ) throws(Fault) {
+        switch handle.content {
+        case .encrypted(let file): try file.read(count: count, from: offset, body)
+        case .plain(let descriptor): try context.read(plain: descriptor, count: count, from: offset, body)
+        }
+    }
+
+    /// Writes all of the bytes, or throws.
+    public func write(_ handle: FileHandle, bytes: borrowing RawSpan, to offset: Int64) throws(Fault) -> Int {
+        guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
+        try file.write(bytes, at: offset)
+        return bytes.byteCount
+    }
+
+    public func close(_ handle: FileHandle) {
+        closeContent(of: handle.node, writing: handle.canWrite)
+    }
+
+    // MARK: Durability
+
+    /// Makes a file durable with everything that is needed to find and read it.
+    public func synchronize(_ handle: FileHandle, dataOnly: Bool) throws(Fault) {
+        switch handle.content {
+        case .encrypted(let file): try file.synchronize(dataOnly: dataOnly)
+        case .plain: return
+        }
+        try synchronizeNames(above: handle.node)
+    }
+
+    /// Makes a directory's entries durable.
+    public func synchronizeDirectory(_ node: NodeID) throws(Fault) {
+        let node = try self.node(node)
+        guard node.kind == .directory else { return }
+        try names.reading { () throws(Fault) in try synchronizeEntries(of: node) }
+        try synchronizeNames(above: node)
+    }
+
+    private func synchronizeEntries(of node: Node) throws(Fault) {
+        let directory = try directory(node)
+        try onHost { () throws(SystemError) in
+            try directory.descriptor.reopen(flags: O_RDONLY | O_DIRECTORY).synchronize()
+        }
+    }
+
+    /// The names by which a node is found, where they are newer than their directory's last fsync.
+    private func synchronizeNames(above node: Node) throws(Fault) {
+        guard node.isNameFresh else { return }
+        try names.reading { () throws(Fault) in
+            var candidate: Node? = node
+            while let node = candidate, node.isNameFresh, let parent = node.parent {
+                if parent.kind == .directory || parent.rare?.anchor != nil { try synchronizeEntries(of: parent) }
+                node.isNameFresh = false
+                candidate = parent
+            }
+        }
+    }
+
+    /// The host filesystem's figures, as statvfs(3) gives them.
+    public func statistics() throws(Fault) -> statvfs {
+        try onHost { () throws(SystemError) in try device.descriptor.filesystemStatistics() }
+    }
+}
+
+extension Place {
+    fileprivate func open(flags: Int32) throws(SystemError) -> Descriptor {
+        switch self {
+        case .entry(let directory, let name): try directory.descriptor.open(name, flags: flags)
+        case .descriptor(let node): try node.descriptor.reopen(flags: flags)
+        case .none: throw .isDirectory
+        }
+    }
+
+    /// Opens a file of the daemon's own user whose mode denies it: only for as long as it takes, the mode is another.
+    ///
+    /// The kernel has checked that the caller may open the file, or it was open before its mode changed.
+    fileprivate func openDespiteMode() throws(SystemError) -> Descriptor {
+        guard case .entry(let directory, let name) = self else { throw .accessDenied }
+        let mode = try directory.descriptor.status(of: name).permissions
+        try directory.descriptor.changeMode(of: name, to: mode | 0o600)
+        do throws(SystemError) {
+            let file = try directory.descriptor.open(name, flags: O_RDWR)
+            try file.changeMode(mode)
+            return file
+        } catch {
+            try? directory.descriptor.changeMode(of: name, to: mode)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,113 @@
+// From a node to the host: the directory and name, or the descriptor, by which a system call reaches it.
+
+import BackingStore
+import Glibc
+import Platform
+import SandboxModel
+
+/// How a node is reached on the host.
+enum Place {
+    case entry(SharedDescriptor, FileName)
+    /// A container's root, or a node without a name. The descriptor may be one that only names it (O_PATH).
+    case descriptor(SharedDescriptor)
+    /// A directory of this filesystem that the host does not have.
+    case none
+}
+
+extension Volume {
+    /// The caller holds `names`.
+    func place(of node: Node) throws(Fault) -> Place {
+        switch node.kind {
+        case .device, .containers: return .none
+        case .home: return .descriptor(node.rare!.anchor!)
+        case .file, .directory, .symbolicLink, .special: break
+        }
+        if let anchor = node.rare?.anchor { return .descriptor(anchor) }
+        if let (parent, name) = table.location(of: node) {
+            return .entry(try directory(parent), name)
+        }
+        if let orphan = node.rare?.orphan { return .descriptor(orphan) }
+        throw .system(.stale)
+    }
+
+    /// A descriptor for calls on a directory's entries. The caller holds `names`.
+    func directory(_ node: Node) throws(Fault) -> SharedDescriptor {
+        if let kept = directories.descriptor(of: node) { return kept }
+        switch try place(of: node) {
+        case .none: throw .system(.noEntry)
+        case .descriptor(let descriptor): return descriptor
+        case .entry(let parent, let name):
+            let descriptor = try onHost { () throws(SystemError) in
+                SharedDescriptor(try parent.descriptor.openDirectory(name))
+            }
+            directories.keep(descriptor, for: node)
+            return descriptor
+        }
+    }
+
+    /// The node of a directory that entries are made in or taken from. The caller holds `names`.
+    func parent(_ id: NodeID) throws(Fault) -> Node {
+        let node = try node(id)
+        guard node.isDirectory else { throw .system(.notDirectory) }
+        return node
+    }
+
+    func zone(of name: FileName, in parent: Node) -> Zone {
+        Zone.of(
+            name, in: parent.zone,
+            inLibrary: parent.zone == .standardDirectory && parent.name == Home.library
+                && parent.parent?.kind == .home)
+    }
+
+    // MARK: Status
+
+    /// The status of a node as the mount shows it. The caller holds `names`.
+    func status(of node: Node) throws(Fault) -> FileStatus {
+        switch try place(of: node) {
+        case .entry(let directory, let name):
+            let status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
+            return present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
+        case .descriptor(let descriptor):
+            let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
+            return present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
+        case .none:
+            return statusOfMadeUpDirectory(node)
+        }
+    }
+
+    /// What the mount shows of a host file: the content's length, and for what belongs to the system the container's
+    /// user as its owner, who may write as far as the mode goes: so the app meets the sandbox's EPERM.
+    func present(_ status: FileStatus, zone: Zone, home: Home?) -> FileStatus {
+        var shown = status.raw
+        if status.kind == .file, zone != .bundle {
+            shown.st_size = off_t(ContentLayout.length(ofBacking: status.size))
+        }
+        switch zone {
+        case .bundle, .inbox, .home, .metadata, .containers:
+            guard let home else { break }
+            shown.st_uid = home.owner
+            shown.st_gid = home.group
+            shown.st_mode |= S_IWUSR
+            if zone == .home { shown.st_mode = S_IFDIR | (home.isPrivate ? 0o700 : 0o755) }
+        case .device, .standardDirectory, .documents, .inboxItem, .container:
+            break
+        }
+        return FileStatus(shown)
+    }
+
+    private func statusOfMadeUpDirectory(_ node: Node) -> FileStatus {
+        var status = stat()
+        let home = home(of: node)
+        if let times = try? (home?.data ?? device).descriptor.status() {
+            status.st_atim = times.raw.st_atim
+            status.st_mtim = times.raw.st_mtim
+            status.st_ctim = times.raw.st_ctim
+        }
+        status.st_ino = ino_t(node.inode)
+        status.st_mode = S_IFDIR | 0o755
+        status.st_nlink = 2
+        status.st_uid = home?.owner ?? daemonUser
+        status.st_gid = home?.group ?? daemonGroup
+        return FileStatus(status)
+    }
+}

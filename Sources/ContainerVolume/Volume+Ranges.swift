@@ -1,0 +1,96 @@
+// fallocate, lseek for holes, copy_file_range: calls on ranges of an open file.
+
+import BackingStore
+import Glibc
+import Platform
+public import SandboxModel
+
+extension Volume {
+    /// The modes of fallocate(2) that are served: 0, KEEP_SIZE, PUNCH_HOLE, ZERO_RANGE.
+    private struct AllocationMode: OptionSet {
+        let rawValue: Int32
+        static let keepSize = AllocationMode(rawValue: 0x01)
+        static let punchHole = AllocationMode(rawValue: 0x02)
+        static let zeroRange = AllocationMode(rawValue: 0x10)
+    }
+
+    /// - Throws: EOPNOTSUPP for a mode that is not served; EBADF without the right to write; ENOSPC.
+    public func allocate(_ handle: FileHandle, mode: Int32, offset: Int64, count: Int64) throws(Fault) {
+        guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
+        guard offset >= 0, count > 0 else { throw .system(.invalid) }
+        let mode = AllocationMode(rawValue: mode)
+        switch mode {
+        case []: try file.allocate(offset, count: count, extending: true)
+        case .keepSize: try file.allocate(offset, count: count, extending: false)
+        case [.punchHole, .keepSize]: try file.zero(offset, count: count, releasing: true)
+        case .zeroRange, [.zeroRange, .keepSize]:
+            try file.allocate(offset, count: count, extending: mode == .zeroRange)
+            try file.zero(offset, count: count, releasing: false)
+        default: throw .system(.notSupported)
+        }
+    }
+
+    /// SEEK_DATA and SEEK_HOLE.
+    ///
+    /// What the kernel still holds of a file that is open for writing is not known here: the caller has had it
+    /// written out first.
+    ///
+    /// - Throws: ENXIO when `offset` is at or behind the end, or no data follows.
+    public func seek(_ handle: FileHandle, from offset: Int64, toHole: Bool) throws(Fault) -> Int64 {
+        switch handle.content {
+        case .encrypted(let file):
+            guard let found = try file.seek(from: offset, toHole: toHole) else { throw .system(.noSuchAddress) }
+            return found
+        case .plain(let descriptor):
+            return try onHost { () throws(SystemError) in
+                if toHole { return try descriptor.descriptor.nextHole(from: offset) }
+                guard let data = try descriptor.descriptor.nextData(from: offset) else {
+                    throw .noSuchAddress
+                }
+                return data
+            }
+        }
+    }
+
+    /// Whether the kernel may hold data of the handle's file that it has not written out.
+    public func mayHoldUnwrittenData(_ handle: FileHandle) -> Bool {
+        let node = handle.node
+        return openLock(of: node).reading { (node.open?.writers ?? 0) > 0 }
+    }
+
+    /// Copies a range between two files, or within one where the ranges do not overlap.
+    ///
+    /// - Returns: bytes copied; fewer than asked for at the end of the source.
+    public func copy(
+        from source: FileHandle, at offset: Int64, to target: FileHandle, at targetOffset: Int64, count: Int
+    ) throws(Fault) -> Int {
+        guard target.canWrite, case .encrypted(let file) = target.content else { throw .system(.badDescriptor) }
+        var copied = 0
+        while copied < count {
+            var fault: Fault?
+            var moved = 0
+            try read(source, count: min(count - copied, Workspace.largestTransfer), from: offset + Int64(copied)) {
+                result in
+                for index in 0..<result.segmentCount {
+                    let (buffer, start, length) = result.segment(index)
+                    do throws(Fault) {
+                        try buffer.withBytes(start, count: length) { (bytes: RawSpan) throws(Fault) in
+                            try file.write(bytes, at: targetOffset + Int64(copied + moved))
+                        }
+                    } catch {
+                        fault = error
+                        return
+                    }
+                    moved += length
+                }
+            }
+            copied += moved
+            if let fault {
+                if copied > 0 { return copied }
+                throw fault
+            }
+            if moved == 0 { break }
+        }
+        return copied
+    }
+}

@@ -1,0 +1,127 @@
+// Taking names away: unlink, rmdir, rename. These hold `names` exclusively, because nodes lose or change their place.
+
+import BackingStore
+import Glibc
+public import Platform
+public import SandboxModel
+
+extension Volume {
+    public func removeFile(_ name: FileName, in parent: NodeID) throws(Fault) {
+        try names.writing { () throws(Fault) in
+            let parent = try self.parent(parent)
+            let zone = zone(of: name, in: parent)
+            try permit(.remove, on: zone)
+            let directory = try directory(parent)
+            let kept = try keepReachable(name, in: parent, directory)
+            try onHost { () throws(SystemError) in try directory.descriptor.removeFile(name) }
+            kept?.settle(table, name, parent)
+        }
+    }
+
+    public func removeDirectory(_ name: FileName, in parent: NodeID) throws(Fault) {
+        try names.writing { () throws(Fault) in
+            let parent = try self.parent(parent)
+            let zone = zone(of: name, in: parent)
+            try permit(.remove, on: zone)
+            let directory = try directory(parent)
+            let kept = try keepReachable(name, in: parent, directory)
+            try onHost { () throws(SystemError) in try directory.descriptor.removeDirectory(name) }
+            if let kept {
+                directories.drop(kept.node)
+                kept.settle(table, name, parent)
+            }
+        }
+    }
+
+    /// A node that is about to lose a name, and what names it from then on.
+    private struct Kept {
+        let node: Node
+        let orphan: SharedDescriptor?
+
+        func settle(_ table: NodeTable, _ name: FileName, _ parent: Node) {
+            table.removeName(name, in: parent, of: node)
+            if let orphan, node.parent == nil { node.withRare { $0.orphan = orphan } }
+        }
+    }
+
+    /// Takes a descriptor of a known node before its last known name goes, so that it can still be reached by those
+    /// who have it open.
+    private func keepReachable(
+        _ name: FileName, in parent: Node, _ directory: SharedDescriptor
+    ) throws(Fault) -> Kept? {
+        let descriptor = try onHost { () throws(SystemError) in
+            SharedDescriptor(try directory.descriptor.openNode(name))
+        }
+        let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
+        guard let node = table.known(inode: status.inode) else { return nil }
+        let isLast = table.isOnlyName(name, in: parent, of: node)
+        return Kept(node: node, orphan: isLast ? descriptor : nil)
+    }
+
+    /// Moves an entry to another name.
+    ///
+    /// - Parameter mode: RENAME_NOREPLACE, RENAME_EXCHANGE, or neither.
+    /// - Throws: `refused` when the zone of either side forbids its part of the move; the host's error.
+    public func rename(
+        _ name: FileName, in parent: NodeID, to newName: FileName, in newParent: NodeID,
+        mode: Descriptor.RenameMode
+    ) throws(Fault) {
+        try names.writing { () throws(Fault) in
+            let source = try self.parent(parent)
+            let target = try self.parent(newParent)
+            let sourceZone = zone(of: name, in: source)
+            let targetZone = zone(of: newName, in: target)
+            try permit(.renameFrom, on: sourceZone)
+            try permit(.renameInto, on: target.zone)
+            try permit(name: newName, in: target.zone)
+            let sourceDirectory = try directory(source)
+            let targetDirectory = try directory(target)
+            let moved = try onHost { () throws(SystemError) in try sourceDirectory.descriptor.status(of: name) }
+            let replaced = try? targetDirectory.descriptor.status(of: newName)
+            if mode == .exchanging {
+                try permit(.renameFrom, on: targetZone)
+                try permit(.renameInto, on: source.zone)
+                try permit(name: name, in: source.zone)
+            } else if replaced != nil {
+                try permit(.remove, on: targetZone)
+            }
+            // Two names of one file: POSIX has nothing happen.
+            let isSame = replaced?.inode == moved.inode
+            var kept: Kept?
+            if mode == .replacing, replaced != nil, !isSame {
+                kept = try keepReachable(newName, in: target, targetDirectory)
+            }
+            try onHost { () throws(SystemError) in
+                try sourceDirectory.descriptor.rename(
+                    name, to: newName, in: targetDirectory.descriptor, mode: mode)
+            }
+            if isSame { return }
+            if let kept {
+                if kept.node.isDirectory { directories.drop(kept.node) }
+                kept.settle(table, newName, target)
+            }
+            place(moved.inode, from: (source, name), at: (target, newName), zone: targetZone)
+            if mode == .exchanging, let replaced {
+                place(replaced.inode, from: (target, newName), at: (source, name), zone: sourceZone)
+            }
+        }
+    }
+
+    /// Records where a node lies now, and in which zone it and what is below it are.
+    private func place(_ inode: UInt64, from old: (Node, FileName), at new: (Node, FileName), zone: Zone) {
+        guard let node = table.known(inode: inode) else { return }
+        table.addName(new.1, in: new.0, to: node)
+        if node.isDirectory {
+            table.move(node, to: new.0, name: new.1)
+        } else {
+            table.removeName(old.1, in: old.0, of: node)
+        }
+        node.isNameFresh = true
+        let isOther = node.zone != zone
+        node.zone = zone
+        if isOther, node.isDirectory {
+            // Directories change their zone in one way only: what was delivered becomes the app's own.
+            table.rezone(below: node, to: .container)
+        }
+    }
+}
