@@ -85,5 +85,7 @@ let package = Package(
         tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel"]),
         tests(
             "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel"], resources: [.copy("Fixtures")]),
+        tests("SandboxModelTests", of: ["SandboxModel"]),
+        tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
     ]
 )

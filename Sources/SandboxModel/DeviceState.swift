@@ -20,4 +20,9 @@ public enum DeviceState: String, CaseIterable, Sendable {
         case (.complete, _), (.completeUnlessOpen, _): false
         }
     }
+
+    /// May a file of this class be made in this state? Class B needs no more than a public key.
+    public func canCreate(_ protection: ProtectionClass) -> Bool {
+        protection == .completeUnlessOpen || canOpen(protection)
+    }
 }

@@ -40,4 +40,15 @@ public enum Operation: String, CaseIterable, Sendable {
     case linkInto
     /// Take a node to a name in this directory.
     case renameInto
+
+    /// Whether a name is given: the question is then asked of the directory it is given in. Every other operation is
+    /// asked of the node itself.
+    public var givesName: Bool {
+        switch self {
+        case .create, .makeDirectory, .makeSymbolicLink, .makeNode, .linkInto, .renameInto: true
+        case .inspect, .read, .write, .truncate, .changeMode, .changeOwner, .changeTimes, .setAttribute,
+            .removeAttribute, .setFlags, .linkFrom, .remove, .renameFrom:
+            false
+        }
+    }
 }

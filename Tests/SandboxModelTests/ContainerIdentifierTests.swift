@@ -1,0 +1,35 @@
+import SandboxModel
+import Testing
+
+@Suite("Container identifiers")
+struct ContainerIdentifierTests {
+    @Test(
+        "Bundle identifiers as Apple writes them, and groups' and iCloud's",
+        arguments: ["com.example.Notes", "group.com.example", "iCloud.com.example", "A1-b_c", "x"])
+    func valid(text: String) throws {
+        let identifier = try #require(ContainerIdentifier(text))
+        #expect(identifier.text == text)
+        #expect(identifier.fileName.text == text)
+    }
+
+    @Test(
+        "Nothing that could be a path, an option or hidden",
+        arguments: [
+            "", ".", "..", "a..b", ".a", "-a", "a/b", "/a", "../a", "a\0", "a b", "a\n", "com.exämple", "a:b", "a*",
+        ])
+    func invalid(text: String) {
+        #expect(ContainerIdentifier(text) == nil)
+    }
+
+    @Test("155 characters at most")
+    func length() {
+        #expect(ContainerIdentifier(String(repeating: "a", count: 155)) != nil)
+        #expect(ContainerIdentifier(String(repeating: "a", count: 156)) == nil)
+    }
+
+    @Test("Listed in the order of their text")
+    func order() {
+        let sorted = ["b.a", "a.b", "a.a"].compactMap { ContainerIdentifier($0) }.sorted()
+        #expect(sorted.map(\.text) == ["a.a", "a.b", "b.a"])
+    }
+}
