@@ -1,5 +1,6 @@
 // Making a device: built beside its place under a name that nobody takes for a device, then renamed.
 
+public import DataProtection
 import Glibc
 import Platform
 public import SandboxModel
@@ -12,7 +13,7 @@ extension DeviceDirectory {
     ///   missing, or what `makeKeybag` throws; nothing is left behind.
     public static func create(
         at path: String, settings: DeviceSettings = DeviceSettings(),
-        makeKeybag: (RawSpan) throws(Complaint) -> [UInt8]
+        makeKeybag: (UIDKey) throws(Complaint) -> [UInt8]
     ) throws(Complaint) {
         let place = try DevicePlace.at(path)
         try place.build { (directory) throws(Complaint) in
@@ -27,17 +28,15 @@ extension DeviceDirectory {
                     "\(place.path) would be on a host filesystem (\(type)) that lacks \(list); "
                         + "use ext4, xfs, btrfs or tmpfs")
             }
-            let uidKey = PageBuffer(count: uidKeyLength)
-            defer { uidKey.wipe(0, count: uidKey.count) }
-            Entropy.fill(uidKey, at: 0, count: uidKeyLength)
-            let keybag = try uidKey.withBytes(0, count: uidKeyLength, makeKeybag)
+            let uidKey = UIDKey()
+            let keybag = try makeKeybag(uidKey)
             let record = DeviceRecord(
                 uuid: ContainerUUID().text, created: DeviceRecords.now(), settings: settings)
             let files: [(FileName, [UInt8])] = [
                 (Name.apps, try DeviceRecords.encode(apps: [])),
                 (Name.sessions, try DeviceRecords.encode(SessionRecord())),
                 (Name.keybag, keybag),
-                (Name.uidKey, uidKey.bytes(0, count: uidKeyLength)),
+                (Name.uidKey, uidKey.exported()),
                 (Name.lock, []),
                 (Name.record, try DeviceRecords.encode(record)),
             ]

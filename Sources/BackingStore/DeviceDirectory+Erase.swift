@@ -1,5 +1,6 @@
 // The end of a device's content, or of the device: each can be interrupted anywhere and done again.
 
+public import DataProtection
 import Glibc
 import Platform
 public import SandboxModel
@@ -10,20 +11,17 @@ extension DeviceDirectory {
     /// The new keys are laid ready first. Their directory's name is the mark from which an interrupted erase is
     /// finished by whoever locks the device next, so that no keybag ever meets another device's UID key.
     public func erase(
-        holding lock: DeviceLock, makeKeybag: (RawSpan) throws(Complaint) -> [UInt8],
+        holding lock: DeviceLock, makeKeybag: (UIDKey) throws(Complaint) -> [UInt8],
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
-        let uidKey = PageBuffer(count: DeviceDirectory.uidKeyLength)
-        defer { uidKey.wipe(0, count: uidKey.count) }
-        Entropy.fill(uidKey, at: 0, count: DeviceDirectory.uidKeyLength)
-        let keybag = try uidKey.withBytes(0, count: DeviceDirectory.uidKeyLength, makeKeybag)
+        let uidKey = UIDKey()
+        let keybag = try makeKeybag(uidKey)
         try Complaint.wrap("cannot erase \(path)") { () throws(SystemError) in
             let staging = try staging()
             let name = ContainerUUID().fileName
             try staging.makePrivateDirectory(name)
             let keys = try staging.openDirectory(name)
-            try DeviceFile(name: Name.uidKey).replace(
-                with: uidKey.bytes(0, count: DeviceDirectory.uidKeyLength), in: keys)
+            try DeviceFile(name: Name.uidKey).replace(with: uidKey.exported(), in: keys)
             try DeviceFile(name: Name.keybag).replace(with: keybag, in: keys)
             try staging.rename(name, to: Name.erasing, in: root)
             try root.synchronizeEntries()

@@ -1,6 +1,7 @@
 // The device directory: where each thing lies, and who may change it.
 // Records are read by anybody; they are changed by whoever holds the ``DeviceLock``, from one thread at a time.
 
+public import DataProtection
 import Glibc
 public import Platform
 public import SandboxModel
@@ -31,8 +32,6 @@ public final class DeviceDirectory: Sendable {
         static let daemonRecord: FileName = "daemon.json"
         static let daemonLog: FileName = "daemon.log"
     }
-
-    static let uidKeyLength = 32
 
     init(path: String, root: consuming Descriptor, record: DeviceRecord) {
         self.path = path
@@ -110,17 +109,12 @@ public final class DeviceDirectory: Sendable {
 
     // MARK: Keys
 
-    /// Lends the 32 bytes that stand for the key fused into a chip; the copy is zeroed afterwards.
-    public func withUIDKey<Result>(_ body: (RawSpan) throws(Complaint) -> Result) throws(Complaint) -> Result {
-        let buffer = PageBuffer(count: DeviceDirectory.uidKeyLength + 1)
-        defer { buffer.wipe(0, count: buffer.count) }
-        let count = try Complaint.wrap("cannot read \(path)/\(Name.uidKey.text)") { () throws(SystemError) in
-            try root.open(Name.uidKey, flags: O_RDONLY).read(into: buffer, count: buffer.count, from: 0)
-        }
-        guard count == DeviceDirectory.uidKeyLength else {
+    /// The key that stands for the one fused into a device's chip.
+    public func uidKey() throws(Complaint) -> UIDKey {
+        guard let key = UIDKey(try read(Name.uidKey)) else {
             throw Complaint(.damaged, "\(path)/\(Name.uidKey.text) is damaged; restore it from a copy of the device")
         }
-        return try buffer.withBytes(0, count: count, body)
+        return key
     }
 
     /// The keybag as DataProtection encodes it.

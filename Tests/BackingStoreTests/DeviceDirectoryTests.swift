@@ -34,7 +34,7 @@ import Testing
 
                 """)
         #expect(try device.keybag() == [1, 2, 3])
-        #expect(try device.withUIDKey { (key) throws(Complaint) in key.byteCount } == 32)
+        #expect(try device.uidKey().exported().count == 32)
         #expect(try device.apps() == [])
     }
 

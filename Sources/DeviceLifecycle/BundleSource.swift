@@ -1,0 +1,186 @@
+// A `.app` directory of the host: looked through before anything is copied, then copied.
+
+import BackingStore
+import BundleSeal
+import Glibc
+import Platform
+import SandboxModel
+
+/// A bundle that is to be installed.
+struct BundleSource: ~Copyable {
+    struct Entry {
+        let path: [FileName]
+        let status: FileStatus
+        /// Of a symbolic link.
+        let target: [UInt8]
+    }
+
+    let path: String
+    let name: FileName
+    let information: BundleInformation
+    /// Bytes that its files hold.
+    let size: Int64
+    private let directory: Descriptor
+    /// A directory comes before what lies in it.
+    private let entries: [Entry]
+
+    /// Looks through a bundle.
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp` or `invalidIdentifier`.
+    static func open(_ path: String) throws(Complaint) -> BundleSource {
+        let directory = try openDirectory(path)
+        let resolved = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
+            try HostPath.resolved(path)
+        }
+        let last = resolved.split(separator: "/").last.map(String.init) ?? ""
+        guard last.hasSuffix(".app"), last.utf8.count > 4, let name = FileName(last),
+            !last.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
+        else {
+            throw Complaint(.invalidApp, "\(path) is not named like an app; the directory's name ends with .app")
+        }
+        let information = try BundleInformation(of: directory, bundleName: name)
+        let entries = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
+            try list(directory)
+        }
+        if let special = entries.first(where: { ![.file, .directory, .symbolicLink].contains($0.status.kind) }) {
+            throw Complaint(
+                .invalidApp, "\(name.text)/\(special.path.text) is neither a file, a directory nor a symbolic link")
+        }
+        var links: [[FileName]: [UInt8]] = [:]
+        for entry in entries where entry.status.kind == .symbolicLink { links[entry.path] = entry.target }
+        for entry in entries where links[entry.path] != nil {
+            guard BundleLinks.staysInside(entry.path, links) else {
+                throw Complaint(.invalidApp, "\(name.text)/\(entry.path.text) is a symbolic link out of the bundle")
+            }
+        }
+        let size = entries.reduce(0) { $0 + ($1.status.kind == .file ? $1.status.size : 0) }
+        return BundleSource(
+            path: path, name: name, information: information, size: size, directory: directory, entries: entries)
+    }
+
+    private static func openDirectory(_ path: String) throws(Complaint) -> Descriptor {
+        do throws(SystemError) {
+            return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+        } catch {
+            switch error {
+            case .noEntry: throw Complaint(.notFound, "\(path) does not exist")
+            case .notDirectory: throw Complaint(.invalidApp, "\(path) is not a directory; an app is a .app directory")
+            default: throw Complaint(error, doing: "cannot open \(path)")
+            }
+        }
+    }
+
+    private static func list(_ root: borrowing Descriptor) throws(SystemError) -> [Entry] {
+        var entries: [Entry] = []
+        var pending: [[FileName]] = [[]]
+        while let path = pending.popLast() {
+            let directory = try root.openDirectory(at: path)
+            let reader = try directory.entries()
+            while let listed = try reader.next() {
+                let status = try directory.status(of: listed.name)
+                let isLink = status.kind == .symbolicLink
+                let target = isLink ? try directory.symbolicLinkTarget(listed.name) : []
+                entries.append(Entry(path: path + [listed.name], status: status, target: target))
+                if status.kind == .directory { pending.append(path + [listed.name]) }
+            }
+        }
+        return entries
+    }
+
+    /// Copies what was looked at into a directory, with modes and times.
+    /// - Parameter progress: told how many bytes more are copied; false ends the copy.
+    /// - Returns: false when `progress` ended it.
+    borrowing func copy(
+        to container: borrowing Descriptor, progress: (Int64) -> Bool
+    ) throws(SystemError) -> Bool {
+        try container.makeDirectory(name, mode: S_IRWXU)
+        let target = try container.openDirectory(name)
+        for entry in entries {
+            guard let name = entry.path.last else { continue }
+            let parent = try target.openDirectory(at: entry.path.dropLast())
+            switch entry.status.kind {
+            case .directory:
+                try parent.makeDirectory(name, mode: S_IRWXU)
+            case .symbolicLink:
+                try parent.makeSymbolicLink(name, target: entry.target)
+            default:
+                let from = try directory.openDirectory(at: entry.path.dropLast())
+                guard try BundleSource.copyFile(entry, name, from: from, to: parent, progress: progress) else {
+                    return false
+                }
+            }
+        }
+        // The deepest first: a mode or a time set too early would be in the way, or be changed again.
+        for entry in entries.reversed() where entry.status.kind == .directory {
+            guard let name = entry.path.last else { continue }
+            try BundleSource.finish(name, in: target.openDirectory(at: entry.path.dropLast()), like: entry.status)
+        }
+        try BundleSource.finish(name, in: container, like: directory.status())
+        return true
+    }
+
+    private static func copyFile(
+        _ entry: Entry, _ name: FileName, from source: borrowing Descriptor, to target: borrowing Descriptor,
+        progress: (Int64) -> Bool
+    ) throws(SystemError) -> Bool {
+        let input = try source.open(name, flags: O_RDONLY | O_NONBLOCK)
+        // It was a file when it was looked at.
+        guard try input.status().kind == .file else { throw .invalid }
+        let output = try target.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
+        guard try output.copyContent(of: input, progress: progress) else { return false }
+        try output.changeMode(entry.status.permissions & 0o777 | S_IRUSR)
+        try output.changeTimes(access: entry.status.modificationTime, modification: entry.status.modificationTime)
+        return true
+    }
+
+    private static func finish(
+        _ name: FileName, in parent: borrowing Descriptor, like status: FileStatus
+    ) throws(SystemError) {
+        // The owner may always look in, or an ordinary user's bundle could neither be shown nor removed.
+        try parent.changeMode(of: name, to: status.permissions & 0o777 | S_IRUSR | S_IXUSR)
+        try parent.changeTimes(of: name, access: status.modificationTime, modification: status.modificationTime)
+    }
+}
+
+extension Collection<FileName> {
+    /// The path as text for people.
+    var text: String { map(\.text).joined(separator: "/") }
+}
+
+/// Where a bundle's symbolic links lead, by the bundle's own names alone.
+enum BundleLinks {
+    /// Links that are followed on the way to one place, as the kernel's own limit (path_resolution(7)).
+    private static let limit = 40
+
+    /// Whether following a link stays in the bundle all the way. A link to nothing, or to itself, stays.
+    ///
+    /// - Parameter links: every symbolic link of the bundle and its target.
+    static func staysInside(_ link: [FileName], _ links: [[FileName]: [UInt8]]) -> Bool {
+        guard let target = links[link] else { return true }
+        var place = Array(link.dropLast())
+        var remaining = [target]
+        var steps: [[UInt8]] = []
+        var followed = 1
+        while let text = remaining.popLast() {
+            if text.first == UInt8(ascii: "/") { return false }
+            steps.append(contentsOf: text.split(separator: UInt8(ascii: "/")).map(Array.init).reversed())
+            while let step = steps.popLast() {
+                if step == [UInt8(ascii: ".")] { continue }
+                if step == Array("..".utf8) {
+                    guard place.popLast() != nil else { return false }
+                    continue
+                }
+                // A name that cannot exist: the link leads to nothing.
+                guard let name = FileName(step) else { return true }
+                place.append(name)
+                if let next = links[place] {
+                    followed += 1
+                    guard followed <= limit else { return true }
+                    place.removeLast()
+                    remaining.append(next)
+                    break
+                }
+            }
+        }
+        return true
+    }
+}

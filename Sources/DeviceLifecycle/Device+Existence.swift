@@ -1,0 +1,84 @@
+// Making, copying, erasing and deleting devices: what is done while a device is shut down.
+
+public import BackingStore
+import DataProtection
+import Platform
+public import SandboxModel
+
+extension Device {
+    /// Makes an empty device.
+    ///
+    /// - Parameters:
+    ///   - passcode: its bytes; nil for a device without one.
+    ///   - costLevel: how slow a guess of the passcode is made (``DataProtection/PasscodeCost``); nil for the usual.
+    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` or `badRequest`.
+    public static func create(
+        at path: String, passcode: [UInt8]? = nil, costLevel: Int? = nil
+    ) throws(Complaint) {
+        let cost = try cost(level: costLevel)
+        let settings = DeviceSettings(keyDerivationCost: costLevel)
+        try DeviceDirectory.create(at: path, settings: settings) { (uidKey) throws(Complaint) in
+            Keybag.create(passcode: passcode, uidKey: uidKey, cost: cost).0.encoded()
+        }
+    }
+
+    /// Makes a second device with the same content and a UUID of its own.
+    /// - Throws: ``Complaint`` of kind `deviceBusy` when the device is not shut down, `deviceExists`, `noSpace`.
+    public static func clone(
+        _ path: String, to newPath: String, progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) {
+        let directory = try DeviceDirectory.open(at: path)
+        try directory.clone(to: newPath, holding: try directory.lock(), progress: progress)
+    }
+
+    /// Makes the device as new: no app, other keys, no passcode; its settings stay.
+    /// - Throws: ``Complaint`` of kind `deviceBusy` when the device is not shut down.
+    public static func erase(
+        _ path: String, progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) {
+        let directory = try DeviceDirectory.open(at: path)
+        let cost = try cost(level: directory.settings.keyDerivationCost)
+        try directory.erase(
+            holding: try directory.lock(),
+            makeKeybag: { (uidKey) throws(Complaint) in
+                Keybag.create(passcode: nil, uidKey: uidKey, cost: cost).0.encoded()
+            }, progress: progress)
+    }
+
+    /// - Throws: ``Complaint`` of kind `deviceBusy` when the device is not shut down, `notAllowed` when its directory
+    ///   holds something that is not the device's.
+    public static func delete(
+        _ path: String, progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) {
+        let directory = try DeviceDirectory.open(at: path)
+        try directory.delete(holding: try directory.lock(), progress: progress)
+    }
+
+    /// The first line of a passcode file, without its end.
+    /// - Throws: ``Complaint`` of kind `notFound`, `notAllowed` or `badRequest` when the line is empty.
+    public static func passcode(inFile path: String) throws(Complaint) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try HostPath.contents(path, limit: 1 << 16)
+        } catch {
+            if error == .noEntry { throw Complaint(.notFound, "the passcode file \(path) does not exist") }
+            throw Complaint(error, doing: "cannot read the passcode file \(path)")
+        }
+        var line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard !line.isEmpty else {
+            throw Complaint(.badRequest, "the first line of the passcode file \(path) is empty; write the passcode there")
+        }
+        return line
+    }
+
+    private static func cost(level: Int?) throws(Complaint) -> PasscodeCost {
+        guard let level else { return .standard }
+        guard let cost = PasscodeCost(level: level) else {
+            let levels = PasscodeCost.levels
+            throw Complaint(
+                .badRequest, "the cost level \(level) is not one of \(levels.lowerBound) to \(levels.upperBound)")
+        }
+        return cost
+    }
+}

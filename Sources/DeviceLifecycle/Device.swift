@@ -1,0 +1,174 @@
+// A device being served by this process: booted, its session begun, its keys as far at hand as its state allows.
+// Locks: `changes` is held for the whole of an operation that changes which apps there are; `state` below it, for
+// moments only. Nothing of the volume is called under either.
+
+public import BackingStore
+import DataProtection
+import Platform
+public import SandboxModel
+import Synchronization
+
+/// A device that this process alone serves, from its boot to ``shutDown()``.
+public final class Device: Sendable {
+    public let directory: DeviceDirectory
+    public let session: DeviceSession
+    /// What the files of the device's containers share: keys and session.
+    public let context: StoreContext
+
+    private struct State {
+        var keybag: Keybag
+        var apps: [InstalledApp]
+    }
+
+    private let lock: DeviceLock
+    private let state: Mutex<State>
+    /// One change at a time.
+    private let changes = Mutex(())
+    /// Told at each ``Milestone``.
+    let reached: @Sendable (Milestone) -> Void
+
+    private init(
+        directory: DeviceDirectory, lock: DeviceLock, session: DeviceSession, keybag: Keybag, keys: KeyRing,
+        report: @escaping @Sendable (Corruption) -> Void, reached: @escaping @Sendable (Milestone) -> Void
+    ) throws(Complaint) {
+        self.directory = directory
+        self.lock = lock
+        self.session = session
+        self.reached = reached
+        context = StoreContext(keys: keys, history: session.history, report: report)
+        state = Mutex(State(keybag: keybag, apps: try directory.apps()))
+    }
+
+    // MARK: Boot and end
+
+    /// Boots a device: takes it for this process, begins a session, and removes what an interrupted operation left.
+    ///
+    /// With a passcode the device is then before first unlock, without one it is unlocked.
+    ///
+    /// - Parameter report: told once of each place in a file that does not authenticate.
+    /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice`, `newerFormat`, `deviceBusy` or `damaged`.
+    public static func boot(
+        at path: String, report: @escaping @Sendable (Corruption) -> Void
+    ) throws(Complaint) -> Device {
+        try boot(at: path, report: report, reached: { _ in })
+    }
+
+    static func boot(
+        at path: String, report: @escaping @Sendable (Corruption) -> Void,
+        reached: @escaping @Sendable (Milestone) -> Void
+    ) throws(Complaint) -> Device {
+        let directory = try DeviceDirectory.open(at: path)
+        let lock = try directory.lock()
+        // The keys first: a device that cannot be opened is left as it is.
+        let keybag: Keybag
+        let keys: KeyRing
+        let bytes = try directory.keybag()
+        let uidKey = try directory.uidKey()
+        do throws(KeybagFault) {
+            keybag = try Keybag(decoding: bytes)
+            keys = try keybag.openWithoutPasscode(uidKey: uidKey)
+        } catch {
+            throw Complaint(error, path: path)
+        }
+        try directory.removeLeftovers(holding: lock)
+        let session = try directory.beginSession(holding: lock)
+        return try Device(
+            directory: directory, lock: lock, session: session, keybag: keybag, keys: keys, report: report,
+            reached: reached)
+    }
+
+    /// Ends the session. Every file of the device is closed by then.
+    ///
+    /// A session in which a write failed halfway is not recorded as ended, so that the next one looks closely.
+    public func shutDown() throws(Complaint) {
+        try changes.withLock { (_) throws(Complaint) in
+            guard !context.isDisturbed else { return }
+            try directory.endSession(holding: lock)
+        }
+    }
+
+    // MARK: State
+
+    public var hasPasscode: Bool { state.withLock { $0.keybag.hasPasscode } }
+
+    public var deviceState: DeviceState {
+        !hasPasscode || context.keys.isAvailable(.complete) ? .unlocked : .beforeFirstUnlock
+    }
+
+    /// Gives the passcode. Takes as long as the keybag's cost says.
+    /// - Throws: ``Complaint`` of kind `wrongPasscode`.
+    public func unlock(passcode: [UInt8]) throws(Complaint) {
+        let keybag = state.withLock { $0.keybag }
+        // A device without a passcode is unlocked, whatever it is told.
+        guard keybag.hasPasscode else { return }
+        let uidKey = try directory.uidKey()
+        do throws(KeybagFault) {
+            try keybag.unlock(passcode: passcode, uidKey: uidKey, into: context.keys)
+        } catch {
+            throw Complaint(error, path: directory.path)
+        }
+    }
+
+    // MARK: Apps
+
+    /// Every installed app, by identifier.
+    public var apps: [InstalledApp] { state.withLock { $0.apps } }
+
+    /// - Throws: ``Complaint`` of kind `unknownApp`.
+    public func app(_ identifier: ContainerIdentifier) throws(Complaint) -> InstalledApp {
+        guard let app = apps.first(where: { $0.identifier == identifier }) else {
+            throw Complaint(
+                .unknownApp,
+                "\(identifier) is not installed; see what is with: appcontainer apps \(directory.path)")
+        }
+        return app
+    }
+
+    /// Runs an operation that changes apps or containers, one at a time.
+    func changing<Result: Sendable>(
+        _ body: (borrowing AppChanges) throws(Complaint) -> Result
+    ) throws(Complaint) -> Result {
+        try changes.withLock { (_) throws(Complaint) in try body(AppChanges(device: self)) }
+    }
+
+    fileprivate func replaceApps(_ apps: [InstalledApp]) throws(Complaint) {
+        try directory.replaceApps(apps, holding: lock)
+        state.withLock { $0.apps = apps.sorted { $0.identifier < $1.identifier } }
+    }
+
+    fileprivate func removeLeftovers() throws(Complaint) {
+        try directory.removeLeftovers(holding: lock)
+    }
+}
+
+/// The right to change the registry, which an operation has while no other is under way.
+struct AppChanges: ~Copyable {
+    private let device: Device
+
+    fileprivate init(device: Device) {
+        self.device = device
+    }
+
+    /// Enters an app in the registry, in place of one with its identifier: the moment at which it is installed.
+    func register(_ app: InstalledApp) throws(Complaint) {
+        try device.replaceApps(device.apps.filter { $0.identifier != app.identifier } + [app])
+    }
+
+    /// Takes an app out of the registry: the moment at which it is gone.
+    func unregister(_ app: InstalledApp) throws(Complaint) {
+        try device.replaceApps(device.apps.filter { $0.identifier != app.identifier })
+    }
+
+    /// What no operation can be at work on now.
+    func removeLeftovers() throws(Complaint) {
+        try device.removeLeftovers()
+    }
+}
+
+/// The moments between the steps of an operation: at each, a process that ends leaves a whole device behind.
+enum Milestone: String, CaseIterable, Sendable {
+    case stagedBundle, stagedData, stagedShared, synchronized, movedOne, moved, registered
+    case unregistered, movedAway, removed
+    case stagedReset, exchanged
+    case stagedDelivery, madeInbox, deliveredOne
+}

@@ -1,0 +1,46 @@
+// What can be wrong with keys and containers, as one line.
+
+import BackingStore
+import DataProtection
+import SandboxModel
+
+extension Complaint {
+    init(_ fault: KeybagFault, path: String) {
+        switch fault {
+        case .wrongPasscode:
+            self.init(.wrongPasscode, "wrong passcode for \(path)")
+        case .newerVersion(let version):
+            self.init(
+                .newerFormat, "\(path)/Keybag was made by a newer version (format \(version)); update appcontainer")
+        case .otherDevice:
+            self.init(.damaged, "\(path)/Keybag is another device's; restore Keybag and UID.key from one copy")
+        case .truncated, .damaged:
+            self.init(.damaged, "\(path)/Keybag is damaged; restore it from a copy of the device")
+        }
+    }
+
+    /// A fault met while working on a container.
+    init(_ fault: Fault, doing: String) {
+        switch fault {
+        case .system(let error):
+            self.init(error, doing: doing)
+        case .refused(.dataProtection):
+            self.init(.deviceLocked, "\(doing): the device is locked; unlock it first")
+        case .refused(let rule):
+            self.init(.notAllowed, "\(doing): refused by the rule \(rule.rawValue)")
+        case .corrupt:
+            self.init(.damaged, "\(doing): stored bytes are damaged")
+        }
+    }
+
+    /// Runs calls of the store, and says in one line what was being done when one fails.
+    static func wrapFault<Result: ~Copyable>(
+        _ doing: @autoclosure () -> String, _ body: () throws(Fault) -> Result
+    ) throws(Complaint) -> Result {
+        do throws(Fault) {
+            return try body()
+        } catch {
+            throw Complaint(error, doing: doing())
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// Containers in the making: built in the staging directory, then renamed into place together.
+
+import BackingStore
+import Glibc
+import Platform
+import SandboxModel
+
+/// Whom a container belongs to.
+public struct ContainerOwner: Hashable, Sendable {
+    /// A uid and a gid of the host.
+    public let user: UInt32
+    public let group: UInt32
+
+    public init(user: UInt32, group: UInt32) {
+        self.user = user
+        self.group = group
+    }
+
+    /// Who runs this process.
+    public static var current: ContainerOwner { ContainerOwner(user: geteuid(), group: getegid()) }
+}
+
+struct StagedContainers: ~Copyable {
+    private let directory: DeviceDirectory
+    private var containers: [(kind: ContainerKind, uuid: ContainerUUID)] = []
+
+    init(_ directory: DeviceDirectory) {
+        self.directory = directory
+    }
+
+    /// An empty container, still in the staging directory.
+    mutating func make(
+        _ kind: ContainerKind, _ uuid: ContainerUUID, owner: ContainerOwner
+    ) throws(SystemError) -> Descriptor {
+        let staging = try directory.staging()
+        try staging.makeDirectory(uuid.fileName, for: owner)
+        containers.append((kind, uuid))
+        return try staging.openDirectory(uuid.fileName)
+    }
+
+    /// Makes all that was staged durable, and then gives it its place. No app is known by it yet.
+    borrowing func moveIntoPlace(_ reached: (Milestone) -> Void) throws(SystemError) {
+        try directory.root.synchronizeFilesystem()
+        reached(.synchronized)
+        let staging = try directory.staging()
+        for (kind, uuid) in containers {
+            try staging.rename(uuid.fileName, to: uuid.fileName, in: directory.containers(kind), mode: .keeping)
+            reached(.movedOne)
+        }
+        for kind in Set(containers.map(\.kind)) { try directory.containers(kind).synchronizeEntries() }
+        reached(.moved)
+    }
+
+    /// Takes everything back. What cannot be removed now is removed at the next boot.
+    borrowing func discard() {
+        guard let staging = try? directory.staging() else { return }
+        for (kind, uuid) in containers {
+            try? directory.containers(kind).rename(uuid.fileName, to: uuid.fileName, in: staging, mode: .keeping)
+            _ = try? staging.removeTree(uuid.fileName)
+        }
+    }
+}
+
+extension Descriptor {
+    /// A directory as the system makes them in containers: its owner's, and whatever the umask readable.
+    borrowing func makeDirectory(_ name: FileName, for owner: ContainerOwner) throws(SystemError) {
+        try makeDirectory(name, mode: S_IRWXU)
+        try give(name, to: owner)
+        try changeMode(of: name, to: 0o755)
+    }
+
+    borrowing func give(_ name: FileName, to owner: ContainerOwner) throws(SystemError) {
+        guard owner != .current else { return }
+        try changeOwner(of: name, to: owner.user, group: owner.group)
+    }
+}
