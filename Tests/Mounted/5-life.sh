@@ -1,0 +1,452 @@
+# The life of a device, its daemon and its mounts: starts, ends, deaths, and what the commands say.
+# shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
+
+gone() { tool listen_for_end "$1"; }
+
+# Unmounted, whoever did it: nothing of the mount is to be seen.
+not_mounted() { if mountpoint -q "$1"; then fail "$1 is a mount point still"; fi; }
+
+case_a_killed_daemon_gives_enotconn_and_then_a_clean_mount() {
+    start
+    echo kept >"$DOCUMENTS/f"
+    sync "$DOCUMENTS/f"
+    pid=$(daemon_pid)
+    kill -9 "$pid"
+    gone "$pid"
+    contains "$(fails cat "$DOCUMENTS/f")" "Transport endpoint is not connected"
+    same "$(appcontainer status --json "$DEVICE" | json daemon pid)" null "pid of a dead daemon"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(cat "$DOCUMENTS/f")" kept content
+    stop
+    not_mounted "$MOUNT"
+    whole
+}
+
+case_a_mount_left_by_a_killed_daemon_can_be_unmounted() {
+    start
+    pid=$(daemon_pid)
+    kill -9 "$pid"
+    gone "$pid"
+    appcontainer unmount "$MOUNT"
+    not_mounted "$MOUNT"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    mkdir other
+    appcontainer unmount "$MOUNT"
+    # And at another place: what was left at the first does not stand in the way.
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    pid=$(daemon_pid)
+    kill -9 "$pid"
+    gone "$pid"
+    appcontainer mount "$DEVICE" "$APP" "$WORK/other"
+    ls "$WORK/other/Documents"
+    appcontainer unmount "$WORK/other"
+    ! mountpoint -q "$MOUNT" || appcontainer unmount "$MOUNT"
+}
+
+case_killed_in_the_middle_of_work_nothing_acknowledged_is_lost() {
+    start
+    for round in $(seq "${KILLS:-25}"); do
+        rm -f report
+        /usr/bin/python3 "$BASE/cases/tool.py" acknowledge "$DOCUMENTS/f$round" "$WORK/report" "$round" \
+            2>/dev/null 9>&- &
+        writer=$!
+        until [ -e report ]; do sleep 0.01; done
+        sleep "0.$((RANDOM % 20 + 10))"
+        pid=$(daemon_pid)
+        kill -9 "$pid"
+        wait "$writer" 2>/dev/null || true
+        gone "$pid"
+        appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+        tool acknowledged "$DOCUMENTS/f$round" report || fail "round $round"
+        # What was there before is there still.
+        [ "$round" = 1 ] || cmp before "$DOCUMENTS/f$((round - 1))"
+        cp "$DOCUMENTS/f$round" before
+    done
+    stop
+    whole
+}
+
+case_two_mounts_of_one_app_at_once_from_two_shells() {
+    mkdir -p "$MOUNT" other
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    for round in 1 2 3; do
+        (exec 9>&-; appcontainer mount "$DEVICE" "$APP" "$MOUNT" 2>first.err) &
+        first=$!
+        (exec 9>&-; appcontainer mount "$DEVICE" "$APP" "$WORK/other" 2>second.err) &
+        second=$!
+        one=0
+        two=0
+        wait "$first" || one=$?
+        wait "$second" || two=$?
+        case $one,$two in
+        0,11 | 11,0) ;;
+        *) fail "round $round: exit statuses $one and $two: $(cat first.err second.err)" ;;
+        esac
+        # The one that lost names the one that won.
+        if [ $one = 0 ]; then winner=$MOUNT loser=second.err; else winner=$WORK/other loser=first.err; fi
+        grep -qF "$winner" "$loser" || fail "the first mount is not named: $(cat "$loser")"
+        echo "$round" >"$winner/Documents/f"
+        appcontainer unmount "$winner"
+        [ $round != 2 ] || appcontainer shutdown "$DEVICE"
+    done
+}
+
+case_two_apps_mounted_at_once_from_two_shells_share_one_daemon() {
+    make_app com.example.Tasks Tasks
+    mkdir -p "$MOUNT" tasks
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer install "$DEVICE" "$WORK/Tasks.app"
+    appcontainer shutdown "$DEVICE"
+    (exec 9>&-; appcontainer mount "$DEVICE" "$APP" "$MOUNT") &
+    first=$!
+    (exec 9>&-; appcontainer mount "$DEVICE" com.example.Tasks "$WORK/tasks") &
+    second=$!
+    wait $first
+    wait $second
+    echo one >"$DOCUMENTS/f"
+    echo two >tasks/Documents/f
+    same "$(cat "$DOCUMENTS/f" tasks/Documents/f)" $'one\ntwo' "each its own"
+    same "$(appcontainer status --json "$DEVICE" | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)["mounts"]))')" 2 mounts
+    # Neither can reach the other: their homes are apart.
+    absent tasks/../home/../tasks/Documents/g
+    appcontainer unmount "$WORK/tasks"
+    appcontainer unmount "$MOUNT"
+}
+
+case_sigterm_ends_the_daemon_and_its_mounts_cleanly() {
+    start
+    echo kept >"$DOCUMENTS/f"
+    pid=$(daemon_pid)
+    kill -TERM "$pid"
+    gone "$pid"
+    not_mounted "$MOUNT"
+    whole
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(cat "$DOCUMENTS/f")" kept content
+}
+
+case_an_outside_umount_is_noticed() {
+    start
+    echo kept >"$DOCUMENTS/f"
+    if [ "$(id -u)" = 0 ]; then umount "$MOUNT"; else fusermount3 -u "$MOUNT"; fi
+    not_mounted "$MOUNT"
+    for _ in $(seq 50); do
+        count=$(appcontainer status --json "$DEVICE" | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)["mounts"]))')
+        [ "$count" != 0 ] || break
+        sleep 0.1
+    done
+    same "$count" 0 "mounts that the daemon knows"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(cat "$DOCUMENTS/f")" kept content
+}
+
+case_a_busy_mount_is_not_unmounted_and_lazily_it_is() {
+    start
+    echo content >"$DOCUMENTS/f"
+    exec 7<"$DOCUMENTS/f"
+    status=0
+    appcontainer unmount "$MOUNT" 7<&- 2>err || status=$?
+    [ $status != 0 ] || fail "a busy mount was unmounted"
+    same "$(wc -l <err)" 1 "lines on standard error"
+    same "$(cat "$DOCUMENTS/f")" content "still mounted"
+    appcontainer unmount "$MOUNT" --lazy 7<&-
+    not_mounted "$MOUNT"
+    same "$(cat <&7)" content "what was open works on"
+    exec 7<&-
+}
+
+case_findmnt_shows_the_device_and_the_app() {
+    start
+    source=$(findmnt -n -o SOURCE "$MOUNT")
+    contains "$source" "$DEVICE:$APP"
+    same "$(findmnt -n -o FSTYPE "$MOUNT")" fuse.appcontainer "type"
+    contains "$(findmnt -n -o OPTIONS "$MOUNT")" nosuid
+    contains "$(findmnt -n -o OPTIONS "$MOUNT")" nodev
+}
+
+case_a_device_with_blanks_and_umlauts_in_its_path_and_a_long_one() {
+    mkdir -p "$MOUNT" "müh sam"
+    DEVICE="$WORK/müh sam/my device"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    echo x >"$DOCUMENTS/f"
+    appcontainer inspect "$DOCUMENTS/f"
+    appcontainer unmount "$MOUNT"
+    appcontainer shutdown "$DEVICE"
+    DEVICE=$WORK/$(printf 'long%.0s' $(seq 50))/$(printf 'name%.0s' $(seq 50))/device
+    mkdir -p "$(dirname "$DEVICE")"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    echo x >"$DOCUMENTS/f"
+    socket=$(appcontainer status --json "$DEVICE" | /usr/bin/python3 -c '
+import json, sys
+def find(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if "socket" in key.lower() and isinstance(inner, str): return inner
+            found = find(inner)
+            if found: return found
+print(find(json.load(sys.stdin)))')
+    [ -S "$socket" ] || fail "no socket at '$socket'"
+    [ ${#socket} -lt 100 ] || fail "the socket's path is too long for a client: $socket"
+    same "$(stat -c %a "$socket")" 600 "mode of the socket"
+    appcontainer unmount "$MOUNT"
+    appcontainer shutdown "$DEVICE"
+}
+
+case_the_control_socket_survives_bad_requests() {
+    start
+    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    [ -S "$socket" ] || socket=$(appcontainer status --json "$DEVICE" | json socket)
+    contains "$(tool talk "$socket" 'GET /no/such/thing HTTP/1.1\r\nHost: x\r\n\r\n')" 404
+    answer=$(tool talk "$socket" 'complete nonsense\r\n\r\n')
+    [[ $answer == *" 400"* || $answer == closed ]] || fail "nonsense was answered: $answer"
+    answer=$(tool talk "$socket" 'POST /mount HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{not json')
+    [[ $answer == *" 4"* || $answer == closed ]] || fail "malformed JSON was answered: $answer"
+    answer=$(tool talk "$socket" 'POST /mount HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n' '*50000000')
+    [[ $answer == *" 4"* || $answer == closed ]] || fail "a gigabyte was taken: $answer"
+    answer=$(tool talk "$socket" 'GET /' '*3000000')
+    [[ $answer == *" 4"* || $answer == closed ]] || fail "an endless line was taken: $answer"
+    # It serves on.
+    echo x >"$DOCUMENTS/f"
+    same "$(appcontainer apps "$DEVICE" --json | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)))')" 1 apps
+}
+
+rootcase_the_control_socket_is_closed_to_other_users() {
+    start
+    chmod 711 "$WORK"
+    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    [ -S "$socket" ] || socket=$(appcontainer status --json "$DEVICE" | json socket)
+    AS=$TEST_USER
+    contains "$(runuser -u "$TEST_USER" -- /usr/bin/python3 "$BASE/cases/tool.py" talk "$socket" 'GET / HTTP/1.1\r\n\r\n' 2>&1 || true)" \
+        "Permission denied"
+    contains "$(fails runuser -u "$TEST_USER" -- cat "$DEVICE/UID.key")" "Permission denied"
+}
+
+case_mount_keeps_none_of_its_callers_descriptors() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer shutdown "$DEVICE"
+    # A pipe that the daemon held open would keep cat waiting.
+    mkfifo pipe
+    (exec 9>&-; timeout 20 cat pipe >seen) &
+    reader=$!
+    mkdir here
+    (cd here && exec 8>"$WORK/pipe" 9>&- && appcontainer mount "$DEVICE" "$APP" "$MOUNT" >&8 2>&1)
+    wait $reader || fail "the daemon holds a descriptor of its caller"
+    pid=$(daemon_pid)
+    same "$(readlink "/proc/$pid/cwd")" / "working directory"
+    rmdir here
+    [ "$(ps -o sid= -p "$pid")" -ne "$(ps -o sid= -p $$)" ] || fail "the daemon is in its caller's session"
+    for number in 0 1 2; do same "$(readlink "/proc/$pid/fd/$number")" /dev/null "descriptor $number"; done
+}
+
+case_mount_reads_no_standard_input() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    printf 'one\ntwo\n' | { appcontainer mount "$DEVICE" "$APP" "$MOUNT"; cat >rest; }
+    same "$(cat rest)" $'one\ntwo' "standard input"
+}
+
+case_foreground_serves_until_it_is_ended() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --foreground 9>&- &
+    process=$!
+    for _ in $(seq 100); do ! mountpoint -q "$MOUNT" || break; sleep 0.05; done
+    echo x >"$DOCUMENTS/f"
+    kill -0 $process || fail "it did not stay"
+    kill -TERM $process
+    wait $process || true
+    for _ in $(seq 50); do mountpoint -q "$MOUNT" || break; sleep 0.1; done
+    not_mounted "$MOUNT"
+}
+
+case_mount_answers_at_once() {
+    start
+    stop
+    best=100000
+    for _ in 1 2 3 4 5; do
+        from=$(date +%s%N)
+        appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+        took=$((($(date +%s%N) - from) / 1000000))
+        [ $took -ge $best ] || best=$took
+        stop
+    done
+    echo "the fastest of five took $best ms"
+    # 100 ms on a machine that does nothing else; a test shares its own with others.
+    [ $best -lt 300 ] || fail "mount took $best ms"
+}
+
+case_status_never_starts_a_daemon() {
+    appcontainer create "$DEVICE"
+    appcontainer shutdown "$DEVICE"
+    appcontainer status "$DEVICE"
+    same "$(daemon_pid)" null "pid"
+    same "$(daemon_pid)" null "pid"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    pid=$(daemon_pid)
+    if [ "$pid" != null ]; then kill -0 "$pid"; fi
+    appcontainer shutdown "$DEVICE"
+    same "$(daemon_pid)" null "pid after shutdown"
+}
+
+case_apps_path_and_inspect() {
+    start --group group.com.example.shared
+    appcontainer apps "$DEVICE" | grep -q "$APP" || fail "apps does not name the app"
+    appcontainer apps "$DEVICE" --json | /usr/bin/python3 -c '
+import json, sys
+apps = json.load(sys.stdin)
+assert len(apps) == 1 and "com.example.Notes" in json.dumps(apps[0]), apps'
+    same "$(appcontainer path "$DEVICE" "$APP" data)" "$MOUNT" "path of data"
+    same "$(appcontainer path "$DEVICE" "$APP" app)" "$MOUNT/Notes.app" "path of app"
+    same "$(appcontainer path "$DEVICE" "$APP" group.com.example.shared)" "$MOUNT/Groups/group.com.example.shared" "path of a group"
+    data=$(backing)
+    [[ $data == "$DEVICE"/* ]] || fail "the backing path is not in the device: $data"
+    [ -d "$data/Documents" ] || fail "no Documents in $data"
+    [ -f "$(appcontainer path "$DEVICE" "$APP" app --backing)/Info.plist" ] || fail "no Info.plist in the backing bundle"
+    echo text >"$DOCUMENTS/f"
+    contains "$(appcontainer inspect "$DOCUMENTS/f")" NSFileProtectionCompleteUntilFirstUserAuthentication
+    appcontainer inspect --json "$DOCUMENTS/f" "$MOUNT/Notes.app/Info.plist" | /usr/bin/python3 -c 'import json, sys; json.load(sys.stdin)'
+    appcontainer unmount "$MOUNT"
+    complains "25|26" appcontainer path "$DEVICE" "$APP" data
+    same "$(backing)" "$data" "backing path without a mount"
+}
+
+case_uninstall_and_reset() {
+    start --group group.com.example.shared
+    echo x >"$DOCUMENTS/f"
+    echo x >"$MOUNT/Groups/group.com.example.shared/f"
+    complains "20|11" appcontainer uninstall "$DEVICE" "$APP"
+    same "$(cat "$DOCUMENTS/f")" x "after a refused uninstall"
+    appcontainer unmount "$MOUNT"
+    data=$(backing)
+    appcontainer reset "$DEVICE" "$APP"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    expect <<TABLE
+ok list $DOCUMENTS
+ok list $MOUNT/Library Caches Preferences
+ok read $MOUNT/Groups/group.com.example.shared/f x
+ok open $DOCUMENTS/new excl
+TABLE
+    appcontainer unmount "$MOUNT"
+    appcontainer uninstall "$DEVICE" "$APP"
+    absent "$data"
+    complains 12 appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    complains 12 appcontainer uninstall "$DEVICE" "$APP"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    expect <<<"ok list $DOCUMENTS"
+}
+
+case_clone_erase_delete_and_a_copied_device() {
+    start
+    cp -R "$BASE/tree/usr/include/linux" "$DOCUMENTS/headers"
+    truncate -s 2G "$DOCUMENTS/sparse"
+    ln "$DOCUMENTS/headers/fs.h" "$DOCUMENTS/hard" 2>/dev/null || ln "$(find "$DOCUMENTS/headers" -type f | head -1)" "$DOCUMENTS/hard"
+    setfattr -n user.note -v x "$DOCUMENTS/hard"
+    mkdir "$WORK/before"
+    rsync -aXH "$DOCUMENTS/headers" "$DOCUMENTS/hard" "$WORK/before/"
+    stop
+    for copy in clone copy; do
+        if [ $copy = clone ]; then appcontainer clone "$DEVICE" "$WORK/clone"; else cp -a "$DEVICE" "$WORK/copy"; fi
+        appcontainer mount "$WORK/$copy" "$APP" "$MOUNT"
+        mkdir "$WORK/shown"
+        rsync -aXH "$DOCUMENTS/headers" "$DOCUMENTS/hard" "$WORK/shown/"
+        same_tree "$WORK/before" "$WORK/shown"
+        same "$(stat -c %h "$DOCUMENTS/hard")" 2 links
+        [ "$(du -k "$DOCUMENTS/sparse" | cut -f1)" -lt 1000 ] || fail "the sparse file is not sparse in the $copy"
+        rm -r "$WORK/shown"
+        appcontainer unmount "$MOUNT"
+        appcontainer shutdown "$WORK/$copy"
+        same "$(appcontainer check "$WORK/$copy")" whole "check of the $copy"
+    done
+    complains "7|8" appcontainer clone "$DEVICE" "$WORK/clone"
+    appcontainer erase "$WORK/clone"
+    same "$(appcontainer apps "$WORK/clone" --json)" "[]" "apps of an erased device"
+    appcontainer shutdown "$WORK/clone"
+    appcontainer delete "$WORK/clone"
+    absent "$WORK/clone"
+    # The first one never noticed.
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    complains "8|20" appcontainer delete "$DEVICE"
+    ls "$DOCUMENTS/headers" >/dev/null
+    stop
+    appcontainer delete "$DEVICE"
+    absent "$DEVICE"
+}
+
+case_a_passcode_keeps_content_until_the_first_unlock() {
+    echo secret >code
+    echo wrong >bad
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE" --passcode-file code
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file code
+    echo kept >"$DOCUMENTS/f"
+    stop
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    # Before the first unlock: names, sizes and the metadata; no content, and nothing new.
+    expect <<TABLE
+ok    list $DOCUMENTS f
+ok    size $DOCUMENTS/f 5
+EPERM open $DOCUMENTS/f r
+EPERM open $DOCUMENTS/f w
+EPERM open $DOCUMENTS/new excl
+ENOENT stat $DOCUMENTS/new
+EPERM truncate $DOCUMENTS/f 0
+ok    open $MOUNT/.com.apple.mobile_container_manager.metadata.plist r
+ok    read $MOUNT/Notes.app/Samples/Welcome.txt 'Welcome to Notes.'
+ok    mkdir $DOCUMENTS/d
+ok    rename $DOCUMENTS/f $DOCUMENTS/g
+ok    rename $DOCUMENTS/g $DOCUMENTS/f
+TABLE
+    contains "$(appcontainer status --json "$DEVICE")" beforeFirstUnlock
+    complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
+    expect <<<"EPERM open $DOCUMENTS/f r"
+    appcontainer unlock "$DEVICE" <code
+    expect <<<"ok read $DOCUMENTS/f kept"
+    stop
+    complains 17 appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file bad
+    not_mounted "$MOUNT"
+    if grep -rqF secret "$DEVICE"; then fail "the passcode is in the device"; fi
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file code
+    expect <<<"ok read $DOCUMENTS/f kept"
+}
+
+case_deliver_names_directories_and_big_files() {
+    start
+    head -c 3000000 /dev/urandom >big.bin
+    mkdir -p nested/deep
+    cp big.bin nested/deep/
+    ln -s deep nested/link
+    for _ in 1 2 3; do appcontainer deliver "$DEVICE" "$APP" big.bin; done
+    appcontainer deliver "$DEVICE" "$APP" nested
+    expect <<TABLE
+ok list $DOCUMENTS/Inbox big.bin big-1.bin big-2.bin nested
+TABLE
+    cmp big.bin "$DOCUMENTS/Inbox/big-2.bin"
+    cmp big.bin "$DOCUMENTS/Inbox/nested/deep/big.bin"
+    complains 26 appcontainer deliver "$DEVICE" "$APP" missing.bin
+    expect <<<"ok list $DOCUMENTS/Inbox big.bin big-1.bin big-2.bin nested"
+}
+
+case_an_app_runs_its_tools_under_another_name_of_the_device() {
+    # The device by a relative path, and through a symbolic link, is one device.
+    mkdir -p "$MOUNT"
+    appcontainer create device
+    ln -s device other
+    appcontainer install ./device "$BASE/Notes.app"
+    appcontainer mount other "$APP" home
+    echo x >home/Documents/f
+    complains 11 appcontainer mount "$DEVICE" "$APP" "$WORK/home"
+    same "$(daemon_pid)" "$(appcontainer status --json other | json daemon pid)" "one daemon"
+    appcontainer unmount home
+}

@@ -1,0 +1,129 @@
+#!/bin/bash
+# The words that mounted tests are written in. `bash lib.sh FILE CASE` runs one case; Tests/Mounted/run calls it so,
+# with WORK (an empty directory), BASE (binary, sample app, tree of real files) and HOSTS in the environment.
+set -euo pipefail
+
+APP=com.example.Notes
+DEVICE=$WORK/device
+MOUNT=$WORK/home
+DOCUMENTS=$MOUNT/Documents
+export WORK BASE HOSTS MOUNT DEVICE DOCUMENTS
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# same ACTUAL EXPECTED [WHAT]
+same() { [ "$1" = "$2" ] || fail "${3:-not the same}: got '$1', expected '$2'"; }
+
+contains() { [[ $1 == *"$2"* ]] || fail "'$2' is not in: $1"; }
+
+absent() { if [ -e "$1" ] || [ -L "$1" ]; then fail "$1 exists"; fi; }
+
+# Runs a command that must fail, and shows what it said.
+fails() {
+    local output
+    if output=$("$@" 2>&1); then fail "succeeded: $*"; fi
+    echo "$output"
+}
+
+# refused COMMAND…: the tool must fail, and say that the operation is not permitted.
+refused() { contains "$(fails "$@")" "Operation not permitted"; }
+
+# complains CODES COMMAND…: one line on standard error, one of the exit codes (separated by |), nothing else.
+complains() {
+    local codes=$1 status=0 lines
+    shift
+    "$@" >"$WORK/.out" 2>"$WORK/.err" </dev/null || status=$?
+    [[ "|$codes|" == *"|$status|"* ]] || fail "exit status $status, expected $codes: $* ($(cat "$WORK/.err"))"
+    lines=$(wc -l <"$WORK/.err")
+    [ "$lines" = 1 ] || fail "$lines lines on standard error, expected one: $*: $(cat "$WORK/.err")"
+    grep -q '^appcontainer: .' "$WORK/.err" || fail "no 'appcontainer: …': $(cat "$WORK/.err")"
+    [ ! -s "$WORK/.out" ] || fail "words on standard output: $(cat "$WORK/.out")"
+}
+
+# A table on standard input: `ERRNO CALL ARGUMENTS…` a line, each tried with the bare system call,
+# by the user AS where that is set.
+expect() { ${AS:+runuser -u "$AS" --} /usr/bin/python3 "$BASE/cases/calls.py"; }
+
+# The calls no tool makes: tool NAME ARGUMENTS…
+tool() { timeout 120 /usr/bin/python3 "$BASE/cases/tool.py" "$@"; }
+
+# json FILE-OR-- KEY…: one value out of a JSON text on standard input.
+json() {
+    /usr/bin/python3 -c '
+import json, sys
+value = json.load(sys.stdin)
+for key in sys.argv[1:]:
+    value = value[int(key)] if isinstance(value, list) else value.get(key) if value is not None else None
+print("null" if value is None else value)' "$@"
+}
+
+# make_app IDENTIFIER NAME: a further app, $WORK/NAME.app
+make_app() {
+    cp -R "$BASE/Notes.app" "$WORK/$2.app"
+    chmod -R u+w "$WORK/$2.app"
+    sed -i "s/com\.example\.Notes/$1/" "$WORK/$2.app/Info.plist"
+}
+
+# A device with the sample app, mounted at $MOUNT. Arguments go to install.
+start() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app" "$@"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+}
+
+stop() {
+    appcontainer unmount "$MOUNT"
+    appcontainer shutdown "$DEVICE"
+}
+
+# A new boot: nothing that was in a cache can answer.
+again() {
+    stop
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+}
+
+backing() { appcontainer path "$DEVICE" "$APP" data --backing; }
+
+daemon_pid() { appcontainer status --json "$DEVICE" | json daemon pid; }
+
+# The device has not a byte that is not whole.
+whole() { same "$(appcontainer check "$DEVICE")" whole "check"; }
+
+# The content of two trees, with names, types, modes, times, links and attributes.
+same_tree() {
+    local difference
+    difference=$(rsync -aXHnc --delete --itemize-changes "$1/" "$2/")
+    [ -z "$difference" ] || fail "trees differ: $(echo "$difference" | head -20)"
+    diff -r --no-dereference "$1" "$2" >"$WORK/.diff" 2>&1 || fail "contents differ: $(head -20 "$WORK/.diff")"
+}
+
+finish() {
+    local status=$? device
+    set +e
+    cd /
+    for device in "$WORK"/*/Device.json ${HOSTS:+"$HOSTS"/*/"${WORK##*/}"*/Device.json}; do
+        [ -e "$device" ] || continue
+        device=${device%/Device.json}
+        if [ $status != 0 ] && [ -s "$device/daemon.log" ]; then
+            echo "-- the end of daemon.log"
+            tail -n 12 "$device/daemon.log"
+        fi
+        timeout 20 appcontainer shutdown "$device" >/dev/null 2>&1
+    done
+    [ -z "$HOSTS" ] || find "$HOSTS" -mindepth 2 -maxdepth 2 -name "${WORK##*/}*" -exec rm -rf {} +
+    exit $status
+}
+
+trap finish EXIT
+cd "$WORK"
+# shellcheck disable=SC1090  # the runner names the file
+. "$BASE/cases/$1"
+# The log shows each step; by a descriptor of its own, so that a command's captured output stays its own.
+exec 9>&2
+BASH_XTRACEFD=9
+set -x
+"$2"
