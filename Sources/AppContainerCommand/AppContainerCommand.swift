@@ -11,7 +11,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         commandName: "appcontainer",
         abstract: "Mount an iOS app's container, with the rules that an iPhone enforces.",
         discussion: """
-            A device is a directory that holds everything: keys, apps and their containers. Nothing outside it is
+            A device is a directory that holds everything: keys, apps and their containers. Nothing outside it is \
             changed, and while it is shut down it can be copied like any directory.
 
             A first session:
@@ -24,22 +24,22 @@ struct AppContainerCommand: AsyncParsableCommand {
 
             A failure is told in one line. Its exit code is listed in appcontainer(1); 64 is wrong usage.
             """,
-        version: AppContainer.version,
-        groupedSubcommands: [
-            CommandGroup(
-                name: "Devices:",
-                subcommands: [
-                    Create.self, Clone.self, Erase.self, Delete.self, Status.self, Unlock.self, Shutdown.self,
-                    Check.self,
-                ]),
-            CommandGroup(
-                name: "Apps:",
-                subcommands: [
-                    Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self,
-                ]),
-            CommandGroup(name: "Mounts:", subcommands: [Mount.self, Unmount.self, Inspect.self]),
-            CommandGroup(name: "Internal:", subcommands: [Serve.self]),
-        ])
+        version: AppContainer.version, subcommands: [Serve.self],
+        groupedSubcommands: groups)
+
+    private static let groups = [
+        CommandGroup(
+            name: "Device",
+            subcommands: [
+                Create.self, Clone.self, Erase.self, Delete.self, Status.self, Unlock.self, Shutdown.self, Check.self,
+            ]),
+        CommandGroup(
+            name: "App",
+            subcommands: [
+                Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self,
+            ]),
+        CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self]),
+    ]
 
     static func main() async {
         // A daemon that ends while it is written to is an error to report, not a silent death.
@@ -67,8 +67,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         guard !code.isSuccess else { exit(withError: error) }
         let message = message(for: error).split(separator: "\n").joined(separator: " ")
         let named = CommandLine.arguments.dropFirst().first
-        let subcommand = configuration.subcommands.map(\._commandName).first { $0 == named }
-        let help = (["appcontainer"] + [subcommand].compactMap { $0 } + ["--help"]).joined(separator: " ")
+        let subcommand = groups.flatMap(\.subcommands).first { $0._commandName == named }
+        let help = subcommand.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"
         StandardError.write("appcontainer: \(message); see: \(help)\n")
         Glibc.exit(code == .validationFailure ? EX_USAGE : code.rawValue)
     }

@@ -4,8 +4,8 @@ import Dispatch
 import Glibc
 
 /// Runs something, once, when the user or the system asks this process to end.
-final class Interrupts: Sendable {
-    private let sources: [any DispatchSourceSignal & Sendable]
+final class Interrupts {
+    private let sources: [any DispatchSourceSignal]
 
     init(_ body: @escaping @Sendable () async -> Void) {
         let queue = DispatchQueue(label: "appcontainer.interrupts")

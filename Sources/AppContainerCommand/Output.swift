@@ -1,14 +1,12 @@
 // What commands print.
 
 import FoundationEssentials
-import Glibc
 import Platform
 
 /// Standard error, for complaints and progress.
 enum StandardError {
     static func write(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        Terminal.writeError(text)
     }
 }
 

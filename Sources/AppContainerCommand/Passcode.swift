@@ -1,6 +1,6 @@
 // Where a passcode comes from: a file, a terminal that does not show it, or standard input. Never the command line.
 
-import ArgumentParser
+import DeviceLifecycle
 import Glibc
 import Platform
 import SandboxModel
@@ -8,13 +8,7 @@ import SandboxModel
 enum Passcode {
     /// The first line of a file.
     static func read(from file: String) throws(Complaint) -> String {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try HostPath.contents(file, limit: 1 << 20)
-        } catch {
-            throw Complaint(.notFound, "cannot read the passcode from \(file): \(error.message)")
-        }
-        return try text(bytes.prefix { $0 != UInt8(ascii: "\n") }, source: file)
+        try text(try Device.passcode(inFile: file)[...], source: file)
     }
 
     /// Asks on a terminal, without showing what is typed; else takes one line of standard input.

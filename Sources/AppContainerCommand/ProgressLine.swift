@@ -1,6 +1,8 @@
 // One line on the terminal that tells how far long work has come.
 
 import AppContainer
+import BackingStore
+import Daemon
 import Glibc
 import Platform
 import Synchronization
@@ -63,4 +65,15 @@ func showingProgress<Result>(
     let line = ProgressLine()
     defer { line.end() }
     return try await body(line)
+}
+
+extension ProgressLine {
+    /// For work that this process does itself. An interrupt ends the process, and every such work leaves the device
+    /// as it was or can be given again.
+    func reporter(_ activity: String) -> (DeviceProgress) -> Bool {
+        { [self] progress in
+            show(WorkProgress(activity: activity, progress))
+            return true
+        }
+    }
 }

@@ -8,6 +8,12 @@ public enum Terminal {
         isatty(descriptor) == 1
     }
 
+    /// Writes to standard error; there is nobody to tell if that fails.
+    public static func writeError(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = try? systemCall { unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) } }
+    }
+
     /// Reads one line of standard input, byte by byte, so that what follows it stays for whoever reads next.
     /// - Parameter silently: the terminal does not show what is typed.
     /// - Returns: the line without its end; nil at the end of the input.

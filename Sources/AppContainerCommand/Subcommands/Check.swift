@@ -8,8 +8,8 @@ struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at every header, block and length of a device.",
         discussion: """
-            Prints "whole", or one line a problem and ends with exit code 22. The device may be mounted and in use.
-            Files that the device's present state keeps closed are looked at as far as that goes without their keys,
+            Prints "whole", or one line a problem and ends with exit code 22. The device may be mounted and in use. \
+            Files that the device's present state keeps closed are looked at as far as that goes without their keys, \
             and are counted on standard error.
             """)
 

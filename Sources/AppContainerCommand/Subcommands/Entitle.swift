@@ -7,7 +7,7 @@ struct Entitle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Entitle an installed app to a group or iCloud container.",
         discussion: """
-            The container is made if no other app has it, and appears in the app's mount at once, as Groups/ID or
+            The container is made if no other app has it, and appears in the app's mount at once, as Groups/ID or \
             iCloud/ID.
             """)
 

@@ -9,7 +9,7 @@ struct Install: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Install an app from its .app directory.",
         discussion: """
-            The app's identifier, CFBundleIdentifier in its Info.plist, is printed. Its containers belong to whoever
+            The app's identifier, CFBundleIdentifier in its Info.plist, is printed. Its containers belong to whoever \
             installs it. The installation is whole or did not happen.
 
             Example:

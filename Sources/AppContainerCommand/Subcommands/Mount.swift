@@ -8,7 +8,7 @@ struct Mount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show an app's home at a mount point.",
         discussion: """
-            Returns when the mount answers. The device's daemon is started if it is not running, and lives until
+            Returns when the mount answers. The device's daemon is started if it is not running, and lives until \
             `appcontainer shutdown`.
 
             Example:

@@ -7,7 +7,7 @@ struct Shutdown: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unmount everything and end the device's daemon.",
         discussion: """
-            Everything written is on disk when this returns, and the device is a plain directory that can be copied.
+            Everything written is on disk when this returns, and the device is a plain directory that can be copied. \
             A mount that is in use goes out of sight at once. A device that is off already is no error.
             """)
 

@@ -11,10 +11,10 @@ struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show a device's state, its daemon and its mounts.",
         discussion: """
-            The state is off while no daemon serves the device, else beforeFirstUnlock, unlocked, locking or locked.
+            The state is off while no daemon serves the device, else beforeFirstUnlock, unlocked, locking or locked. \
             This command never starts the daemon.
 
-            The JSON has the daemon's process as daemon.pid, null when there is none, and the path of the control
+            The JSON has the daemon's process as daemon.pid, null when there is none, and the path of the control \
             socket, which speaks HTTP and JSON, as daemon.socket.
             """)
 

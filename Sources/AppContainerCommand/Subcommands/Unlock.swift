@@ -8,7 +8,7 @@ struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unlock a device with its passcode.",
         discussion: """
-            The passcode is the first line of the file. Without a file it is asked for on the terminal, where it is
+            The passcode is the first line of the file. Without a file it is asked for on the terminal, where it is \
             not shown, or else is one line of standard input.
             """)
 

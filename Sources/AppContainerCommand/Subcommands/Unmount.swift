@@ -7,7 +7,7 @@ struct Unmount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "End a mount.",
         discussion: """
-            Everything written is on disk when this returns. A mount in use is refused, unless it is unmounted
+            Everything written is on disk when this returns. A mount in use is refused, unless it is unmounted \
             lazily. A mount that a killed daemon left behind is taken away as well.
             """)
 

@@ -1,0 +1,52 @@
+// What a device's records say, whether a daemon serves it or not.
+
+import AppContainer
+import BackingStore
+import Daemon
+import DataProtection
+import SandboxModel
+
+enum OfflineDevice {
+    /// The status of a device that nobody serves.
+    static func status(_ path: String) throws(Complaint) -> DeviceStatus {
+        let directory = try DeviceDirectory.open(at: path)
+        guard let keybag = try? Keybag(decoding: try directory.keybag()) else {
+            throw Complaint(.damaged, "\(path)/Keybag is damaged; restore it from a copy of the device")
+        }
+        return DeviceStatus(
+            state: DeviceStatus.off, device: path, identifier: directory.uuid, hasPasscode: keybag.hasPasscode,
+            apps: try directory.apps().count, daemon: .off, mounts: [])
+    }
+
+    /// The apps, with their mounts if the device is on.
+    static func apps(_ path: String) async throws(Complaint) -> [App] {
+        if let client = await DaemonLauncher.running(path), let apps = try? await client.apps() { return apps }
+        return try DeviceDirectory.open(at: path).apps().map { App($0, mountPoint: nil) }
+    }
+
+    /// One app of the device.
+    static func app(_ identifier: String, of path: String) throws(Complaint) -> InstalledApp {
+        let apps = try DeviceDirectory.open(at: path).apps()
+        guard let app = apps.first(where: { $0.identifier.text == identifier }) else {
+            throw Complaint(.unknownApp, "\(identifier) is not installed; see: appcontainer apps \(path)")
+        }
+        return app
+    }
+
+    /// Ends the daemon of a device that is about to change as a whole.
+    /// - Throws: ``Complaint`` of kind `inUse` while an app is mounted.
+    static func shutDown(_ path: String, toBe change: String) async throws(Complaint) {
+        guard let client = await DaemonLauncher.running(path) else { return }
+        let status: DeviceStatus
+        do throws(DeviceError) {
+            status = try await client.status()
+        } catch {
+            throw Complaint(error)
+        }
+        if let mount = status.mounts.first {
+            throw Complaint(
+                .inUse, "\(mount.app) is mounted at \(mount.mountPoint); unmount it before the device is \(change)")
+        }
+        try await DaemonLauncher.shutDown(path, client)
+    }
+}

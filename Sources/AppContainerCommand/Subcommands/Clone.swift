@@ -1,0 +1,30 @@
+// appcontainer clone
+
+import ArgumentParser
+import Daemon
+import DeviceLifecycle
+import SandboxModel
+
+struct Clone: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Copy a device that is shut down.",
+        discussion: """
+            The copy has the same apps, content and passcode, and a UUID of its own. Nothing that looks like a device \
+            is left behind when the copy is interrupted.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @Argument(help: "The directory to make.", completion: .directory)
+    var new: String
+
+    func run() async throws {
+        let path = try device.path()
+        guard await DaemonLauncher.running(path) == nil else {
+            throw Complaint(
+                .deviceBusy, "\(device.device) is on; shut it down with: appcontainer shutdown \(device.device)")
+        }
+        try await showingProgress { line in
+            try Device.clone(path, to: new, progress: line.reporter("cloning"))
+        }
+    }
+}

@@ -1,0 +1,23 @@
+// appcontainer delete
+
+import ArgumentParser
+import DeviceLifecycle
+
+struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Delete a device and everything in it.",
+        discussion: """
+            Nothing of it may be mounted. A daemon that is running is shut down first. A directory that holds anything \
+            but a device is left alone.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+
+    func run() async throws {
+        let path = try device.path()
+        try await OfflineDevice.shutDown(path, toBe: "deleted")
+        try await showingProgress { line in
+            try Device.delete(path, progress: line.reporter("deleting"))
+        }
+    }
+}

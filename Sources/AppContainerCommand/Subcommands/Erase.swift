@@ -1,0 +1,23 @@
+// appcontainer erase
+
+import ArgumentParser
+import DeviceLifecycle
+
+struct Erase: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove every app and all content from a device.",
+        discussion: """
+            The device is as new: other keys, no passcode, no app; its settings stay. Nothing of it may be mounted. \
+            A daemon that is running is shut down first.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+
+    func run() async throws {
+        let path = try device.path()
+        try await OfflineDevice.shutDown(path, toBe: "erased")
+        try await showingProgress { line in
+            try Device.erase(path, progress: line.reporter("erasing"))
+        }
+    }
+}

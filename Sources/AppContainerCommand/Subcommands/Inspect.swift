@@ -1,0 +1,64 @@
+// appcontainer inspect
+
+import AppContainer
+import ArgumentParser
+import Daemon
+import Platform
+import SandboxModel
+
+struct Inspect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tell what a path in a mount is, and which rules hold for it.",
+        discussion: """
+            Shows the part of the app's home that the path lies in, what the sandbox allows there, the protection \
+            class of the content and whether it can be read now, the length and what it takes in the device \
+            directory, and where it lies there.
+            """)
+
+    @Argument(help: "Paths in mounted homes.", completion: .file())
+    var paths: [String]
+    @OptionGroup var answer: AnswerOptions
+
+    func run() async throws {
+        var inspections: [Inspection] = []
+        for path in paths { inspections.append(try await Inspect.inspect(path)) }
+        if answer.json {
+            Output.json(inspections)
+            return
+        }
+        for (index, inspection) in inspections.enumerated() {
+            if index > 0 { print() }
+            show(inspection, as: paths[index])
+        }
+    }
+
+    private static func inspect(_ path: String) async throws(Complaint) -> Inspection {
+        let (home, inner) = try MountedHome.containing(path)
+        guard let client = await DaemonLauncher.running(home.device) else {
+            throw Complaint(
+                .daemonUnreachable, "the daemon of \(home.mountPoint) has ended; unmount it and mount it again")
+        }
+        do throws(DeviceError) {
+            return try await client.inspect(inner, of: home.app)
+        } catch {
+            throw Complaint(error)
+        }
+    }
+
+    private func show(_ inspection: Inspection, as path: String) {
+        let owner = Account.name(of: inspection.owner) ?? "\(inspection.owner)"
+        let stored = Output.size(inspection.storedSize)
+        Output.fields([
+            ("Path", path),
+            ("App", inspection.app),
+            ("Kind", inspection.kind),
+            ("Zone", inspection.zone),
+            ("Rule", inspection.rule),
+            ("Protection", inspection.protection ?? "none: the content is stored as it is"),
+            ("Readable now", inspection.readable ? "yes" : "no"),
+            ("Size", "\(Output.size(inspection.size)), stored in \(stored)"),
+            ("Owner", "\(owner), mode \(String(inspection.mode, radix: 8))"),
+            ("Backing", inspection.backing),
+        ])
+    }
+}

@@ -1,0 +1,76 @@
+// appcontainer path
+
+import AppContainer
+import ArgumentParser
+import BackingStore
+import SandboxModel
+
+struct Path: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print where an app's bundle or one of its containers is.",
+        discussion: """
+            "app" is the bundle, "data" the app's home (the default), anything else a group or iCloud container by its \
+            identifier. The path is one in a mount, where content is plain: without a mount the command fails.
+
+            Example:
+              cp mail.txt "$(appcontainer path ~/phone com.example.Notes)/Documents/"
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var app: AppArgument
+    @Argument(help: "app, data, or the identifier of a group or iCloud container.")
+    var container: String = "data"
+    @Flag(help: "Print the path in the device directory, where content is encrypted.")
+    var backing = false
+    @OptionGroup var answer: AnswerOptions
+
+    func run() async throws {
+        let path = try device.path()
+        let installed = try OfflineDevice.app(app.bundleID, of: path)
+        let place = try Place(container, of: installed)
+        let found: String
+        if backing {
+            found = place.backing(in: try DeviceDirectory.open(at: path))
+        } else {
+            let apps = try await OfflineDevice.apps(path)
+            guard let mountPoint = apps.first(where: { $0.identifier == app.bundleID })?.mountPoint else {
+                throw Complaint(
+                    .notMounted, "\(app.bundleID) is not mounted; mount it, or ask for the host's path with --backing")
+            }
+            found = place.inHome.isEmpty ? mountPoint : "\(mountPoint)/\(place.inHome)"
+        }
+        if answer.json {
+            Output.json(["path": found])
+        } else {
+            print(found)
+        }
+    }
+
+    /// A container of an app: its path in the app's home, and where it lies in the device.
+    private struct Place {
+        let inHome: String
+        private let kind: ContainerKind
+        private let uuid: ContainerUUID
+        private let inner: String
+
+        init(_ name: String, of app: InstalledApp) throws(Complaint) {
+            if name == "app" {
+                (inHome, kind, uuid, inner) = (app.bundleName.text, .bundle, app.bundle, app.bundleName.text)
+            } else if name == "data" {
+                (inHome, kind, uuid, inner) = ("", .data, app.data, "")
+            } else if let group = app.groups.first(where: { $0.identifier.text == name }) {
+                (inHome, kind, uuid, inner) = ("Groups/\(name)", .group, group.uuid, "")
+            } else if let container = app.iCloud.first(where: { $0.identifier.text == name }) {
+                (inHome, kind, uuid, inner) = ("iCloud/\(name)", .iCloud, container.uuid, "")
+            } else {
+                throw Complaint(
+                    .notFound, "\(app.identifier) is not entitled to \(name); say app, data, or a group it is entitled to")
+            }
+        }
+
+        func backing(in directory: DeviceDirectory) -> String {
+            let path = directory.path(of: kind, uuid)
+            return inner.isEmpty ? path : "\(path)/\(inner)"
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// The registry's view of an app, as the control API shows it.
+
+public import AppContainer
+public import BackingStore
+import SandboxModel
+
+extension App {
+    public init(_ app: InstalledApp, mountPoint: String?) {
+        self.init(
+            identifier: app.identifier.text, name: app.displayName, bundle: app.bundleName.text,
+            version: app.version.isEmpty ? nil : app.version, container: app.data.text,
+            groups: app.groups.map(\.identifier.text), iCloud: app.iCloud.map(\.identifier.text), owner: app.owner,
+            mountPoint: mountPoint)
+    }
+}
+
+extension WorkProgress {
+    public init(activity: String, _ progress: DeviceProgress) {
+        let unit: Unit =
+            switch progress.unit {
+            case .bytes: .bytes
+            case .files: .files
+            }
+        self.init(activity: activity, unit: unit, done: progress.completed, total: progress.total)
+    }
+}
