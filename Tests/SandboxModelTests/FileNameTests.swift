@@ -13,9 +13,16 @@ struct FileNameTests {
 
     @Test(
         "What could lead elsewhere, or is none, is not",
-        arguments: ["", ".", "..", "/", "a/b", "../a", "a/", "a\0", "\0"])
+        arguments: ["", ".", "..", "/", "a/b", "../a", "a/"])
     func invalid(text: String) {
         #expect(FileName(text) == nil)
+    }
+
+    @Test("NUL is in no name")
+    func nul() {
+        #expect(FileName([0x61, 0]) == nil)
+        #expect(FileName([0]) == nil)
+        #expect(FileName([0, 0x61]) == nil)
     }
 
     @Test("255 bytes are a name, 256 are not; bytes count, not characters")
