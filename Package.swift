@@ -81,7 +81,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        .target(name: "CHostFaults", path: "Tests/CHostFaults"),
+        tests("ContentTests", of: ["BackingStore", "CHostFaults", "DataProtection", "Platform", "SandboxModel"]),
         tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
+        tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel"]),
         tests(
             "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel"], resources: [.copy("Fixtures")]),

@@ -1,0 +1,49 @@
+// The answer to READ: bytes sent from where they lie, without another copy in this process.
+
+import CFuse
+import Glibc
+public import Platform
+
+/// File content, in pieces of buffers that outlive the call.
+public struct DataReply: ~Copyable, Reply {
+    let token: ReplyToken
+
+    /// - Parameter segment: the buffer, and offset and count in bytes, of each of the `segmentCount` pieces.
+    public consuming func segments(
+        _ segmentCount: Int, _ segment: (Int) -> (buffer: PageBuffer, offset: Int, count: Int)
+    ) {
+        let request = unsafe token.take()
+        if segmentCount == 0 {
+            unsafe fuse_reply_buf(request, nil, 0)
+        } else if segmentCount == 1 {
+            let piece = segment(0)
+            piece.buffer.withBytes(piece.offset, count: piece.count) { bytes in
+                unsafe bytes.withUnsafeBytes { bytes in
+                    _ = unsafe fuse_reply_buf(
+                        request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+                }
+            }
+        } else {
+            unsafe withUnsafeTemporaryAllocation(of: iovec.self, capacity: segmentCount) { vector in
+                for index in 0..<segmentCount {
+                    let piece = segment(index)
+                    precondition(piece.offset >= 0 && piece.count >= 0)
+                    precondition(piece.offset <= piece.buffer.count - piece.count)
+                    // The caller keeps the buffers until this function returns, and libfuse has sent by then.
+                    unsafe vector.initializeElement(
+                        at: index, to: iovec(iov_base: piece.buffer.base + piece.offset, iov_len: piece.count))
+                }
+                _ = unsafe fuse_reply_iov(request, vector.baseAddress, Int32(segmentCount))
+            }
+        }
+    }
+
+    public consuming func bytes(_ bytes: RawSpan) {
+        let request = unsafe token.take()
+        unsafe bytes.withUnsafeBytes { bytes in
+            _ = unsafe fuse_reply_buf(request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}

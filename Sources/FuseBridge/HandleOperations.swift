@@ -1,0 +1,144 @@
+// The requests that carry a handle: the kernel's number becomes the filesystem's own object.
+
+import CFuse
+import Glibc
+
+extension AttributeRequest {
+    init(_ values: stat, set: Int32) {
+        func has(_ flag: Int32) -> Bool { set & flag != 0 }
+        if has(FUSE_SET_ATTR_MODE) { mode = values.st_mode }
+        if has(FUSE_SET_ATTR_UID) { owner = values.st_uid }
+        if has(FUSE_SET_ATTR_GID) { group = values.st_gid }
+        if has(FUSE_SET_ATTR_SIZE) { size = Int64(values.st_size) }
+        if has(FUSE_SET_ATTR_ATIME) { accessTime = .at(values.st_atim) }
+        if has(FUSE_SET_ATTR_ATIME_NOW) { accessTime = .now }
+        if has(FUSE_SET_ATTR_MTIME) { modificationTime = .at(values.st_mtim) }
+        if has(FUSE_SET_ATTR_MTIME_NOW) { modificationTime = .now }
+    }
+}
+
+extension FileSystem {
+    @inline(__always)
+    private func handle(_ number: UInt64) -> Handle? {
+        HandleReference.object(number, as: Handle.self)
+    }
+
+    func serveAttributes(_ request: fuse_req_t, _ node: KernelNode, _ number: UInt64) {
+        attributes(of: node, handle: handle(number), reply: AttributesReply(token: unsafe ReplyToken(request)))
+    }
+
+    func serveSetAttributes(
+        _ request: fuse_req_t, _ node: KernelNode, _ change: AttributeRequest, _ number: UInt64
+    ) {
+        setAttributes(
+            change, of: node, handle: handle(number), reply: AttributesReply(token: unsafe ReplyToken(request)))
+    }
+
+    func serveOpen(_ request: fuse_req_t, _ node: KernelNode, _ flags: Int32) {
+        open(
+            node, flags: flags,
+            reply: OpenReply(token: unsafe ReplyToken(request), session: unsafe Session.of(request)))
+    }
+
+    func serveCreate(
+        _ request: fuse_req_t, _ name: [UInt8], _ parent: KernelNode, _ mode: mode_t, _ flags: Int32,
+        _ caller: RequestCaller
+    ) {
+        create(
+            name, in: parent, mode: mode, flags: flags, caller: caller,
+            reply: CreateReply(token: unsafe ReplyToken(request), session: unsafe Session.of(request)))
+    }
+
+    func serveRead(_ request: fuse_req_t, _ number: UInt64, _ count: Int, _ offset: Int64) {
+        let reply = DataReply(token: unsafe ReplyToken(request))
+        guard let handle = handle(number) else { return reply.fail(EBADF) }
+        read(handle, count: count, from: offset, reply: reply)
+    }
+
+    func serveWrite(_ request: fuse_req_t, _ number: UInt64, _ bytes: RawSpan, _ offset: Int64) {
+        let reply = CountReply(token: unsafe ReplyToken(request))
+        guard let handle = handle(number) else { return reply.fail(EBADF) }
+        write(handle, bytes: bytes, to: offset, reply: reply)
+    }
+
+    func serveRelease(_ request: fuse_req_t, _ number: UInt64) {
+        let reply = DoneReply(token: unsafe ReplyToken(request))
+        let session = unsafe Session.of(request)
+        if let handle = HandleReference.end(number, as: Handle.self, in: session) { close(handle) }
+        reply.done()
+    }
+
+    /// What RELEASE did not end before the connection broke.
+    func closeAbandoned(_ number: UInt64, in session: Session) {
+        if let handle = HandleReference.end(number, as: Handle.self, in: session) { close(handle) }
+    }
+
+    func serveSynchronize(_ request: fuse_req_t, _ number: UInt64, _ dataOnly: Bool) {
+        let reply = DoneReply(token: unsafe ReplyToken(request))
+        guard let handle = handle(number) else { return reply.fail(EBADF) }
+        synchronize(handle, dataOnly: dataOnly, reply: reply)
+    }
+
+    func serveAllocate(
+        _ request: fuse_req_t, _ number: UInt64, _ mode: Int32, _ offset: Int64, _ count: Int64
+    ) {
+        let reply = DoneReply(token: unsafe ReplyToken(request))
+        guard let handle = handle(number) else { return reply.fail(EBADF) }
+        allocate(handle, mode: mode, offset: offset, count: count, reply: reply)
+    }
+
+    func serveSeek(_ request: fuse_req_t, _ number: UInt64, _ offset: Int64, _ whence: Int32) {
+        let reply = PositionReply(token: unsafe ReplyToken(request))
+        guard let handle = handle(number) else { return reply.fail(EBADF) }
+        guard whence == SeekOrigin.data || whence == SeekOrigin.hole else { return reply.fail(EINVAL) }
+        seek(handle, from: offset, toHole: whence == SeekOrigin.hole, reply: reply)
+    }
+
+    func serveCopy(
+        _ request: fuse_req_t, _ source: UInt64, _ offset: Int64, _ target: UInt64, _ targetOffset: Int64,
+        _ count: Int
+    ) {
+        let reply = CountReply(token: unsafe ReplyToken(request))
+        guard let source = handle(source), let target = handle(target) else { return reply.fail(EBADF) }
+        copy(from: source, at: offset, to: target, at: targetOffset, count: count, reply: reply)
+    }
+
+    /// The flags are all that is served. The kernel turns every way of reading or setting them into these four
+    /// (fs/fuse/ioctl.c, fuse_fileattr_get), on a file that it opens for the purpose.
+    func serveControl(
+        _ request: fuse_req_t, _ node: KernelNode, _ command: UInt32, _ input: UnsafeRawBufferPointer,
+        _ outputSize: Int
+    ) {
+        let token = unsafe ReplyToken(request)
+        switch (command, input.count) {
+        case (ControlCommand.getFlags, _) where outputSize >= MemoryLayout<UInt32>.size:
+            inodeFlags(of: node, reply: InodeFlagsReply(token: token, extended: false))
+        case (ControlCommand.getExtended, _) where outputSize >= InodeFlags.extendedSize:
+            inodeFlags(of: node, reply: InodeFlagsReply(token: token, extended: true))
+        case (ControlCommand.setFlags, MemoryLayout<UInt32>.size...):
+            let flags = unsafe input.loadUnaligned(as: UInt32.self)
+            setInodeFlags(flags, mask: .max, of: node, reply: DoneReply(token: token, toControl: true))
+        case (ControlCommand.setExtended, InodeFlags.extendedSize...):
+            // Extent sizes and project ids are not kept here: only their absence can be set.
+            let others = [4, 12, 16].map { unsafe input.loadUnaligned(fromByteOffset: $0, as: UInt32.self) }
+            guard others == [0, 0, 0] else { return token.fail(EOPNOTSUPP) }
+            let flags = unsafe InodeFlags.plain(input.loadUnaligned(as: UInt32.self))
+            setInodeFlags(flags, mask: InodeFlags.common, of: node, reply: DoneReply(token: token, toControl: true))
+        default:
+            token.fail(ENOTTY)
+        }
+    }
+}
+
+private enum SeekOrigin {
+    static let data: Int32 = 3
+    static let hole: Int32 = 4
+}
+
+/// The numbers of <linux/fs.h>, which are macros that Swift does not see.
+private enum ControlCommand {
+    static let getFlags: UInt32 = 0x8008_6601
+    static let setFlags: UInt32 = 0x4008_6602
+    static let getExtended: UInt32 = 0x801C_581F
+    static let setExtended: UInt32 = 0x401C_5820
+}

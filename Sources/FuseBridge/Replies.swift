@@ -1,0 +1,164 @@
+// The answers that are plain values. Each type is one kind of answer, so that a request cannot get another's.
+
+import CFuse
+import Glibc
+public import Platform
+
+/// A node as the kernel learns of it. Every reply with an entry gives the kernel one more reference to the node.
+public struct KernelEntry: Sendable {
+    public var node: KernelNode
+    /// Tells apart two nodes that had the same number at different times.
+    public var generation: UInt64
+    public var status: FileStatus
+    /// For how many seconds the kernel may trust the name, and the attributes, without asking again.
+    public var nameTimeout: Double
+    public var attributeTimeout: Double
+
+    public init(
+        node: KernelNode, generation: UInt64, status: FileStatus, nameTimeout: Double, attributeTimeout: Double
+    ) {
+        self.node = node
+        self.generation = generation
+        self.status = status
+        self.nameTimeout = nameTimeout
+        self.attributeTimeout = attributeTimeout
+    }
+
+    var parameters: fuse_entry_param {
+        var parameters = fuse_entry_param()
+        parameters.ino = node.rawValue
+        parameters.generation = generation
+        parameters.attr = status.raw
+        parameters.attr_timeout = attributeTimeout
+        parameters.entry_timeout = nameTimeout
+        return parameters
+    }
+}
+
+public struct EntryReply: ~Copyable, Reply {
+    let token: ReplyToken
+
+    /// - Returns: false when the kernel did not take the answer, and so holds no reference to the node.
+    @discardableResult
+    public consuming func entry(_ entry: KernelEntry) -> Bool {
+        var parameters = entry.parameters
+        return unsafe fuse_reply_entry(token.take(), &parameters) == 0
+    }
+
+    /// There is no such name, and the kernel may remember that for so many seconds.
+    public consuming func absent(timeout: Double) {
+        var parameters = fuse_entry_param()
+        parameters.entry_timeout = timeout
+        unsafe fuse_reply_entry(token.take(), &parameters)
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}
+
+public struct AttributesReply: ~Copyable, Reply {
+    let token: ReplyToken
+
+    /// - Parameter timeout: for how many seconds the kernel may trust them.
+    public consuming func attributes(_ status: FileStatus, timeout: Double) {
+        var raw = status.raw
+        unsafe fuse_reply_attr(token.take(), &raw, timeout)
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}
+
+/// For requests whose success says no more.
+public struct DoneReply: ~Copyable, Reply {
+    let token: ReplyToken
+    /// The kernel takes success of an ioctl in a form of its own.
+    var toControl = false
+
+    public consuming func done() {
+        if toControl {
+            unsafe fuse_reply_ioctl(token.take(), 0, nil, 0)
+        } else {
+            token.fail(0)
+        }
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}
+
+/// How many bytes were written or copied.
+public struct CountReply: ~Copyable, Reply {
+    let token: ReplyToken
+
+    public consuming func count(_ count: Int) {
+        unsafe fuse_reply_write(token.take(), count)
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}
+
+public struct PositionReply: ~Copyable, Reply {
+    let token: ReplyToken
+
+    public consuming func position(_ offset: Int64) {
+        unsafe fuse_reply_lseek(token.take(), off_t(offset))
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}
+
+/// What statfs(2) reports; spaces are counted in blocks.
+public struct FileSystemStatistics: Sendable {
+    public var blockSize: UInt64
+    public var blocks: UInt64
+    public var freeBlocks: UInt64
+    /// Free to those who are not root.
+    public var availableBlocks: UInt64
+    public var files: UInt64
+    public var freeFiles: UInt64
+
+    public init(
+        blockSize: UInt64, blocks: UInt64, freeBlocks: UInt64, availableBlocks: UInt64, files: UInt64,
+        freeFiles: UInt64
+    ) {
+        self.blockSize = blockSize
+        self.blocks = blocks
+        self.freeBlocks = freeBlocks
+        self.availableBlocks = availableBlocks
+        self.files = files
+        self.freeFiles = freeFiles
+    }
+}
+
+public struct StatisticsReply: ~Copyable, Reply {
+    let token: ReplyToken
+
+    public consuming func statistics(_ statistics: FileSystemStatistics) {
+        var answer = statvfs()
+        answer.f_bsize = UInt(statistics.blockSize)
+        answer.f_frsize = UInt(statistics.blockSize)
+        answer.f_blocks = fsblkcnt_t(statistics.blocks)
+        answer.f_bfree = fsblkcnt_t(statistics.freeBlocks)
+        answer.f_bavail = fsblkcnt_t(statistics.availableBlocks)
+        answer.f_files = fsfilcnt_t(statistics.files)
+        answer.f_ffree = fsfilcnt_t(statistics.freeFiles)
+        answer.f_favail = fsfilcnt_t(statistics.freeFiles)
+        answer.f_namemax = 255
+        unsafe fuse_reply_statfs(token.take(), &answer)
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}
+
+/// The target of a symbolic link.
+public struct BytesReply: ~Copyable, Reply {
+    let token: ReplyToken
+
+    public consuming func bytes(_ bytes: [UInt8]) {
+        let request = unsafe token.take()
+        unsafe bytes.withUnsafeBytes { bytes in
+            // libfuse copies before it returns.
+            _ = unsafe fuse_reply_buf(request, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+}

@@ -1,0 +1,80 @@
+// How a session comes to its connection: by mount(2) where the process may, else through fusermount3.
+
+import CFuse
+import Glibc
+import Platform
+public import SandboxModel
+
+extension Session {
+    /// libfuse's half of the session; nil when it does not understand the options.
+    static func makeConnection(_ options: Options, _ session: UnsafeMutableRawPointer) -> OpaquePointer? {
+        // libfuse splits the list at commas, and takes what follows a backslash as it is.
+        let source = options.source.map { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+        var list = "fsname=\(source),subtype=\(options.subtype),default_permissions"
+        if options.otherUsers { list += ",allow_other" }
+        var arguments = unsafe fuse_args()
+        defer { unsafe fuse_opt_free_args(&arguments) }
+        for argument in ["appcontainer", "-o", list] {
+            unsafe fuse_opt_add_arg(&arguments, argument)
+        }
+        var operations = makeOperations()
+        return unsafe fuse_session_new(
+            &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size, session)
+    }
+
+    /// - Returns: the descriptor of the connection.
+    func mountDirectly(at path: String) throws(MountFailure) -> Int32 {
+        do throws(SystemError) {
+            let device = try Descriptor.open(path: Preconditions.device, flags: O_RDWR)
+            try mountAgain(device.number, source: options.source, at: path)
+            return device.release()
+        } catch {
+            throw Session.refusal(error, at: path)
+        }
+    }
+
+    private static func refusal(_ error: SystemError, at path: String) -> MountFailure {
+        switch error.code {
+        case EPERM, EACCES:
+            MountFailure(
+                .configuration,
+                "this process may not mount at \(path): in a container, give it --cap-add SYS_ADMIN --device /dev/fuse")
+        case ENODEV:
+            MountFailure(.unavailable, "the kernel has no FUSE: load its fuse module")
+        default:
+            MountFailure.system("mounting at \(path) failed", error.code)
+        }
+    }
+
+    private func mountAgain(_ device: Int32, source: String, at path: String) throws(SystemError) {
+        var list = "fd=\(device),rootmode=40000,user_id=\(geteuid()),group_id=\(getegid()),default_permissions"
+        if options.otherUsers { list += ",allow_other" }
+        try HostMount.mount(source: source, at: path, type: "fuse.\(options.subtype)", options: list)
+    }
+
+    /// Shows the same superblock at a further path, under a source name of its own. For privileged processes; the
+    /// session ends when all its mounts are gone.
+    public func mountAgain(source: String, at path: String) throws(SystemError) {
+        try mountAgain(unsafe fuse_session_fd(connection), source: source, at: path)
+    }
+
+    func mountThroughHelper(at path: String) throws(MountFailure) -> Int32 {
+        guard unsafe fuse_session_mount(connection, path) == 0 else {
+            throw MountFailure(
+                .mountPoint, "fusermount3 could not mount at \(path): the directory must be this user's, and empty of mounts")
+        }
+        return unsafe fuse_session_fd(connection)
+    }
+
+    /// Puts the session between libfuse and the descriptor, so that it can complete the reply to INIT.
+    func connect(_ device: Int32) throws(MountFailure) {
+        var channel = fuse_custom_io()
+        unsafe channel.read = { device, buffer, size, _ in unsafe read(device, buffer, size) }
+        unsafe channel.writev = { device, vector, count, session in
+            let session = unsafe Unmanaged<Session>.fromOpaque(session!).takeUnretainedValue()
+            return unsafe session.send(device, vector!, count)
+        }
+        let code = unsafe fuse_session_custom_io(connection, &channel, device)
+        guard code == 0 else { throw MountFailure.system("libfuse refused the connection", -code) }
+    }
+}

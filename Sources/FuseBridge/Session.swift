@@ -1,0 +1,127 @@
+// One mount of a filesystem: the connection to the kernel, the threads that serve it, and its end.
+
+import CFuse
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+/// A filesystem being served. The session ends when its last mount is gone, whoever took it away.
+@safe public final class Session: @unchecked Sendable {
+    public struct Options: Sendable {
+        /// The first column of /proc/mounts.
+        public var source: String
+        /// The type shows as `fuse.` and this.
+        public var subtype: String
+        /// May users other than the one who mounts come in?
+        public var otherUsers: Bool
+        /// Threads that read requests. More than processors, because a request may wait for the host's disk.
+        public var workers = 4
+
+        public init(source: String, subtype: String, otherUsers: Bool) {
+            self.source = source
+            self.subtype = subtype
+            self.otherUsers = otherUsers
+        }
+    }
+
+    let fileSystem: any FileSystem
+    let options: Options
+    public let notifications: Notifications
+
+    // From libfuse, set once in init; valid until `finish` destroys it, after the last worker and the last notification.
+    @unsafe private(set) var connection: OpaquePointer
+
+    /// Handles that the kernel holds: a connection that breaks sends no RELEASE for them.
+    private let opened = Mutex<Set<UInt64>>([])
+    private let initialReplySent = Atomic<Bool>(false)
+    private let hasEnded = Monitor(false)
+
+    /// Mounts the filesystem and begins to serve it.
+    /// - Parameters:
+    ///   - path: an existing directory.
+    ///   - ended: called once, from a thread of the session, when the mount is gone and everything is closed.
+    public static func mount(
+        _ fileSystem: any FileSystem, at path: String, options: Options, ended: @escaping @Sendable () -> Void = {}
+    ) throws(MountFailure) -> Session {
+        let privileged = geteuid() == 0
+        try Preconditions.check(at: path, privileged: privileged, otherUsers: options.otherUsers)
+        let session = try Session(fileSystem, options: options)
+        do throws(MountFailure) {
+            let device = privileged ? try session.mountDirectly(at: path) : try session.mountThroughHelper(at: path)
+            try session.connect(device)
+        } catch {
+            unsafe fuse_session_destroy(session.connection)
+            throw error
+        }
+        do throws(SystemError) {
+            try session.serve(ended)
+        } catch {
+            throw MountFailure.system("no thread could be made for the mount", error.code)
+        }
+        return session
+    }
+
+    private init(_ fileSystem: any FileSystem, options: Options) throws(MountFailure) {
+        self.fileSystem = fileSystem
+        self.options = options
+        notifications = Notifications()
+        unsafe connection = OpaquePointer(bitPattern: 1)!
+        guard let connection = unsafe Session.makeConnection(options, Unmanaged.passUnretained(self).toOpaque()) else {
+            throw MountFailure(.refused, "libfuse does not take the mount options")
+        }
+        unsafe self.connection = unsafe connection
+    }
+
+    // MARK: The end
+
+    /// Waits until the session has ended.
+    public func waitUntilEnded() {
+        _ = hasEnded.wait { $0 ? true : nil }
+    }
+
+    private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
+        try unsafe notifications.start(connection)
+        let source = RequestSource(self)
+        var workers: [HostThread] = []
+        for index in 0..<options.workers {
+            workers.append(try HostThread(name: "fuse-\(index)") { source.run() })
+        }
+        let running = workers
+        _ = try HostThread(name: "fuse-end") {
+            for worker in running { worker.join() }
+            self.finish()
+            ended()
+        }
+    }
+
+    private func finish() {
+        notifications.stop()
+        for number in opened.withLock({ $0 }) { fileSystem.closeAbandoned(number, in: self) }
+        fileSystem.ended()
+        unsafe fuse_session_destroy(connection)
+        hasEnded.access { $0 = true }
+    }
+
+    // MARK: Handles
+
+    func noteOpened(_ number: UInt64) {
+        opened.withLock { _ = $0.insert(number) }
+    }
+
+    /// - Returns: false when the number is not one that the kernel holds.
+    func noteClosed(_ number: UInt64) -> Bool {
+        opened.withLock { $0.remove(number) != nil }
+    }
+
+    // MARK: Replies
+
+    /// Sends what libfuse made. The first message of a session is the reply to INIT.
+    func send(_ device: Int32, _ vector: UnsafePointer<iovec>, _ count: Int32) -> Int {
+        if !initialReplySent.load(ordering: .relaxed) {
+            initialReplySent.store(true, ordering: .relaxed)
+            unsafe Session.completeInitialReply(vector, count: count)
+        }
+        return unsafe writev(device, vector, count)
+    }
+}

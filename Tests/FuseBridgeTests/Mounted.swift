@@ -1,0 +1,50 @@
+// A mount for the time of one test. It fails where there is no /dev/fuse; it leaves nothing behind.
+
+import FuseBridge
+import Glibc
+import Platform
+import SandboxModel
+import Testing
+
+struct Mounted {
+    let fileSystem: MemoryFileSystem
+    let session: Session
+    let path: String
+
+    static func run(timeout: Double = 3600, _ body: (Mounted) throws -> Void) throws {
+        var template = Array("/tmp/fusebridge.XXXXXX".utf8CString)
+        let path = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
+        defer { unsafe rmdir(path) }
+        let fileSystem = MemoryFileSystem(timeout: timeout)
+        let session = try Session.mount(
+            fileSystem, at: path, options: Session.Options(source: "a, test", subtype: "memory", otherUsers: false))
+        let mounted = Mounted(fileSystem: fileSystem, session: session, path: path)
+        defer {
+            try? Session.unmount(path, lazily: true)
+            session.waitUntilEnded()
+        }
+        try body(mounted)
+    }
+
+    func path(_ name: String) -> String { "\(path)/\(name)" }
+
+    func write(_ text: String, to name: String, flags: Int32 = O_CREAT | O_WRONLY | O_TRUNC) throws {
+        let file = try Descriptor.open(path: path(name), flags: flags, mode: 0o644)
+        try file.append(Array(text.utf8))
+    }
+
+    func text(_ name: String) throws -> String {
+        String(decoding: try HostPath.contents(path(name)), as: UTF8.self)
+    }
+
+    func names(_ directory: String = "") throws -> [String] {
+        let reader = DirectoryReader(
+            try Descriptor.open(path: path(directory), flags: O_RDONLY | O_DIRECTORY), bufferSize: 4096)
+        var names: [String] = []
+        while let entry = try reader.next() { names.append(entry.name.text) }
+        return names
+    }
+}
+
+/// The error number of a call that answers -1.
+func code(_ result: some BinaryInteger) -> Int32 { result == -1 ? errno : 0 }

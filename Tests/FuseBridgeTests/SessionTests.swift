@@ -1,0 +1,161 @@
+// How a session begins, what it promises about replies and notifications, and how it ends.
+
+import FuseBridge
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+import Testing
+
+@Suite(.serialized) struct SessionTests {
+    @Test func theMountShowsItsSourceAndType() throws {
+        try Mounted.run { mount in
+            let table = String(decoding: try HostPath.contents("/proc/self/mounts"), as: UTF8.self)
+            let line = table.split(separator: "\n").first { $0.contains(" \(mount.path) ") }
+            #expect(line?.hasPrefix("a,\\040test \(mount.path) fuse.memory rw,nosuid,nodev") == true)
+            #expect(line?.contains("default_permissions") == true)
+        }
+    }
+
+    @Test func aDroppedReplyIsAnInputOutputError() throws {
+        try Mounted.run { mount in
+            mount.fileSystem.state.withLock { $0.forgetful = "lookup" }
+            #expect(unsafe code(access(mount.path("a"), F_OK)) == EIO)
+            mount.fileSystem.state.withLock { $0.forgetful = nil }
+            #expect(unsafe code(access(mount.path("a"), F_OK)) == ENOENT)
+        }
+    }
+
+    @Test func whatTheKernelKnowsIsNotAskedAgain() throws {
+        try Mounted.run { mount in
+            try mount.write("x", to: "a")
+            let lookups = mount.fileSystem.calls("lookup")
+            for _ in 0..<10 {
+                #expect(unsafe access(mount.path("a"), F_OK) == 0)
+                #expect(unsafe code(access(mount.path("absent"), F_OK)) == ENOENT)
+            }
+            #expect(mount.fileSystem.calls("lookup") == lookups + 1, "the absent name, once")
+            let reads = mount.fileSystem.calls("read")
+            for _ in 0..<10 { #expect(try mount.text("a") == "x") }
+            #expect(mount.fileSystem.calls("read") <= reads + 1, "content stays cached from open to open")
+        }
+    }
+
+    @Test func capabilitiesAreAskedForOnceAFileNotOnceAWrite() throws {
+        try Mounted.run { mount in
+            for _ in 0..<10 {
+                try mount.write("x", to: "a", flags: O_CREAT | O_WRONLY | O_APPEND)
+                let file = try Descriptor.open(path: mount.path("a"), flags: O_RDONLY)
+                try file.synchronize()
+            }
+            #expect(mount.fileSystem.calls("write") >= 10)
+            #expect(mount.fileSystem.calls("getxattr") <= 1)
+        }
+    }
+
+    @Test func aNotificationMakesTheKernelAskAgain() throws {
+        try Mounted.run { mount in
+            try mount.write("before", to: "a")
+            #expect(try mount.text("a") == "before")
+            #expect(try mount.names() == ["a"])
+            let node = mount.fileSystem.replaceContent(of: "a", with: "after!")
+            #expect(try mount.text("a") == "before")
+            mount.session.notifications.forgetContent(of: node)
+            mount.session.notifications.drain()
+            #expect(try mount.text("a") == "after!")
+
+            mount.fileSystem.removeBehindTheKernel("a")
+            #expect(unsafe access(mount.path("a"), F_OK) == 0)
+            mount.session.notifications.forgetEntry(Array("a".utf8), in: .root)
+            mount.session.notifications.drain()
+            #expect(unsafe code(access(mount.path("a"), F_OK)) == ENOENT)
+            #expect(try mount.names() == [])
+        }
+    }
+
+    @Test func whatTheKernelDoesNotKnowCanBeNotified() throws {
+        try Mounted.run { mount in
+            mount.session.notifications.forgetContent(of: KernelNode(rawValue: 4711))
+            mount.session.notifications.forgetEntry(Array("nothing".utf8), in: KernelNode(rawValue: 4711))
+            mount.session.notifications.removed(
+                Array("nothing".utf8), in: .root, child: KernelNode(rawValue: 4711))
+            mount.session.notifications.drain()
+            try mount.write("x", to: "a")
+            #expect(try mount.text("a") == "x")
+        }
+    }
+
+    @Test func everyHandleIsClosedOnce() throws {
+        try Mounted.run { mount in
+            for index in 0..<20 { try mount.write("x", to: "file \(index)") }
+            // RELEASE is not waited for by close(2).
+            for _ in 0..<200 where mount.fileSystem.state.withLock({ $0.openFiles }) > 0 { usleep(10_000) }
+            #expect(mount.fileSystem.state.withLock { $0.openFiles } == 0)
+        }
+    }
+
+    @Test func aBusyMountStaysUnlessItIsLazy() throws {
+        var fileSystem: MemoryFileSystem?
+        try Mounted.run { mount in
+            fileSystem = mount.fileSystem
+            let file = try Descriptor.open(path: mount.path("a"), flags: O_CREAT | O_RDWR, mode: 0o600)
+            #expect { try Session.unmount(mount.path, lazily: false) } throws: {
+                ($0 as? MountFailure)?.kind == .busy
+            }
+            try Session.unmount(mount.path, lazily: true)
+            #expect(unsafe code(access(mount.path("a"), F_OK)) == ENOENT)
+            try file.append(Array("still here".utf8))
+            try file.synchronize()
+            #expect(mount.fileSystem.state.withLock { !$0.ended })
+        }
+        #expect(fileSystem?.state.withLock { $0.ended && $0.openFiles == 0 } == true)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "a second mount is for privileged processes"))
+    func oneSuperblockCanBeMountedTwice() throws {
+        try Mounted.run { mount in
+            try mount.write("x", to: "a")
+            let second = mount.path + ".second"
+            try #require(unsafe mkdir(second, 0o700) == 0)
+            defer { unsafe rmdir(second) }
+            try mount.session.mountAgain(source: "other", at: second)
+            #expect(try String(decoding: HostPath.contents(second + "/a"), as: UTF8.self) == "x")
+            #expect(try HostPath.status(second).raw.st_dev == HostPath.status(mount.path).raw.st_dev)
+            try Session.unmount(second, lazily: false)
+            #expect(try mount.text("a") == "x", "the session goes on while a mount is left")
+        }
+    }
+
+    @Test func aMountPointThatIsNone() throws {
+        func failure(_ path: String) -> MountFailure? {
+            do {
+                _ = try Session.mount(
+                    MemoryFileSystem(), at: path,
+                    options: Session.Options(source: "a", subtype: "memory", otherUsers: false))
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(failure("/nowhere/at/all")?.kind == .mountPoint)
+        #expect(failure("/nowhere/at/all")?.message == "/nowhere/at/all does not exist: make the directory first")
+        #expect(failure("/etc/passwd")?.kind == .mountPoint)
+    }
+
+    @Test func manyThreadsAtOnce() throws {
+        try Mounted.run(timeout: 0) { mount in
+            let threads = try (0..<8).map { thread in
+                try HostThread(name: "client-\(thread)") {
+                    for index in 0..<200 {
+                        let name = "\(thread).\(index % 10)"
+                        try? mount.write("\(thread) \(index)", to: name)
+                        let text = try? mount.text(name)
+                        if text != "\(thread) \(index)" { Issue.record("\(name): \(text ?? "nothing")") }
+                    }
+                }
+            }
+            for thread in threads { thread.join() }
+            #expect(try mount.names().count == 80)
+        }
+    }
+}
