@@ -21,8 +21,10 @@ public struct PasscodeCost: Equatable, Sendable {
 
     init?(level: Int, blockSize: UInt32, parallelism: UInt32) {
         guard PasscodeCost.levels.contains(level) else { return nil }
-        // What a keybag may ask for is bounded, so that no file makes the process run out of memory.
         guard (1...32).contains(blockSize), (1...16).contains(parallelism) else { return nil }
+        // RFC 7914, 6 asks for N < 2^(16 r). And what a keybag may ask for is bounded by a gigabyte, so that no file
+        // makes the process run out of memory.
+        guard level < 16 * blockSize, UInt64(blockSize) << UInt64(level) <= 1 << 23 else { return nil }
         self.level = level
         self.blockSize = blockSize
         self.parallelism = parallelism

@@ -175,7 +175,11 @@ struct KeybagTests {
     func costs() {
         #expect(PasscodeCost(level: 0) == nil)
         #expect(PasscodeCost(level: 21) == nil)
-        #expect(PasscodeCost(level: 1) != nil)
+        #expect(PasscodeCost.levels.allSatisfy { PasscodeCost(level: $0) != nil })
+        #expect(PasscodeCost(level: 16, blockSize: 1, parallelism: 1) == nil)
+        #expect(PasscodeCost(level: 20, blockSize: 16, parallelism: 1) == nil)
+        #expect(PasscodeCost(level: 15, blockSize: 0, parallelism: 1) == nil)
+        #expect(PasscodeCost(level: 15, blockSize: 8, parallelism: 17) == nil)
         #expect(PasscodeCost.standard.level == 15)
     }
 }
