@@ -1,0 +1,79 @@
+// Looking at one path from outside the mount, and telling the kernel of what changed there without it.
+
+import BackingStore
+import DataProtection
+import Glibc
+public import Platform
+public import SandboxModel
+
+/// What the volume knows of one node.
+public struct NodeInspection: Sendable {
+    public let zone: Zone
+    /// As the mount shows it.
+    public let shown: FileStatus
+    /// As the host stores it.
+    public let stored: FileStatus
+    /// The class of a file's content; nil for what has none, and for a bundle, which is stored as it is.
+    public let protection: ProtectionClass?
+    /// Whether the content can be read in the device's present state.
+    public let isReadable: Bool
+}
+
+extension Volume {
+    /// - Parameter path: from the volume's root; the last name may be a symbolic link, the others are directories.
+    /// - Throws: ENOENT, ENOTDIR, or the host's error.
+    public func inspect(_ path: [FileName]) throws(Fault) -> NodeInspection {
+        try reach(path) { (id) throws(Fault) in
+            try names.reading { () throws(Fault) in
+                let node = try node(id)
+                let shown = try status(of: node)
+                let (stored, protection) = try stored(node)
+                let isReadable = protection.map { context.keys.isAvailable($0) } ?? (node.zone == .bundle)
+                return NodeInspection(
+                    zone: node.zone, shown: shown, stored: stored ?? shown, protection: protection,
+                    isReadable: shown.kind == .file ? isReadable : true)
+            }
+        }
+    }
+
+    /// The caller holds `names`.
+    private func stored(_ node: Node) throws(Fault) -> (FileStatus?, ProtectionClass?) {
+        switch try place(of: node) {
+        case .none:
+            return (nil, nil)
+        case .descriptor(let descriptor):
+            return (try onHost { () throws(SystemError) in try descriptor.descriptor.status() }, nil)
+        case .entry(let directory, let name):
+            let status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
+            guard status.kind == .file, node.zone != .bundle,
+                let file = try? directory.descriptor.open(name, flags: O_RDONLY)
+            else { return (status, nil) }
+            return (status, EncryptedFile.protection(of: file))
+        }
+    }
+
+    /// Makes the kernel look again at an entry that came, went or changed without it, and at its directory.
+    ///
+    /// A directory on the way that the kernel cannot know either is passed over: it will look there by itself.
+    public func noticeChange(of path: [FileName]) {
+        guard let name = path.last, let kernelCache else { return }
+        try? reach(path.dropLast()) { (parent) throws(Fault) in
+            kernelCache.forgetEntry(name, in: parent)
+            kernelCache.forgetContent(of: parent)
+        }
+    }
+
+    /// Looks a path up for the time of the call.
+    private func reach<Result>(
+        _ path: some Sequence<FileName>, _ body: (NodeID) throws(Fault) -> Result
+    ) throws(Fault) -> Result {
+        var looked: [NodeID] = []
+        defer { for node in looked.reversed() { forget(node, count: 1) } }
+        var current = NodeID.root
+        for name in path {
+            current = try lookup(name, in: current).node
+            looked.append(current)
+        }
+        return try body(current)
+    }
+}
