@@ -10,7 +10,7 @@ public struct PasscodeCost: Equatable, Sendable {
     /// From the cheapest that libcrypto accepts, for tests, to a gigabyte for each guess.
     public static let levels = 1...20
 
-    /// About 80 ms and 32 MiB, what Apple's platform security guide names for one guess on the device.
+    /// 32 MiB and about 80 ms, the time that Apple's platform security guide names for one guess.
     public static let standard = PasscodeCost(level: 15)!
 
     /// - Parameter level: each step doubles time and memory.
