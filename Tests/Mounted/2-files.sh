@@ -79,15 +79,16 @@ case_100000_files_in_one_directory() {
 case_a_deep_path() {
     start
     cd "$DOCUMENTS"
+    # 5 KB of path: longer than one system call takes.
     for level in $(seq 60); do
-        mkdir "level-$level-$(printf 'x%.0s' $(seq 80))"
+        mkdir "level-$level-some-eighty-bytes-of-name-that-make-the-path-longer-than-any-call-takes"
         cd level-*
     done
     echo deep >file
     cat file
     cd "$WORK"
     again
-    same "$(find "$DOCUMENTS" -name file -exec cat {} \;)" deep content
+    same "$(find "$DOCUMENTS" -name file -execdir cat {} \;)" deep content
     rm -r "$DOCUMENTS"/level-1-*
 }
 

@@ -27,7 +27,7 @@ on_host() {
     long=$(printf 'ü%.0s' $(seq 127))
     echo long >"$DOCUMENTS/$long"
     for size in 0 1 4095 4096 4097; do head -c "$size" /dev/urandom >"$DOCUMENTS/size-$size"; done
-    for number in $(seq 2000); do echo "$number" >"$DOCUMENTS/headers/file-$number"; done
+    seq 2000 | split -l 1 -a 4 -d - "$DOCUMENTS/headers/file-"
     setfattr -n com.apple.note -v text "$DOCUMENTS/copied"
     expect <<TABLE
 ok    exchange $DOCUMENTS/size-1 $DOCUMENTS/size-4095

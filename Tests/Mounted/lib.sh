@@ -93,17 +93,16 @@ daemon_pid() { appcontainer status --json "$DEVICE" | json daemon pid; }
 # The device has not a byte that is not whole.
 whole() { same "$(appcontainer check "$DEVICE")" whole "check"; }
 
-# The content of two trees, with names, types, modes, times, links and attributes.
+# Two trees agree in content (by checksum), names, types, modes, times, links and attributes.
 same_tree() {
     local difference
     difference=$(rsync -aXHnc --delete --itemize-changes "$1/" "$2/")
     [ -z "$difference" ] || fail "trees differ: $(echo "$difference" | head -20)"
-    diff -r --no-dereference "$1" "$2" >"$WORK/.diff" 2>&1 || fail "contents differ: $(head -20 "$WORK/.diff")"
 }
 
 finish() {
     local status=$? device
-    set +e
+    { set +ex; } 2>/dev/null
     cd /
     for device in "$WORK"/*/Device.json ${HOSTS:+"$HOSTS"/*/"${WORK##*/}"*/Device.json}; do
         [ -e "$device" ] || continue
