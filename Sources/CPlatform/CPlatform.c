@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -104,6 +105,67 @@ int platform_spawn_detached(int *process, const char *path, char *const argument
         close(high_lock);
     }
     return error;
+}
+
+int platform_spawn_mount_helper(int *process, const char *path, char *const arguments[], int errors, int socket) {
+    // Out of the way of the numbers that the child is to see.
+    int high_errors = fcntl(errors, F_DUPFD_CLOEXEC, 16);
+    int high_socket = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 16);
+    int error = high_errors < 0 || (socket >= 0 && high_socket < 0) ? errno : 0;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        char *environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "_FUSE_COMMFD=3", NULL};
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_adddup2(&actions, high_errors, 2);
+        if (high_socket >= 0) {
+            posix_spawn_file_actions_adddup2(&actions, high_socket, 3);
+        }
+        posix_spawn_file_actions_addclosefrom_np(&actions, high_socket >= 0 ? 4 : 3);
+        sigset_t all, none;
+        sigfillset(&all);
+        sigemptyset(&none);
+        posix_spawnattr_setsigdefault(&attributes, &all);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+        error = posix_spawn(process, path, &actions, &attributes, arguments, environment);
+    }
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (high_errors >= 0) {
+        close(high_errors);
+    }
+    if (high_socket >= 0) {
+        close(high_socket);
+    }
+    return error;
+}
+
+int platform_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); }
+
+int platform_receive_descriptor(int socket) {
+    char byte;
+    struct iovec vector = {.iov_base = &byte, .iov_len = 1};
+    union {
+        char bytes[CMSG_SPACE(sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct msghdr message = {
+        .msg_iov = &vector, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) < 0) {
+        return -1;
+    }
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (header == NULL || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
+        errno = ENOMSG;
+        return -1;
+    }
+    int received;
+    memcpy(&received, CMSG_DATA(header), sizeof received);
+    return received;
 }
 
 int platform_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

@@ -67,14 +67,10 @@ enum Preconditions {
         }
     }
 
-    /// The helper opens the device with its own rights, so an ordinary user need not be able to.
+    /// The helper opens the device with the caller's rights, so an ordinary user must be able to as well.
     private static func checkDevice(privileged: Bool) throws(MountFailure) {
         do throws(SystemError) {
-            if privileged {
-                _ = try Descriptor.open(path: device, flags: O_RDWR)
-            } else {
-                _ = try HostPath.status(device)
-            }
+            _ = try Descriptor.open(path: device, flags: O_RDWR)
         } catch {
             switch error.code {
             case ENOENT, ENODEV, ENXIO:
@@ -83,7 +79,10 @@ enum Preconditions {
                     "\(device) is missing: load the kernel's fuse module, or give the container --device \(device)")
             case EACCES, EPERM:
                 throw MountFailure(
-                    .unavailable, "\(device) may not be opened: give the container --device \(device)")
+                    .unavailable,
+                    privileged
+                        ? "\(device) may not be opened: give the container --device \(device)"
+                        : "\(device) may not be opened by this user: ask root for chmod 666 \(device)")
             default:
                 throw MountFailure(.unavailable, "\(device): \(error.message)")
             }

@@ -1,7 +1,6 @@
 // The loop of a worker: a request is read, handed to libfuse's parser, and answered, on one thread.
 
 import CFuse
-import CPlatform
 import Glibc
 import Platform
 
@@ -24,8 +23,8 @@ import Platform
     /// Serves until the mount is gone.
     func run() {
         // A root daemon writes for others: without this capability the host clears set-user-ID and set-group-ID bits
-        // at a write, as it would for them. For those who may not mount it is not theirs to drop, and nothing happens.
-        platform_capability_fsetid(0)
+        // at a write, as it would for them.
+        SetIDCapability.drop()
         let size = PageBuffer.pageSize + Session.largestRequest
         let memory = PageBuffer(count: RequestSource.lead + size)
         var request = unsafe fuse_buf()

@@ -6,17 +6,12 @@ import Platform
 public import SandboxModel
 
 extension Session {
-    /// libfuse's half of the session; nil when it does not understand the options.
+    /// libfuse's half of the session.
     static func makeConnection(_ options: Options, _ session: UnsafeMutableRawPointer) -> OpaquePointer? {
-        // libfuse splits the list at commas, and takes what follows a backslash as it is.
-        let source = options.source.map { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
-        var list = "fsname=\(source),subtype=\(options.subtype),default_permissions"
-        if options.otherUsers { list += ",allow_other" }
         var arguments = unsafe fuse_args()
         defer { unsafe fuse_opt_free_args(&arguments) }
-        for argument in ["appcontainer", "-o", list] {
-            unsafe fuse_opt_add_arg(&arguments, argument)
-        }
+        // Only a name for its own messages: libfuse does not mount, so it need not know how.
+        unsafe fuse_opt_add_arg(&arguments, options.subtype)
         var operations = makeOperations()
         return unsafe fuse_session_new(
             &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size, session)
@@ -59,11 +54,11 @@ extension Session {
     }
 
     func mountThroughHelper(at path: String) throws(MountFailure) -> Int32 {
-        guard unsafe fuse_session_mount(connection, path) == 0 else {
-            throw MountFailure(
-                .mountPoint, "fusermount3 could not mount at \(path): the directory must be this user's, and empty of mounts")
-        }
-        return unsafe fuse_session_fd(connection)
+        // The helper splits the list at commas, and takes what follows a backslash as it is.
+        let source = options.source.map { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+        var list = "rw,nosuid,nodev,fsname=\(source),subtype=\(options.subtype),default_permissions"
+        if options.otherUsers { list += ",allow_other" }
+        return try MountHelper.mount(at: path, options: list)
     }
 
     /// Puts the session between libfuse and the descriptor, so that it can complete the reply to INIT.

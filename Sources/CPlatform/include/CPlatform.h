@@ -43,6 +43,17 @@ int platform_clone_file(int from, int to);
 /// Answers 0 or an error number, as posix_spawn does.
 int platform_spawn_detached(int *process, const char *path, char *const arguments[], int report, int lock);
 
+/// Starts a program with an environment of its own, /dev/null as standard input and output, `errors` as its standard
+/// error, and `socket`, unless it is -1, as descriptor 3, which the environment names as _FUSE_COMMFD.
+/// Answers 0 or an error number, as posix_spawn does.
+int platform_spawn_mount_helper(int *process, const char *path, char *const arguments[], int errors, int socket);
+
+/// Two ends of a socket that a program started by this one does not get.
+int platform_socket_pair(int ends[2]);
+
+/// A descriptor that came over the socket; -1 and errno when the other end closed without sending one.
+int platform_receive_descriptor(int socket);
+
 /// Two ends that a program started by this one does not get.
 int platform_pipe(int ends[2]);
 

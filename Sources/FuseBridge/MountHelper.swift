@@ -1,0 +1,67 @@
+// fusermount3, the set-user-ID program that mounts for ordinary users, and its protocol.
+//
+// Spoken here rather than by libfuse, so that what the helper says becomes part of one line rather than of the terminal.
+
+import CPlatform
+import Glibc
+import Platform
+import SandboxModel
+
+enum MountHelper {
+    /// - Returns: the descriptor of the connection.
+    static func mount(at path: String, options: String) throws(MountFailure) -> Int32 {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe platform_socket_pair(&ends) == 0 else { throw MountFailure.system("no socket", errno) }
+        let socket = Descriptor(owning: ends[0])
+        let theirs = Descriptor(owning: ends[1])
+        if let words = try run(["-o", options, "--", path], socket: theirs.number) {
+            throw MountFailure(.mountPoint, "\(path) cannot be mounted on: \(words)")
+        }
+        // Closed first: should the helper have sent nothing, receiving then fails instead of waiting.
+        _ = consume theirs
+        let device = platform_receive_descriptor(socket.number)
+        guard device >= 0 else { throw MountFailure.system("fusermount3 gave no connection", errno) }
+        return device
+    }
+
+    static func unmount(_ path: String, lazily: Bool) throws(MountFailure) {
+        if let words = try run(["-u"] + (lazily ? ["-z"] : []) + ["--", path]) {
+            throw words.hasSuffix("busy")
+                ? Session.inUse(path) : MountFailure(.refused, "\(path) cannot be unmounted: \(words)")
+        }
+    }
+
+    /// Waits for the helper's end.
+    /// - Returns: nil when it succeeded, else what it said last.
+    private static func run(_ words: [String], socket: Int32 = -1) throws(MountFailure) -> String? {
+        guard let helper = Preconditions.helper() else {
+            throw MountFailure(
+                .unavailable, "fusermount3 is missing, and only root can mount without it: install the package fuse3")
+        }
+        // Copies that live until the helper is started, with the NULL that ends an argument vector.
+        var arguments: [UnsafeMutablePointer<CChar>?] = unsafe ([helper] + words).map { unsafe strdup($0) }
+        unsafe arguments.append(nil)
+        defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+        var ends: [Int32] = [-1, -1]
+        guard unsafe platform_pipe(&ends) == 0 else { throw MountFailure.system("no pipe", errno) }
+        let output = Descriptor(owning: ends[0])
+        let input = Descriptor(owning: ends[1])
+        var child: pid_t = 0
+        let code = unsafe platform_spawn_mount_helper(&child, helper, arguments, input.number, socket)
+        _ = consume input
+        guard code == 0 else { throw MountFailure.system("\(helper) cannot be started", code) }
+        let said = (try? output.readToEnd()) ?? []
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}
+        return status == 0 ? nil : lastLine(said)
+    }
+
+    /// The helper's last line, without its own name in front.
+    private static func lastLine(_ bytes: [UInt8]) -> String {
+        let line = String(decoding: bytes.split(separator: UInt8(ascii: "\n")).last ?? [], as: UTF8.self)
+        guard let name = line.firstRange(of: "fusermount3: ") else {
+            return line.isEmpty ? "fusermount3 failed" : line
+        }
+        return String(line[name.upperBound...])
+    }
+}
