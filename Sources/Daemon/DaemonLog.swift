@@ -14,7 +14,15 @@ public struct DaemonLog: LogHandler {
     /// A log that has grown beyond this is begun anew at the next start.
     private static let largest: Int64 = 8 << 20
 
-    /// - Returns: nil when the file cannot be opened: a full host keeps no device from starting.
+    /// A logger that writes to the device's log, or nowhere: a full host keeps no device from starting.
+    static func logger(device: String) -> Logger {
+        Logger(label: "device") { _ in
+            if let log = DaemonLog(device: device) { return log }
+            return SwiftLogNoOpLogHandler()
+        }
+    }
+
+    /// - Returns: nil when the file cannot be opened.
     public init?(device: String) {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
         guard let file = try? Descriptor.open(path: device + "/daemon.log", flags: flags, mode: 0o600) else {

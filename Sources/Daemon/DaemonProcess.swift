@@ -51,7 +51,7 @@ public enum DaemonProcess {
     private static func start(path: String, ending: Ending) async throws(Complaint) -> Started {
         let directory = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         let device = try DeviceService.open(path: path, runtimeDirectory: directory)
-        let socket = RuntimeDirectory.socketPath(in: directory, device: path, identifier: device.identifier)
+        let socket = device.socket
         let log = device.log
         let server = ControlServer(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
         do throws(Complaint) {

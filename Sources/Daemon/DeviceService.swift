@@ -1,0 +1,188 @@
+// The device behind the control API: each request, told to the room that carries it out.
+
+import AppContainer
+import BackingStore
+import ContainerVolume
+import DeviceLifecycle
+import Dispatch
+import Glibc
+import Logging
+import Platform
+import SandboxModel
+
+/// A booted device with its mounts.
+final class DeviceService: ServedDevice {
+    let device: Device
+    let log: Logger
+    let socket: String
+    let mounts: Mounts
+    let operations = Operations()
+
+    /// Boots a device. Where another process is about to let go of it, waits for that.
+    static func open(path: String, runtimeDirectory: String) throws(Complaint) -> DeviceService {
+        do throws(Complaint) {
+            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory)
+        } catch {
+            guard error.kind == .deviceBusy, waitForLock(path) else { throw error }
+            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory)
+        }
+    }
+
+    private init(path: String, runtimeDirectory: String) throws(Complaint) {
+        let log = DaemonLog.logger(device: path)
+        let corruptions = CorruptionLog(log: log)
+        let device = try Device.boot(at: path) { corruptions.note($0) }
+        self.device = device
+        self.log = log
+        socket = RuntimeDirectory.socketPath(
+            in: runtimeDirectory, device: path, identifier: device.directory.uuid)
+        mounts = try Mounts(device: device, runtimeDirectory: runtimeDirectory, log: log)
+        corruptions.watch(mounts)
+        if device.session.killed.contains(device.session.number - 1) {
+            log.warning("the process of the session before this one was killed")
+        } else if device.session.powerLost.contains(device.session.number - 1) {
+            log.warning("the host went down during the session before this one")
+        }
+    }
+
+    /// - Returns: whether the lock came free within fifteen seconds.
+    private static func waitForLock(_ path: String) -> Bool {
+        let free = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            guard let file = try? Descriptor.open(path: path + "/lock", flags: O_RDWR),
+                (try? file.lock()) != nil
+            else { return }
+            free.signal()
+        }
+        return free.wait(timeout: .now() + 15) == .success
+    }
+
+    // MARK: State
+
+    func status() throws(Complaint) -> DeviceStatus {
+        DeviceStatus(
+            state: device.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
+            hasPasscode: device.hasPasscode, apps: device.apps.count,
+            daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all)
+    }
+
+    func apps() throws(Complaint) -> [App] {
+        device.apps.map { App($0, mountPoint: mounts.mountPoint(of: $0.identifier)) }
+    }
+
+    func unlock(passcode: String) throws(Complaint) {
+        try operations.run { () throws(Complaint) in
+            try device.unlock(passcode: Array(passcode.utf8))
+        }
+        log.info("unlocked")
+    }
+
+    func shutdown() {
+        guard operations.end() else { return }
+        mounts.endAll()
+        do throws(Complaint) {
+            try device.shutDown()
+        } catch {
+            log.error("\(error.message)")
+        }
+    }
+
+    // MARK: Apps
+
+    func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
+        let groups = try identifiers(request.groups)
+        let iCloud = try identifiers(request.iCloud)
+        let owner = request.owner.map { ContainerOwner(user: $0, group: request.ownerGroup ?? $0) }
+        let app = try operations.run { () throws(Complaint) in
+            try device.install(request.app, groups: groups, iCloud: iCloud, owner: owner) {
+                report($0, "installing", to: progress)
+            }
+        }
+        log.info("installed \(app.identifier)", metadata: ["container": "\(app.data)"])
+        return App(app, mountPoint: nil)
+    }
+
+    func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint) {
+        let app = try identifier(request.app)
+        try operations.run(on: app) { () throws(Complaint) in
+            try mounts.requireUnmounted(app, before: "uninstalled")
+            try device.uninstall(app) { report($0, "removing", to: progress) }
+        }
+        log.info("uninstalled \(app)")
+    }
+
+    func reset(_ request: ResetRequest, progress: @escaping ProgressReport) throws(Complaint) {
+        let app = try identifier(request.app)
+        try operations.run(on: app) { () throws(Complaint) in
+            try mounts.requireUnmounted(app, before: "reset")
+            try device.reset(app) { report($0, "removing", to: progress) }
+        }
+        log.info("reset \(app)")
+    }
+
+    func entitle(_ request: EntitleRequest) throws(Complaint) -> App {
+        let app = try identifier(request.app)
+        let groups = try identifiers(request.groups)
+        let iCloud = try identifiers(request.iCloud)
+        return try operations.run(on: app) { () throws(Complaint) in
+            try mounts.requireFree(groups: groups, iCloud: iCloud, for: app)
+            let entitled = try device.entitle(app, groups: groups, iCloud: iCloud)
+            try mounts.showAnew(entitled)
+            return App(entitled, mountPoint: mounts.mountPoint(of: app))
+        }
+    }
+
+    func deliver(_ request: DeliverRequest, progress: @escaping ProgressReport) throws(Complaint) -> [String] {
+        let app = try identifier(request.app)
+        return try operations.run(on: app) { () throws(Complaint) in
+            let delivery = try device.deliver(request.files, to: app) { report($0, "delivering", to: progress) }
+            mounts.noticeDelivery(delivery, to: app)
+            return delivery.names.map { "Documents/Inbox/\($0.text)" }
+        }
+    }
+
+    func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport {
+        throw Complaint(.unexpected, "")
+    }
+
+    // MARK: Mounts
+
+    func mount(_ request: MountRequest) throws(Complaint) -> Mount {
+        let app = try identifier(request.app)
+        return try operations.run(on: app) { () throws(Complaint) in
+            try mounts.mount(
+                try device.app(app), at: request.mountPoint, allowOther: request.allowOther ?? false,
+                readOnly: request.readOnly ?? false)
+        }
+    }
+
+    func unmount(_ request: UnmountRequest) throws(Complaint) {
+        try operations.run { () throws(Complaint) in
+            try mounts.unmount(request.mountPoint, lazy: request.lazy ?? false)
+        }
+    }
+
+    func whenMountEnds(_ mountPoint: String, _ body: @escaping @Sendable () -> Void) {
+        mounts.whenEnded(mountPoint, body)
+    }
+
+    // MARK: What requests name
+
+    func identifier(_ text: String) throws(Complaint) -> ContainerIdentifier {
+        guard let identifier = ContainerIdentifier(text) else {
+            throw Complaint(
+                .invalidIdentifier, "\(text) is not an identifier: letters, digits, hyphens and single dots make one")
+        }
+        return identifier
+    }
+
+    private func identifiers(_ texts: [String]?) throws(Complaint) -> [ContainerIdentifier] {
+        var identifiers: [ContainerIdentifier] = []
+        for text in texts ?? [] { identifiers.append(try identifier(text)) }
+        return identifiers
+    }
+
+    private func report(_ progress: DeviceProgress, _ activity: String, to report: ProgressReport) -> Bool {
+        !operations.isEnding && report(WorkProgress(activity: activity, progress))
+    }
+}
