@@ -90,5 +90,8 @@ let package = Package(
             "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel"], resources: [.copy("Fixtures")]),
         tests("SandboxModelTests", of: ["SandboxModel"]),
         tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
+        tests(
+            "DeviceLifecycleTests",
+            of: ["BackingStore", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel"]),
     ]
 )

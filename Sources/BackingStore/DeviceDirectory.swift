@@ -194,4 +194,8 @@ public final class DeviceLock: Sendable {
     init(_ file: consuming Descriptor) {
         self.file = file
     }
+
+    deinit {
+        try? file.unlock()
+    }
 }

@@ -5,7 +5,7 @@ public import SandboxModel
 
 /// Runs system calls of the host and turns their error into a ``Fault``.
 @inline(__always)
-public func onHost<Result>(_ body: () throws(SystemError) -> Result) throws(Fault) -> Result {
+public func onHost<Result: ~Copyable>(_ body: () throws(SystemError) -> Result) throws(Fault) -> Result {
     do throws(SystemError) {
         return try body()
     } catch {

@@ -61,15 +61,11 @@ enum DataContainer {
         _ name: FileName, in directory: borrowing Descriptor, mode: mode_t, owner: ContainerOwner,
         protection: ProtectionClass, context: StoreContext, _ body: (EncryptedFile) throws(Fault) -> Void
     ) throws(Fault) {
-        let file: SharedDescriptor
-        let inode: UInt64
-        do throws(SystemError) {
-            file = SharedDescriptor(
+        let file = try onHost { () throws(SystemError) in
+            SharedDescriptor(
                 try directory.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR))
-            inode = try file.descriptor.status().inode
-        } catch {
-            throw .system(error)
         }
+        let inode = try onHost { () throws(SystemError) in try file.descriptor.status().inode }
         let content = try EncryptedFile.create(file, inode: inode, protection: protection, context: context)
         try body(content)
         try content.commit()

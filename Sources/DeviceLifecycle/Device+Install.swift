@@ -79,11 +79,8 @@ extension Device {
         in staged: inout StagedContainers
     ) throws(Complaint) {
         do throws(Fault) {
-            let container: Descriptor
-            do throws(SystemError) {
-                container = try staged.make(.data, uuid, owner: owner)
-            } catch {
-                throw .system(error)
+            let container = try onHost { () throws(SystemError) in
+                try staged.make(.data, uuid, owner: owner)
             }
             try DataContainer.fill(container, app: identifier, uuid: uuid, owner: owner, context: context)
         } catch {

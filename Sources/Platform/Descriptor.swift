@@ -180,6 +180,12 @@ public struct Descriptor: ~Copyable, Sendable {
             throw error
         }
     }
+
+    /// Gives the lock back at once: closing alone would leave it to a child that is between fork and exec.
+    public borrowing func unlock() throws(SystemError) {
+        let number = self.number
+        try systemCall { flock(number, LOCK_UN) }
+    }
 }
 
 /// A descriptor that several owners share; closed with the last of them.

@@ -1,5 +1,6 @@
 // What a device directory is, who may hold it, and what is said when it is not one.
 
+import DataProtection
 import Foundation
 import Platform
 import SandboxModel

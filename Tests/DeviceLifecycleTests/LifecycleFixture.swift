@@ -1,0 +1,114 @@
+// A device in a fresh directory of the host for one test, and tools to look at what lies in it.
+
+import BackingStore
+import Foundation
+import Platform
+import SandboxModel
+import Testing
+
+@testable import DeviceLifecycle
+
+final class Scratch: Sendable {
+    let path: String
+
+    init() {
+        path = "/var/tmp/appcontainer-test-\(ContainerUUID().text)"
+        try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        _ = try? shell("chmod -R u+rwX '\(path)'; rm -rf '\(path)'")
+    }
+
+    subscript(_ name: String) -> String { "\(path)/\(name)" }
+
+    var device: String { self["device"] }
+
+    /// A new device, booted.
+    func makeDevice(passcode: String? = nil) throws -> Device {
+        try Device.create(at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: 1)
+        return try boot()
+    }
+
+    func boot(reached: @escaping @Sendable (Milestone) -> Void = { _ in }) throws -> Device {
+        try Device.boot(at: device, report: { Issue.record("corrupt: \($0)") }, reached: reached)
+    }
+
+    /// A copy of the sample app, changed by a shell script that runs in it.
+    func makeApp(_ name: String = "Notes", identifier: String = "com.example.Notes", _ script: String = "true") throws -> String {
+        let app = self["\(name).app"]
+        try shell(
+            """
+            set -e; cp -r '\(sampleApp)' '\(app)'; cd '\(app)'
+            sed -i 's/com.example.Notes/\(identifier)/' Info.plist; \(script)
+            """)
+        return app
+    }
+
+    /// Every entry of the device's containers and staging directory, by kind and depth, without the UUIDs.
+    var containers: [String] {
+        let text = try! shell(
+            "cd '\(device)' && find Staging Containers -mindepth 1 -printf '%P\\n' | sed -E 's/[0-9A-F]{8}-[-0-9A-F]{27}/UUID/' | LC_ALL=C sort")
+        return text.split(separator: "\n").map(String.init)
+    }
+}
+
+let sampleApp = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Fixtures/Notes.app").path
+
+@discardableResult
+func shell(_ command: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", command]
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "\(command): \(text)")
+    return text
+}
+
+func complaint(_ body: () throws -> Void) -> Complaint? {
+    do {
+        try body()
+        return nil
+    } catch {
+        let complaint = error as? Complaint
+        #expect(complaint?.message.contains("\n") == false)
+        return complaint
+    }
+}
+
+func id(_ text: String) -> ContainerIdentifier { ContainerIdentifier(text)! }
+
+let isRoot = geteuid() == 0
+
+extension Device {
+    /// The content of a file in a container, opened.
+    func content(of path: String) throws -> [UInt8] {
+        let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDONLY))
+        let content = try EncryptedFile.open(file, isWritable: false, context: context)
+        var bytes: [UInt8] = []
+        while Int64(bytes.count) < content.length {
+            let before = bytes.count
+            try content.read(count: 1 << 20, from: Int64(bytes.count)) { result in
+                for index in 0..<result.segmentCount {
+                    let (buffer, offset, count) = result.segment(index)
+                    bytes += buffer.bytes(offset, count: count)
+                }
+            }
+            try #require(bytes.count > before)
+        }
+        return bytes
+    }
+
+    func text(of path: String) throws -> String { String(decoding: try content(of: path), as: UTF8.self) }
+}
+
+/// What ``Scratch/containers`` is on a device without apps.
+let emptyDevice = [
+    "Bundle", "Bundle/Application", "Data", "Data/Application", "Mobile Documents", "Shared", "Shared/AppGroup",
+]
