@@ -65,9 +65,12 @@ struct AppContainerCommand: AsyncParsableCommand {
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         guard !code.isSuccess else { exit(withError: error) }
-        let message = message(for: error).split(separator: "\n").joined(separator: " ")
+        var message = message(for: error).split(separator: "\n").joined(separator: " ")
         let named = CommandLine.arguments.dropFirst().first
         let subcommand = groups.flatMap(\.subcommands).first { $0._commandName == named }
+        if let named, subcommand == nil, !named.hasPrefix("-") {
+            message = "There is no command \(named)"
+        }
         let help = subcommand.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"
         StandardError.write("appcontainer: \(message); see: \(help)\n")
         Glibc.exit(code == .validationFailure ? EX_USAGE : code.rawValue)

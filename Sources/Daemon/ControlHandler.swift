@@ -12,9 +12,15 @@ struct ControlHandler: HTTPHandler {
     private let queue = WorkQueue()
     private let log: Logger
 
-    init(device: any ServedDevice, log: Logger, shutdown: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - shutdown: ends the device; runs where it may block.
+    ///   - ended: called when the answer to that has gone out, or could not.
+    init(
+        device: any ServedDevice, log: Logger, shutdown: @escaping @Sendable () -> Void,
+        ended: @escaping @Sendable () -> Void
+    ) {
         self.log = log
-        routes = ControlHandler.routes(device: device, queue: queue, shutdown: shutdown)
+        routes = ControlHandler.routes(device: device, queue: queue, shutdown: shutdown, ended: ended)
     }
 
     /// What one path does.
@@ -75,9 +81,20 @@ struct ControlHandler: HTTPHandler {
 
     // MARK: Answers
 
-    static func success(_ value: some Encodable) -> HTTPResponse {
-        HTTPResponse(
-            statusCode: .ok, headers: [.contentType: ControlMedia.json], body: Data(ControlJSON.line(value)))
+    /// - Parameters:
+    ///   - lines: the client asked for lines, of which this is the only one.
+    ///   - gone: called when the answer has gone out, or could not.
+    static func success(
+        _ value: some Encodable & Sendable, lines: Bool = false, then gone: (@Sendable () -> Void)? = nil
+    ) -> HTTPResponse {
+        let body = lines ? ControlJSON.line(ResultLine(result: value)) : ControlJSON.line(value)
+        let type = lines ? ControlMedia.lines : ControlMedia.json
+        guard let gone else {
+            return HTTPResponse(statusCode: .ok, headers: [.contentType: type], body: Data(body))
+        }
+        return HTTPResponse(
+            statusCode: .ok, headers: [.contentType: type],
+            body: HTTPBodySequence(from: LastBody(body, then: gone), count: body.count, suggestedBufferSize: body.count))
     }
 
     static func failure(

@@ -6,7 +6,8 @@ import SandboxModel
 
 extension ControlHandler {
     static func routes(
-        device: any ServedDevice, queue: WorkQueue, shutdown: @escaping @Sendable () -> Void
+        device: any ServedDevice, queue: WorkQueue, shutdown: @escaping @Sendable () -> Void,
+        ended: @escaping @Sendable () -> Void
     ) -> [String: Route] {
         var routes: [String: Route] = [:]
 
@@ -59,17 +60,17 @@ extension ControlHandler {
         add(CheckRequest.self) { (request, progress) throws(Complaint) in
             try device.check(request, progress: progress)
         }
-        add(ShutdownRequest.self) { (_, _) throws(Complaint) in
-            shutdown()
-            return Done()
+        routes[ShutdownRequest.path] = Route(isQuery: ShutdownRequest.isQuery) { (_, lines) throws(Complaint) in
+            await queue.run { shutdown() }
+            return success(Done(), lines: lines, then: ended)
         }
         // Waits without a thread.
-        routes[MountEndRequest.path] = Route(isQuery: MountEndRequest.isQuery) { (body, _) throws(Complaint) in
+        routes[MountEndRequest.path] = Route(isQuery: MountEndRequest.isQuery) { (body, lines) throws(Complaint) in
             let request = try ControlJSON.decode(MountEndRequest.self, from: body)
             await withCheckedContinuation { continuation in
                 device.whenMountEnds(request.mountPoint) { continuation.resume() }
             }
-            return success(Done())
+            return success(Done(), lines: lines)
         }
         return routes
     }

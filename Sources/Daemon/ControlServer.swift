@@ -16,17 +16,18 @@ public struct ControlServer: Sendable {
 
     /// - Parameters:
     ///   - socket: a path in a directory of mode 0700. What a killed daemon left there is removed.
-    ///   - onShutdown: called when a client has asked for the end and the device has ended.
+    ///   - onShutdown: called when a client has asked for the end, the device has ended, and the client was told.
     public init(
         socket: String, device: any ServedDevice, log: Logger, onShutdown: @escaping @Sendable () -> Void
     ) {
         self.socket = socket
-        let handler = ControlHandler(device: device, log: log) {
-            // First of all: whoever comes from now on finds no daemon, and waits for this one's end to start anew.
-            ControlServer.remove(socket)
-            device.shutdown()
-            onShutdown()
-        }
+        let handler = ControlHandler(
+            device: device, log: log,
+            shutdown: {
+                // First of all: whoever comes from now on finds no daemon, and waits for this one's end.
+                ControlServer.remove(socket)
+                device.shutdown()
+            }, ended: onShutdown)
         // A request may take as long as it takes: progress and closed connections end what should end.
         let year: TimeInterval = 365 * 24 * 3600
         server = HTTPServer(
@@ -58,8 +59,8 @@ public struct ControlServer: Sendable {
         _ = try? systemCall { unsafe unlink(socket) }
     }
 
-    /// Lets the answers that are under way end, for a second at most.
+    /// Ends the server and what it is answering.
     public func stop() async {
-        await server.stop(timeout: 1)
+        await server.stop()
     }
 }

@@ -36,7 +36,6 @@ public enum DaemonProcess {
         started.server.close()
         await WorkQueue().run { started.device.shutdown() }
         DaemonRecord.remove(from: path)
-        await started.server.stop()
         started.log.info("ended")
         return 0
     }

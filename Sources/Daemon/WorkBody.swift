@@ -57,18 +57,19 @@ struct WorkBody: AsyncBufferedSequence {
     private struct ProgressLine: Encodable {
         let progress: WorkProgress
     }
+}
 
-    private struct ResultLine: Encodable {
-        let result: any Encodable
+/// The last line of an answer in lines, when all went well.
+struct ResultLine: Encodable {
+    let result: any Encodable
 
-        private enum CodingKeys: CodingKey {
-            case result
-        }
+    private enum CodingKeys: CodingKey {
+        case result
+    }
 
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(result, forKey: .result)
-        }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(result, forKey: .result)
     }
 }
 
