@@ -129,6 +129,18 @@ case_random_operations_against_a_model() {
     whole
 }
 
+case_random_calls_answered_as_the_host_answers_them() {
+    start
+    # A tree on the host is the model: each call gives the same errno and result in both.
+    for seed in 1 2 3 4; do
+        tool twins "$DOCUMENTS/twin-$seed" "$WORK/twin-$seed" 4 "$seed"
+        same_content "$WORK/twin-$seed" "$DOCUMENTS/twin-$seed"
+    done
+    again
+    for seed in 1 2 3 4; do same_content "$WORK/twin-$seed" "$DOCUMENTS/twin-$seed"; done
+    whole
+}
+
 case_exchange_and_noreplace() {
     start
     echo a >"$DOCUMENTS/a"

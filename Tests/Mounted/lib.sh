@@ -100,6 +100,13 @@ same_tree() {
     [ -z "$difference" ] || fail "trees differ: $(echo "$difference" | head -20)"
 }
 
+# The same without times: for trees that were made at different times.
+same_content() {
+    local difference
+    difference=$(rsync -rlpgoDXHnc --delete --itemize-changes "$1/" "$2/")
+    [ -z "$difference" ] || fail "trees differ: $(echo "$difference" | head -20)"
+}
+
 finish() {
     local status=$? device
     { set +ex; } 2>/dev/null
