@@ -16,7 +16,7 @@ extension DeviceDirectory {
     ) throws(Complaint) {
         let place = try DevicePlace.at(newPath)
         let total = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
-            try TreeCopy.contentSize(of: root.openDirectory(Name.containers))
+            try root.openDirectory(Name.containers).contentSize()
         }
         try place.build { (directory) throws(Complaint) in
             let failure = "cannot clone \(path) to \(place.path)"

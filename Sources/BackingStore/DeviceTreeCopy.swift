@@ -1,8 +1,8 @@
 // A faithful copy of a tree of containers on the host.
 
 import Glibc
-import Platform
-import SandboxModel
+public import Platform
+public import SandboxModel
 
 /// Copies one tree into an empty directory. Depth costs no descriptors: each directory is reached from the top.
 struct TreeCopy: ~Copyable {
@@ -26,25 +26,6 @@ struct TreeCopy: ~Copyable {
     init(from source: consuming Descriptor, to target: consuming Descriptor) {
         self.source = source
         self.target = target
-    }
-
-    /// Bytes that the files below a directory hold: what a copy's progress is measured by.
-    static func contentSize(of root: consuming Descriptor) throws(SystemError) -> Int64 {
-        var pending: [[FileName]] = [[]]
-        var total: Int64 = 0
-        while let path = pending.popLast() {
-            let directory = try root.openDirectory(at: path)
-            guard let reader = try? directory.entries() else { continue }
-            while let entry = try reader.next() {
-                let status = try directory.status(of: entry.name)
-                switch status.kind {
-                case .directory: pending.append(path + [entry.name])
-                case .file: total += status.size
-                case .symbolicLink, .fifo, .socket, .device: continue
-                }
-            }
-        }
-        return total
     }
 
     /// - Parameter progress: told how many bytes more are copied; false ends the copy.
@@ -173,5 +154,26 @@ struct TreeCopy: ~Copyable {
             let present = try? target.inodeFlags()
         else { return }
         try? target.setInodeFlags(present | noDump)
+    }
+}
+
+extension Descriptor {
+    /// Bytes that the files below this directory hold: what the progress of a walk through it is measured by.
+    public borrowing func contentSize() throws(SystemError) -> Int64 {
+        var pending: [[FileName]] = [[]]
+        var total: Int64 = 0
+        while let path = pending.popLast() {
+            // What cannot be entered does not count.
+            guard let directory = try? openDirectory(at: path), let reader = try? directory.entries() else { continue }
+            while let entry = try reader.next() {
+                guard let status = try? directory.status(of: entry.name) else { continue }
+                switch status.kind {
+                case .directory: pending.append(path + [entry.name])
+                case .file: total += status.size
+                case .symbolicLink, .fifo, .socket, .device: continue
+                }
+            }
+        }
+        return total
     }
 }
