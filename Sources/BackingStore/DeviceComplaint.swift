@@ -1,8 +1,8 @@
 // The host's error numbers as one line for the user.
 
-public import SandboxModel
 import Glibc
 import Platform
+public import SandboxModel
 
 extension Complaint {
     /// - Parameter doing: what could not be done, such as "cannot create Notes.app".

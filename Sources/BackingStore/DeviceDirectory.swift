@@ -51,7 +51,8 @@ public final class DeviceDirectory: Sendable {
         } catch {
             switch error {
             case .noEntry:
-                throw Complaint(.deviceMissing, "\(path) does not exist; make a device with: appcontainer create \(path)")
+                throw Complaint(
+                    .deviceMissing, "\(path) does not exist; make a device with: appcontainer create \(path)")
             case .notDirectory:
                 throw Complaint(.notADevice, "\(path) is not a directory, and a device is one")
             default:

@@ -1,7 +1,7 @@
 // The numbers of the serving processes: pages carry the number of the session that wrote them.
 
-import Platform
 import Glibc
+import Platform
 import SandboxModel
 
 /// How the session before this one ended, and with it how much of what it left half done has to be looked at.

@@ -1,7 +1,7 @@
 // What a device knows of an app that is installed on it.
 
-public import SandboxModel
 import Platform
+public import SandboxModel
 
 /// The name of a container's directory: a random UUID (RFC 9562, version 4), written as Apple writes them.
 public struct ContainerUUID: Hashable, Sendable, CustomStringConvertible {

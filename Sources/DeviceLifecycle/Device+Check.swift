@@ -58,7 +58,8 @@ extension Device {
                 }
                 continue
             }
-            var walk = ContainerCheck(name: place.name, context: context, isPrivileged: ContainerOwner.current.user == 0)
+            let isPrivileged = ContainerOwner.current.user == 0
+            var walk = ContainerCheck(name: place.name, context: context, isPrivileged: isPrivileged)
             let finished = walk.run(container, openFile: openFile, into: &check) { count in
                 looked += count
                 return progress(DeviceProgress(unit: .bytes, completed: min(looked, total), total: total))

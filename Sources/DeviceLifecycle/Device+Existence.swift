@@ -67,7 +67,8 @@ extension Device {
         var line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard !line.isEmpty else {
-            throw Complaint(.badRequest, "the first line of the passcode file \(path) is empty; write the passcode there")
+            throw Complaint(
+                .badRequest, "the first line of the passcode file \(path) is empty; write the passcode there")
         }
         return line
     }

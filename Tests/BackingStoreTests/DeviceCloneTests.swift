@@ -51,7 +51,7 @@ import Testing
         #expect(copy.created == device.created)
         #expect(try copy.apps() == device.apps())
         #expect(try listing(scratch["copy/Containers"]) == listing(scratch["device/Containers"]))
-        try shell("diff -r --no-dereference '\(scratch["device/Containers"])' '\(scratch["copy/Containers"])' -x fifo -x closed")
+        try shell("cd \(scratch.path) && diff -r --no-dereference -x fifo -x closed device/Containers copy/Containers")
         try shell("cmp \(scratch["device/UID.key"]) \(scratch["copy/UID.key"])")
         let dump = "find . -exec getfattr -d -h -m - {} + | LC_ALL=C sort"
         #expect(
@@ -101,7 +101,7 @@ import Testing
     @Test(arguments: 0..<6)
     func `an erase that was interrupted is finished by the next that locks`(step: Int) throws {
         let (device, app) = try makeFullDevice()
-        try shell("mkdir \(device.path)/Erasing; echo new > \(device.path)/Erasing/UID.key; echo new > \(device.path)/Erasing/Keybag")
+        try shell("cd \(device.path) && mkdir Erasing && echo new > Erasing/UID.key && echo new > Erasing/Keybag")
         let done = [
             "true", "echo '{\"apps\":[]}' > Apps.json", "mv Containers Staging/gone", "mv Erasing/Keybag Keybag",
             "mv Erasing/UID.key UID.key", "mkdir -m 700 -p Containers/Bundle",

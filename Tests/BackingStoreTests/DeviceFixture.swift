@@ -50,7 +50,8 @@ func shell(_ command: String) throws -> String {
 /// Every name below a directory with what a faithful copy keeps: type, mode, owner, size, allocated blocks within
 /// reason, modification time to the nanosecond, link count, link target.
 func listing(_ path: String) throws -> String {
-    try shell("cd '\(path)' && find . -printf '%P %y %m %U %G %n %T@ %l' \\( -type f -printf ' %s' -o -true \\) -printf '\\n' | LC_ALL=C sort")
+    let format = "-printf '%P %y %m %U %G %n %T@ %l' \\( -type f -printf ' %s' -o -true \\) -printf '\\n'"
+    return try shell("cd '\(path)' && find . \(format) | LC_ALL=C sort")
 }
 
 func complaint(_ body: () throws -> Void) -> Complaint? {

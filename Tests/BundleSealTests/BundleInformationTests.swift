@@ -8,7 +8,8 @@ import Testing
 @testable import BundleSeal
 
 @Suite struct BundleInformationTests {
-    private func plist(_ keys: [String: Any], _ format: PropertyListSerialization.PropertyListFormat) throws -> [UInt8] {
+    private func plist(_ keys: [String: Any], _ format: PropertyListSerialization.PropertyListFormat) throws -> [UInt8]
+    {
         Array(try PropertyListSerialization.data(fromPropertyList: keys, format: format, options: 0))
     }
 

@@ -9,6 +9,9 @@ import Testing
 
 @testable import DeviceLifecycle
 
+/// Overwrites a part of a file.
+private let put = "dd conv=notrunc status=none"
+
 @Suite struct CheckTests {
     let scratch = Scratch()
     let notes = id("com.example.Notes")
@@ -47,14 +50,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("printf z | dd bs=1 seek=100 conv=notrunc status=none of=large", "large", "the header does not authenticate"),
+        ("printf z | \(put) bs=1 seek=100 of=large", "large", "the header does not authenticate"),
         (": > small", "small", "the header does not authenticate"),
         ("truncate -s 4096 large", "large", "the backing file is not as long as its header says"),
         ("truncate -s -1 large", "large", "the backing file is not as long as its header says"),
-        ("printf zzzz | dd bs=1 seek=20000 conv=notrunc status=none of=large", "large", "block 3 does not authenticate"),
-        ("dd if=/dev/zero bs=4096 seek=2 count=2 conv=notrunc status=none of=large", "large", "blocks 1 to 2 do not authenticate"),
+        ("printf zzzz | \(put) bs=1 seek=20000 of=large", "large", "block 3 does not authenticate"),
+        ("\(put) if=/dev/zero bs=4096 seek=2 count=2 of=large", "large", "blocks 1 to 2 do not authenticate"),
         // The second group's tag page: the first group has 65 pages, and a map has its place after them.
-        ("dd if=/dev/zero bs=4096 seek=66 count=1 conv=notrunc status=none of=large", "large", "blocks 64 to 127 do not authenticate"),
+        ("\(put) if=/dev/zero bs=4096 seek=66 count=1 of=large", "large", "blocks 64 to 127 do not authenticate"),
     ])
     func `damage is named by file and place`(script: String, path: String, message: String) throws {
         let device = try makeFilledDevice()
@@ -62,7 +65,8 @@ import Testing
         let check = try device.check(repair: true)
         #expect(
             check.problems == [
-                DeviceCheck.Problem(container: "com.example.Notes", path: "Documents/Inbox/bag/\(path)", message: message)
+                DeviceCheck.Problem(
+                    container: "com.example.Notes", path: "Documents/Inbox/bag/\(path)", message: message)
             ])
         #expect(check.repaired == [])
         #expect(check.files == 5)
@@ -70,13 +74,14 @@ import Testing
 
     @Test func `a block that was copied to another place is found out`() throws {
         let device = try makeFilledDevice()
-        try shell("cd '\(bag(device))'; dd if=large of=large bs=4096 skip=1 seek=9 count=1 conv=notrunc status=none")
+        try shell("cd '\(bag(device))'; \(put) if=large of=large bs=4096 skip=1 seek=9 count=1")
         #expect(try device.check().problems.map(\.message) == ["block 8 does not authenticate"])
     }
 
     @Test func `a missing container and what was left over are problems; repair clears the latter`() throws {
         let device = try makeFilledDevice()
-        try shell("rm -r '\(device.backingPath(of: notes, .shared(id("group.a"))))'; mkdir '\(scratch.device)/Staging/x'")
+        let group = try device.backingPath(of: notes, .shared(id("group.a")))
+        try shell("rm -r '\(group)'; mkdir '\(scratch.device)/Staging/x'")
         let check = try device.check()
         #expect(check.problems.map(\.container) == ["device", "group.a"])
         #expect(check.problems[0].path == "Staging/x")
@@ -102,7 +107,8 @@ import Testing
         let device = try makeFilledDevice()
         try shell("cd '\(bag(device))'; chmod 0 small; chmod 0 .")
         #expect(try device.check().files == 5)
-        #expect(try shell("stat -c %a '\(bag(device))'; chmod 700 '\(bag(device))'; stat -c %a '\(bag(device))/small'") == "0\n0\n")
+        let modes = try shell("cd '\(bag(device))/..'; stat -c %a bag; chmod 700 bag; stat -c %a bag/small")
+        #expect(modes == "0\n0\n")
     }
 
     @Test func `a file that is being written is looked at through whoever has it open`() throws {

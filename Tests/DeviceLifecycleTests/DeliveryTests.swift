@@ -97,7 +97,7 @@ import Testing
     func `what is delivered belongs to the container's user`() throws {
         let device = try scratch.makeDevice()
         _ = try device.install(sampleApp, owner: ContainerOwner(user: 1234, group: 567))
-        try shell("mkdir -p '\(scratch["bag/a"])'; ln -s x '\(scratch["bag/a/link"])'; touch '\(scratch["bag/a/file"])'")
+        try shell("cd '\(scratch.path)'; mkdir -p bag/a; ln -s x bag/a/link; touch bag/a/file")
         _ = try device.deliver([scratch["bag"]], to: notes)
         #expect(try shell("find '\(inbox(device))' -printf '%U:%G\\n' | sort -u") == "1234:567\n")
     }
@@ -127,7 +127,10 @@ import Testing
         let fresh = scratch.containers
         let data = try device.backingPath(of: notes, .data)
         let group = try device.backingPath(of: notes, .shared(id("group.a")))
-        try shell("mkdir -p '\(data)/Library/Application Support/a/b' '\(data)/Documents/Inbox'; touch '\(data)/tmp/x'; chmod 0 '\(data)/Library'")
+        try shell(
+            """
+            cd '\(data)'; mkdir -p 'Library/Application Support/a/b' Documents/Inbox; touch tmp/x; chmod 0 Library
+            """)
         try device.reset(notes)
         #expect(scratch.containers == fresh)
         try shell("touch '\(group)/kept'")
@@ -162,7 +165,8 @@ import Testing
             try device.shutDown()
         }
         let device = scratch.device
-        await #expect(processExitsWith: .signal(SIGKILL)) { [device = device as String, step = milestone.rawValue as String] in
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [device = device as String, step = milestone.rawValue as String] in
             let device = try Device.boot(
                 at: device, report: { _ in }, reached: { if $0.rawValue == step { kill(getpid(), SIGKILL) } })
             try device.reset(ContainerIdentifier("com.example.Notes")!)
@@ -185,13 +189,16 @@ import Testing
         try shell("mkdir '\(scratch["bag"])'; echo a > '\(scratch["bag/a"])'; echo b > '\(scratch["bag/b"])'")
         let device = scratch.device
         let bag = scratch["bag"]
-        await #expect(processExitsWith: .signal(SIGKILL)) { [device = device as String, bag = bag as String, step = milestone.rawValue as String] in
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [device = device as String, bag = bag as String, step = milestone.rawValue as String] in
             let device = try Device.boot(
                 at: device, report: { _ in }, reached: { if $0.rawValue == step { kill(getpid(), SIGKILL) } })
             _ = try device.deliver([bag, bag], to: ContainerIdentifier("com.example.Notes")!)
         }
         let after = try scratch.boot()
-        let arrived = scratch.containers.filter { $0.contains("Inbox/") }.map { String($0.split(separator: "Inbox/")[1]) }
+        let arrived = scratch.containers.compactMap { path in
+            path.range(of: "Inbox/").map { String(path[$0.upperBound...]) }
+        }
         #expect(arrived == (milestone == .deliveredOne ? ["bag", "bag/a", "bag/b"] : []))
         if milestone == .deliveredOne { #expect(try after.text(of: inbox(after) + "/bag/b") == "b\n") }
         #expect(!scratch.containers.contains("UUID"))

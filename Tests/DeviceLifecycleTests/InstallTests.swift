@@ -14,7 +14,8 @@ import Testing
 
     @Test func `an installed app has its bundle and its standard directories, no more`() throws {
         let device = try scratch.makeDevice()
-        let app = try device.install(sampleApp, groups: [id("group.b"), id("group.a"), id("group.b")], iCloud: [id("iCloud.a")])
+        let app = try device.install(
+            sampleApp, groups: [id("group.b"), id("group.a"), id("group.b")], iCloud: [id("iCloud.a")])
         #expect(app.identifier.text == "com.example.Notes")
         #expect(app.displayName == "Notes")
         #expect(app.version == "1.2")
@@ -40,15 +41,21 @@ import Testing
         let app = try device.install(sampleApp)
         let path = try device.backingPath(of: app.identifier, .data) + "/" + DataContainer.metadata.text
         struct Metadata: Decodable, Equatable {
-            var MCMMetadataIdentifier, MCMMetadataUUID: String
-            var MCMMetadataContentClass, MCMMetadataSchemaVersion: Int
+            var identifier, uuid: String
+            var contentClass, schemaVersion: Int
+
+            private enum CodingKeys: String, CodingKey {
+                case identifier = "MCMMetadataIdentifier"
+                case uuid = "MCMMetadataUUID"
+                case contentClass = "MCMMetadataContentClass"
+                case schemaVersion = "MCMMetadataSchemaVersion"
+            }
         }
         let metadata = try PropertyListDecoder().decode(Metadata.self, from: Data(try device.content(of: path)))
         #expect(
             metadata
                 == Metadata(
-                    MCMMetadataIdentifier: "com.example.Notes", MCMMetadataUUID: app.data.text,
-                    MCMMetadataContentClass: 2, MCMMetadataSchemaVersion: 1))
+                    identifier: "com.example.Notes", uuid: app.data.text, contentClass: 2, schemaVersion: 1))
         #expect(!String(decoding: try HostPath.contents(path), as: UTF8.self).contains("com.example"))
     }
 
@@ -64,16 +71,18 @@ import Testing
         let device = try scratch.makeDevice()
         let app = try device.install(path)
         let bundle = try device.backingPath(of: app.identifier, .app)
-        #expect(try shell("cd '\(bundle)'; stat -c '%a %.1Y' Notes a/b; stat -c %a Samples/Welcome.txt; readlink a/link dangling loop top") == """
-            755 981173106.7
-            555 981173106.7
-            444
-            b/../../Info.plist
-            missing
-            loop
-            ./a/..
+        let look = "stat -c '%a %.1Y' Notes a/b; stat -c %a Samples/Welcome.txt; readlink a/link dangling loop top"
+        #expect(
+            try shell("cd '\(bundle)'; \(look)") == """
+                755 981173106.7
+                555 981173106.7
+                444
+                b/../../Info.plist
+                missing
+                loop
+                ./a/..
 
-            """)
+                """)
         #expect(Int(try shell("du -k '\(bundle)' | tail -1 | cut -f1").dropLast())! < 1000)
         try device.uninstall(app.identifier)
         #expect(scratch.containers == emptyDevice)
@@ -93,11 +102,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("mkfifo pipe", Complaint.Kind.invalidApp), ("rm Info.plist", .invalidApp), ("echo x > Info.plist", .invalidApp),
+        ("mkfifo pipe", Complaint.Kind.invalidApp), ("rm Info.plist", .invalidApp),
+        ("echo x > Info.plist", .invalidApp),
         ("sed -i 's/com.example.Notes/a..b/' Info.plist", .invalidIdentifier),
         ("sed -i 's|com.example.Notes|../x|' Info.plist", .invalidIdentifier),
     ])
-    func `what is not a proper bundle is refused in one line and leaves nothing`(script: String, kind: Complaint.Kind) throws {
+    func `what is not a proper bundle is refused in one line and leaves nothing`(
+        script: String, kind: Complaint.Kind
+    ) throws {
         let device = try scratch.makeDevice()
         let path = try scratch.makeApp("Notes", identifier: "com.example.Notes", script)
         #expect(complaint { _ = try device.install(path) }?.kind == kind)

@@ -35,7 +35,9 @@ final class Scratch: Sendable {
     }
 
     /// A copy of the sample app, changed by a shell script that runs in it.
-    func makeApp(_ name: String = "Notes", identifier: String = "com.example.Notes", _ script: String = "true") throws -> String {
+    func makeApp(
+        _ name: String = "Notes", identifier: String = "com.example.Notes", _ script: String = "true"
+    ) throws -> String {
         let app = self["\(name).app"]
         try shell(
             """
@@ -48,7 +50,10 @@ final class Scratch: Sendable {
     /// Every entry of the device's containers and staging directory, by kind and depth, without the UUIDs.
     var containers: [String] {
         let text = try! shell(
-            "cd '\(device)' && find Staging Containers -mindepth 1 -printf '%P\\n' | sed -E 's/[0-9A-F]{8}-[-0-9A-F]{27}/UUID/' | LC_ALL=C sort")
+            """
+            cd '\(device)' && find Staging Containers -mindepth 1 -printf '%P\\n' \
+            | sed -E 's/[0-9A-F]{8}-[-0-9A-F]{27}/UUID/' | LC_ALL=C sort
+            """)
         return text.split(separator: "\n").map(String.init)
     }
 }
