@@ -56,7 +56,7 @@ let package = Package(
         room("ContainerVolume", uses: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "SandboxPolicy"]),
 
         // Floor 5: the filesystem as the kernel sees it, and the life of a device.
-        room("ContainerMount", uses: ["ContainerVolume", "FuseBridge", "Platform", "SandboxModel"]),
+        room("ContainerMount", uses: ["BackingStore", "ContainerVolume", "FuseBridge", "Platform", "SandboxModel"]),
         room(
             "DeviceLifecycle",
             uses: ["BackingStore", "BundleSeal", "ContainerVolume", "DataProtection", "Platform", "SandboxModel"]),

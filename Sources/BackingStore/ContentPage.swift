@@ -26,6 +26,8 @@ final class ContentPage: @unchecked Sendable {
     let bytes = PageBuffer(count: ContentPage.size)
     /// The group whose slots these are, or the number of the map.
     fileprivate(set) var number = 0
+    /// Blocks whose slots were turned back, because the write that the newer one describes never arrived.
+    private(set) var turnedBack: UInt64 = 0
 
     private enum Field {
         static let magic = 0
@@ -49,12 +51,13 @@ final class ContentPage: @unchecked Sendable {
         bytes.zero(0, count: ContentPage.size)
         bytes.store(ContentPage.magic, at: Field.magic)
         bytes.store(kind.rawValue, at: Field.kind)
-        self.number = number
+        name(number)
     }
 
     /// Says which page was read into the buffer.
     func name(_ number: Int) {
         self.number = number
+        turnedBack = 0
     }
 
     func isWellFormed(_ kind: Kind) -> Bool {
@@ -95,7 +98,13 @@ final class ContentPage: @unchecked Sendable {
         return Slot(offset: next.offset, length: length)
     }
 
-    func flip(_ index: Int) {
+    /// Makes the older slot the current one.
+    func turnBack(_ index: Int) {
+        flip(index)
+        turnedBack |= 1 << UInt64(index)
+    }
+
+    private func flip(_ index: Int) {
         bytes.store(bytes.load(UInt64.self, at: Field.current) ^ 1 << UInt64(index), at: Field.current)
     }
 
@@ -107,11 +116,6 @@ final class ContentPage: @unchecked Sendable {
 
     func isClear(_ indices: Range<Int>) -> Bool {
         bytes.isZero(Field.slots + indices.lowerBound * 2 * Slot.size, count: indices.count * 2 * Slot.size)
-    }
-
-    func copy(from other: ContentPage) {
-        bytes.copy(from: other.bytes, at: 0, count: ContentPage.size, to: 0)
-        number = other.number
     }
 }
 

@@ -9,7 +9,7 @@ import Synchronization
 /// guarded by the file's lock. A page that is pushed out is used again if nobody holds it, so that a file that is
 /// read at random allocates nothing.
 final class ContentPageCache: Sendable {
-    private static let capacity = 32
+    static let capacity = 32
 
     private let pages = Mutex<[ContentPage?]>([])
 

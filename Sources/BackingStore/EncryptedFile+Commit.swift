@@ -78,7 +78,7 @@ extension EncryptedFile {
     /// finds the true one.
     ///
     /// - Throws: `corrupt` when the lengths differ and no such ending explains it: the file was cut.
-    func settle(backingLength: Int64) throws(Fault) {
+    func settle(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
         let expected = ContentLayout.backingLength(of: header.length)
         if backingLength == expected, !header.isOpen { return }
         let lostPower = context.history.lostPower(since: header.session)
@@ -90,10 +90,30 @@ extension EncryptedFile {
                 lostPower || context.isUncertain(header.session)
             }
         guard isExplained, backingLength >= Int64(ContentPage.size) else { throw corrupt(.length) }
-        try lock.writing { () throws(Fault) in
-            try context.workspaces.with { workspace throws(Fault) in
-                try recover(backingLength: backingLength, workspace)
+        try recover(backingLength: backingLength, workspace)
+    }
+
+    /// After a change that failed halfway: forgets what memory says and finds out from the file, as after a process
+    /// that ended there. The caller holds the lock exclusively.
+    func reload(_ workspace: Workspace) {
+        context.noteDisturbance()
+        cache.removeAll()
+        maps.removeAll()
+        addedGroups = []
+        hasGap = false
+        let file = self.file
+        do throws(Fault) {
+            let backingLength = try onHost { () throws(SystemError) in
+                _ = try file.descriptor.read(into: header.bytes, count: ContentPage.size, from: 0)
+                return try file.descriptor.status().size
             }
+            header.name(0)
+            guard header.isWellFormed(.header), authenticates(header, workspace) else { throw corrupt(.header) }
+            contentLength = header.length
+            try settleSlots(of: header, workspace)
+            try settle(backingLength: backingLength, workspace)
+        } catch {
+            // The host does not even let the header be written. What memory says now is what was found.
         }
     }
 
@@ -125,9 +145,9 @@ extension EncryptedFile {
     /// must be there.
     private func findGroups(_ workspace: Workspace) throws(Fault) {
         let last = ContentLayout.lastGroup(length: contentLength)
+        hasGap = true
         guard last > 0 else { return }
         let known = header.isOpen && !header.isSparse ? ContentLayout.lastGroup(length: header.length) : 0
-        hasGap = true
         let probe = ContentPage()
         let file = self.file
         for group in 1...last where group > known {
@@ -151,7 +171,7 @@ extension EncryptedFile {
             do throws(Fault) {
                 let valid = try readBlock(block, page, workspace)
                 // The older seal held: what should have come behind it did not.
-                if valid < page.current(index).length { contentLength = max(start + Int64(valid), promised) }
+                if page.turnedBack >> UInt64(index) & 1 == 1 { contentLength = max(start + Int64(valid), promised) }
                 return
             } catch {
                 guard error == .corrupt, start >= promised else { return }
@@ -166,7 +186,6 @@ extension EncryptedFile {
         let kept = Int(blockCount - Int64(last) * Int64(ContentLayout.blocksPerGroup))
         let behind = max(kept, 0)..<ContentLayout.blocksPerGroup
         guard !page.isClear(behind) else { return }
-        try settleSlots(of: page, workspace)
         page.clear(behind)
         if last > 0 { try writePage(page, workspace) }
     }

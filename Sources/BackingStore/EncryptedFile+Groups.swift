@@ -42,6 +42,7 @@ extension EncryptedFile {
         }
         page.name(group)
         guard page.isWellFormed(.tags), authenticates(page, workspace) else { throw corrupt(.group(group)) }
+        try settleSlots(of: page, workspace)
         cache.insert(page)
         return page
     }
@@ -66,52 +67,43 @@ extension EncryptedFile {
 
     /// Reads one block's plaintext into `workspace.block`.
     ///
-    /// - Parameter slots: the page that describes the block.
+    /// - Parameter page: the page that describes the block; nil for a group that is a hole.
     /// - Returns: how many bytes of it are valid; 0 for a hole.
     func readBlock(_ block: Int64, _ page: ContentPage?, _ workspace: Workspace) throws(Fault) -> Int {
         guard let page else { return 0 }
-        let index = ContentLayout.index(of: block)
-        let slot = page.current(index)
+        let slot = page.current(ContentLayout.index(of: block))
         guard slot.length > 0 else { return 0 }
-        let offset = ContentLayout.blockOffset(block)
-        func opens(_ slot: Slot) throws(Fault) -> Bool {
-            guard slot.length > 0 else { return false }
-            let got = try onHost { () throws(SystemError) in
-                try file.descriptor.read(into: workspace.block, count: slot.length, from: offset)
-            }
-            guard got == slot.length else { return false }
-            return workspace.cipher.open(
-                workspace.block, at: 0, count: slot.length, key: key,
-                binding: binding(block: block, length: slot.length), slot: page.bytes, slotOffset: slot.offset)
-        }
-        if try opens(slot) { return slot.length }
-        // A write that did not arrive: the block is still the one that the older seal describes.
-        let previous = page.previous(index)
-        if context.isUncertain(page.session), try opens(previous) { return previous.length }
-        throw corrupt(.block(block))
+        guard try opens(block, with: slot, of: page, workspace) else { throw corrupt(.block(block)) }
+        return slot.length
     }
 
-    /// Makes the current slots of a group those of the blocks that are there, after a session that ended within a
-    /// write: a slot may only be given up for the next seal when the block is not the one it describes.
+    private func opens(
+        _ block: Int64, with slot: Slot, of page: ContentPage, _ workspace: Workspace
+    ) throws(Fault) -> Bool {
+        let file = self.file
+        let got = try onHost { () throws(SystemError) in
+            try file.descriptor.read(into: workspace.block, count: slot.length, from: ContentLayout.blockOffset(block))
+        }
+        return got == slot.length
+            && workspace.cipher.open(
+                workspace.block, at: 0, count: slot.length, key: key,
+                binding: binding(block: block, length: slot.length), slot: page.bytes, slotOffset: slot.offset)
+    }
+
+    /// After a session that ended within a write, makes the current slots of a page those of the blocks that are
+    /// there. It must be done before the page is sealed again, because its next seal says that it is certain.
     func settleSlots(of page: ContentPage, _ workspace: Workspace) throws(Fault) {
         guard context.isUncertain(page.session) else { return }
-        let first = Int64(page.number) * Int64(ContentLayout.blocksPerGroup)
         for index in 0..<ContentLayout.blocksPerGroup {
-            let block = first + Int64(index)
+            let current = page.current(index)
             let previous = page.previous(index)
-            guard block < blockCount, page.current(index).length > 0, previous.length > 0 else { continue }
-            let offset = ContentLayout.blockOffset(block)
-            func opens(_ slot: Slot) throws(Fault) -> Bool {
-                let got = try onHost { () throws(SystemError) in
-                    try file.descriptor.read(into: workspace.block, count: slot.length, from: offset)
-                }
-                return got == slot.length
-                    && workspace.cipher.open(
-                        workspace.block, at: 0, count: slot.length, key: key,
-                        binding: binding(block: block, length: slot.length), slot: page.bytes,
-                        slotOffset: slot.offset)
+            guard current.length > 0, previous.length > 0 else { continue }
+            let block = Int64(page.number) * Int64(ContentLayout.blocksPerGroup) + Int64(index)
+            if try !opens(block, with: current, of: page, workspace),
+                try opens(block, with: previous, of: page, workspace)
+            {
+                page.turnBack(index)
             }
-            if try !opens(page.current(index)), try opens(previous) { page.flip(index) }
         }
     }
 }

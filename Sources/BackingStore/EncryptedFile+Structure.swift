@@ -14,12 +14,24 @@ extension EncryptedFile {
         guard newLength <= ContentLayout.maximumLength else { throw .system(.fileTooLarge) }
         try lock.writing { () throws(Fault) in
             try context.workspaces.with { workspace throws(Fault) in
-                if newLength < contentLength {
-                    try shrink(to: newLength, workspace)
-                } else if newLength > contentLength {
-                    try extend(to: newLength, workspace)
+                try change(workspace) { () throws(Fault) in
+                    if newLength < contentLength {
+                        try shrink(to: newLength, workspace)
+                    } else if newLength > contentLength {
+                        try extend(to: newLength, workspace)
+                    }
                 }
             }
+        }
+    }
+
+    /// Runs a change of the structure; when it fails halfway, finds out what is so now.
+    private func change(_ workspace: Workspace, _ body: () throws(Fault) -> Void) throws(Fault) {
+        do throws(Fault) {
+            try body()
+        } catch {
+            reload(workspace)
+            throw error
         }
     }
 
@@ -35,11 +47,12 @@ extension EncryptedFile {
     }
 
     func shrink(to newLength: Int64, _ workspace: Workspace) throws(Fault) {
+        // A truncation announces itself by a closed header: what was open is said first.
+        if header.isOpen { try commitStructure(workspace) }
         let size = Int64(ContentLayout.blockSize)
         let lastGroup = ContentLayout.lastGroup(length: newLength)
         let keptBlocks = (newLength + size - 1) / size
         let page = try tagPage(lastGroup, workspace)
-        if let page { try settleSlots(of: page, workspace) }
 
         // The last block ends where the content ends.
         let lastBlock = keptBlocks - 1
@@ -52,7 +65,6 @@ extension EncryptedFile {
 
         // Said as final: should the process end now, the next to open the file finishes the truncation.
         header.length = newLength
-        header.isOpen = false
         if let page {
             if tailLength > 0 {
                 let slot = page.advance(ContentLayout.index(of: lastBlock), length: tailLength)
@@ -65,50 +77,48 @@ extension EncryptedFile {
             let kept = Int(keptBlocks - Int64(lastGroup) * Int64(ContentLayout.blocksPerGroup))
             page.clear(max(kept, 0)..<ContentLayout.blocksPerGroup)
         }
-        do throws(Fault) {
-            try writePage(header, workspace)
-            if let page, lastGroup > 0 { try writePage(page, workspace) }
-            let file = self.file
-            try onHost { () throws(SystemError) in
-                if tailLength > 0 {
-                    try file.descriptor.write(
-                        from: workspace.image, count: tailLength, to: ContentLayout.blockOffset(lastBlock))
-                }
-                try file.descriptor.truncate(to: ContentLayout.backingLength(of: newLength))
-            }
-        } catch {
-            context.noteDisturbance()
-            throw error
-        }
         let oldLastGroup = ContentLayout.lastGroup(length: contentLength)
+        let lastMap = try dropGroups(after: lastGroup, through: oldLastGroup, workspace)
+        try writePage(header, workspace)
+        if let page, lastGroup > 0 { try writePage(page, workspace) }
+        if let lastMap { try writeMap(lastMap, workspace) }
+        let file = self.file
+        try onHost { () throws(SystemError) in
+            if tailLength > 0 {
+                try file.descriptor.write(
+                    from: workspace.image, count: tailLength, to: ContentLayout.blockOffset(lastBlock))
+            }
+            try file.descriptor.truncate(to: ContentLayout.backingLength(of: newLength))
+        }
         contentLength = newLength
-        if oldLastGroup > lastGroup { try dropGroups(after: lastGroup, through: oldLastGroup, workspace) }
-        if hasGap || !addedGroups.isEmpty { try commitStructure(workspace) }
     }
 
-    /// Groups behind the new end are gone: nothing may name them any more.
-    private func dropGroups(after last: Int, through oldLast: Int, _ workspace: Workspace) throws(Fault) {
-        cache.removeAll()
+    /// Groups behind the new end are to go: nothing may name them any more.
+    ///
+    /// - Returns: the map that covers the new end, to be written.
+    private func dropGroups(after last: Int, through oldLast: Int, _ workspace: Workspace) throws(Fault) -> ContentPage? {
+        guard oldLast > last else { return nil }
+        for group in last + 1...min(oldLast, last + ContentPageCache.capacity) { cache.remove(group) }
         addedGroups = addedGroups.filter { $0 <= last }
-        guard header.isSparse else { return }
+        guard header.isSparse else { return nil }
         let lastMap = last / ContentLayout.groupsPerMap
-        maps.removeAll()
-        for map in lastMap...oldLast / ContentLayout.groupsPerMap where header.hasMap(map) {
-            if map > lastMap {
-                header.setMap(map, false)
-                continue
-            }
-            guard ContentLayout.mapPageOffset(map) < ContentLayout.backingLength(of: contentLength) else {
-                header.setMap(map, false)
-                continue
-            }
-            let page = try mapPage(map, workspace)
-            for group in last + 1..<(map + 1) * ContentLayout.groupsPerMap {
+        var kept: ContentPage?
+        // A map lies behind the first group that it covers.
+        if last % ContentLayout.groupsPerMap > 0, header.hasMap(lastMap) {
+            let page = try mapPage(lastMap, workspace)
+            for group in last + 1..<(lastMap + 1) * ContentLayout.groupsPerMap {
                 page.setGroup(group % ContentLayout.groupsPerMap, false)
             }
-            try writeMap(page, workspace)
+            kept = page
+        } else {
+            header.setMap(lastMap, false)
         }
-        try writePage(header, workspace)
+        for map in lastMap + 1..<max(oldLast / ContentLayout.groupsPerMap + 1, lastMap + 1) {
+            header.setMap(map, false)
+        }
+        maps.removeAll()
+        if let kept { maps.insert(kept) }
+        return kept
     }
 
     // MARK: Holes
@@ -120,7 +130,9 @@ extension EncryptedFile {
     public func zero(_ offset: Int64, count: Int64, releasing: Bool) throws(Fault) {
         try lock.writing { () throws(Fault) in
             try context.workspaces.with { workspace throws(Fault) in
-                try zeroRange(offset, min(offset + count, contentLength), releasing: releasing, workspace)
+                try change(workspace) { () throws(Fault) in
+                    try zeroRange(offset, min(offset + count, contentLength), releasing: releasing, workspace)
+                }
             }
         }
     }
@@ -164,7 +176,6 @@ extension EncryptedFile {
         let block = ContentLayout.block(at: range.lowerBound)
         let index = ContentLayout.index(of: block)
         guard let page = try tagPage(ContentLayout.group(of: block), workspace) else { return }
-        try settleSlots(of: page, workspace)
         let start = block * Int64(ContentLayout.blockSize)
         let valid = try readBlock(block, page, workspace)
         let from = Int(range.lowerBound - start)
@@ -179,14 +190,8 @@ extension EncryptedFile {
         }
         try writePage(page, workspace)
         let file = self.file
-        do throws(Fault) {
-            try onHost { () throws(SystemError) in
-                try file.descriptor.write(
-                    from: workspace.image, count: valid, to: ContentLayout.blockOffset(block))
-            }
-        } catch {
-            context.noteDisturbance()
-            throw error
+        try onHost { () throws(SystemError) in
+            try file.descriptor.write(from: workspace.image, count: valid, to: ContentLayout.blockOffset(block))
         }
     }
 
@@ -204,7 +209,9 @@ extension EncryptedFile {
                 try file.descriptor.allocate(start, count: end - start, extending: false)
             }
             guard extending, offset + count > contentLength else { return }
-            try context.workspaces.with { workspace throws(Fault) in try extend(to: offset + count, workspace) }
+            try context.workspaces.with { workspace throws(Fault) in
+                try change(workspace) { () throws(Fault) in try extend(to: offset + count, workspace) }
+            }
         }
     }
 

@@ -30,8 +30,7 @@ extension EncryptedFile {
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
         } catch {
-            // An earlier run of this write had announced a length that was not reached.
-            if !header.isOpen, header.length != contentLength { settleHeaderLength(workspace) }
+            reload(workspace)
             throw error
         }
     }
@@ -44,20 +43,12 @@ extension EncryptedFile {
         guard end > contentLength else { return nil }
         let leavesGap = ContentLayout.block(at: offset) > blockCount
         if !header.isOpen {
-            if offset < ContentLayout.groupSize, !leavesGap { return end }
+            let needsMaps = header.isSparse && ContentLayout.lastGroup(length: end) > 0
+            if offset < ContentLayout.groupSize, !leavesGap, !needsMaps { return end }
             try openHeader(workspace)
         }
         hasGap = hasGap || leavesGap
         return nil
-    }
-
-    private func settleHeaderLength(_ workspace: Workspace) {
-        header.length = contentLength
-        do throws(Fault) {
-            try writePage(header, workspace)
-        } catch {
-            context.noteDisturbance()
-        }
     }
 
     func openHeader(_ workspace: Workspace) throws(Fault) {
@@ -84,11 +75,15 @@ extension EncryptedFile {
             let from = max(offset, block * size)
             let to = min(end, stop * size)
             let part = bytes.extracting(Int(from - offset)..<Int(to - offset))
+            // A new group of a file with holes is named by a map, which is written when the header is closed.
+            if isHole, try tagPage(ContentLayout.group(of: block), workspace) == nil { try openHeader(workspace) }
             try writeRun(
                 part, at: from, blocks: block..<stop, isHole: isHole, headerLength: headerLength, workspace)
             contentLength = max(contentLength, to)
             block = stop
         }
+        // Groups that a closed header covers need no remembering.
+        if !header.isOpen { addedGroups.removeAll(keepingCapacity: true) }
     }
 
     /// The longest run of blocks that are written in the same order and fit the image: its end, and whether they
@@ -128,53 +123,38 @@ extension EncryptedFile {
             ? ContentLayout.tagPageOffset(group: firstGroup) : ContentLayout.blockOffset(blocks.lowerBound)
         let end = offset + Int64(bytes.byteCount)
         var imageEnd = 0
-        var newGroups = 0..<0
-
-        do throws(Fault) {
-            for group in firstGroup...lastGroup {
-                let page = try pageForChange(group, undo: group - firstGroup, &newGroups, workspace)
-                if group == 0, let headerLength { page.length = headerLength }
-                let base = Int64(group) * Int64(ContentLayout.blocksPerGroup)
-                let inGroup = blocks.clamped(to: base..<base + Int64(ContentLayout.blocksPerGroup))
-                for block in inGroup {
-                    let from = max(offset, block * size)
-                    let to = min(end, (block + 1) * size)
-                    let place = Int(ContentLayout.blockOffset(block) - start)
-                    let length = try sealBlock(
-                        bytes.extracting(Int(from - offset)..<Int(to - offset)), of: block, at: Int(from - block * size),
-                        page, place: place, workspace)
-                    imageEnd = place + length
-                    if length < ContentLayout.blockSize, block < blocks.upperBound - 1 {
-                        workspace.image.zero(place + length, count: ContentLayout.blockSize - length)
-                    }
-                }
-                seal(page, workspace)
-                let place = ContentLayout.tagPageOffset(group: group) - start
-                if place >= 0 {
-                    workspace.image.copy(from: page.bytes, at: 0, count: ContentPage.size, to: Int(place))
+        for group in firstGroup...lastGroup {
+            let page = try pageForChange(group, workspace)
+            if group == 0, let headerLength { page.length = headerLength }
+            let base = Int64(group) * Int64(ContentLayout.blocksPerGroup)
+            let inGroup = blocks.clamped(to: base..<base + Int64(ContentLayout.blocksPerGroup))
+            for block in inGroup {
+                let from = max(offset, block * size)
+                let to = min(end, (block + 1) * size)
+                let place = Int(ContentLayout.blockOffset(block) - start)
+                let length = try sealBlock(
+                    bytes.extracting(Int(from - offset)..<Int(to - offset)), of: block, at: Int(from - block * size),
+                    page, place: place, workspace)
+                imageEnd = place + length
+                if length < ContentLayout.blockSize, block < blocks.upperBound - 1 {
+                    workspace.image.zero(place + length, count: ContentLayout.blockSize - length)
                 }
             }
-            try put(imageEnd, at: start, group: firstGroup, tagsLead: tagsLead, isHole: isHole, workspace)
-        } catch {
-            takeBack(firstGroup...lastGroup, newGroups: newGroups, workspace)
-            throw error
+            seal(page, workspace)
+            let place = ContentLayout.tagPageOffset(group: group) - start
+            if place >= 0 {
+                workspace.image.copy(from: page.bytes, at: 0, count: ContentPage.size, to: Int(place))
+            }
         }
-        for group in newGroups { addedGroups.insert(group) }
+        try put(imageEnd, at: start, group: firstGroup, tagsLead: tagsLead, isHole: isHole, workspace)
     }
 
-    /// The page of a group that is about to be written to, as it was kept for the case that this fails.
-    private func pageForChange(
-        _ group: Int, undo: Int, _ newGroups: inout Range<Int>, _ workspace: Workspace
-    ) throws(Fault) -> ContentPage {
-        if let page = try tagPage(group, workspace) {
-            try settleSlots(of: page, workspace)
-            workspace.undo[undo].copy(from: page)
-            return page
-        }
+    private func pageForChange(_ group: Int, _ workspace: Workspace) throws(Fault) -> ContentPage {
+        if let page = try tagPage(group, workspace) { return page }
         let page = cache.blank(for: group)
         page.reset(.tags, number: group)
         cache.insert(page)
-        newGroups = newGroups.isEmpty ? group..<group + 1 : newGroups.lowerBound..<group + 1
+        addedGroups.insert(group)
         return page
     }
 
@@ -222,28 +202,6 @@ extension EncryptedFile {
             if isHole {
                 try file.descriptor.write(from: page.bytes, count: ContentPage.size, to: pageOffset)
             }
-        }
-    }
-
-    /// After a failed write: the tag pages become what they were, in memory and on disk, and so does the length.
-    private func takeBack(_ groups: ClosedRange<Int>, newGroups: Range<Int>, _ workspace: Workspace) {
-        let file = self.file
-        let expected = ContentLayout.backingLength(of: contentLength)
-        do throws(SystemError) {
-            for group in groups {
-                if newGroups.contains(group) {
-                    cache.remove(group)
-                    continue
-                }
-                let old = workspace.undo[group - groups.lowerBound]
-                guard old.number == group, let page = group == 0 ? header : cache.page(group) else { continue }
-                page.copy(from: old)
-                try file.descriptor.write(
-                    from: page.bytes, count: ContentPage.size, to: ContentLayout.tagPageOffset(group: group))
-            }
-            if try file.descriptor.status().size > expected { try file.descriptor.truncate(to: expected) }
-        } catch {
-            context.noteDisturbance()
         }
     }
 }

@@ -118,9 +118,12 @@ public final class EncryptedFile: @unchecked Sendable {
         let content = EncryptedFile(
             context: context, key: key, identity: header.identity, inode: status.inode, file: file,
             isWritable: isWritable, header: header)
-        let authentic = context.workspaces.with { content.authenticates(header, $0) }
-        guard authentic else { throw corrupt(.header) }
-        try content.settle(backingLength: status.size)
+        // Nobody else has the file yet: its lock is not needed.
+        try context.workspaces.with { workspace throws(Fault) in
+            guard content.authenticates(header, workspace) else { throw corrupt(.header) }
+            try content.settleSlots(of: header, workspace)
+            try content.settle(backingLength: status.size, workspace)
+        }
         content.lengthWasSettled = content.contentLength != ContentLayout.length(ofBacking: status.size)
         return content
     }

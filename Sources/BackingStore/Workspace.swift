@@ -16,8 +16,6 @@ public final class Workspace: @unchecked Sendable {
     let image = PageBuffer(count: largestTransfer + sparePages * PageBuffer.pageSize)
     /// One block of plaintext that is being put together.
     let block = PageBuffer(count: ContentLayout.blockSize)
-    /// Pages as they were before the write that is under way.
-    let undo = (0..<8).map { _ in ContentPage() }
 
     /// A part of what was read: bytes of a buffer, in order.
     public struct Segment: Sendable {

@@ -1,9 +1,9 @@
 // Taking names away: unlink, rmdir, rename. These hold `names` exclusively, because nodes lose or change their place.
 
 import BackingStore
-import Glibc
 public import Platform
 public import SandboxModel
+import SandboxPolicy
 
 extension Volume {
     public func removeFile(_ name: FileName, in parent: NodeID) throws(Fault) {
@@ -71,20 +71,18 @@ extension Volume {
             let target = try self.parent(newParent)
             let sourceZone = zone(of: name, in: source)
             let targetZone = zone(of: newName, in: target)
-            try permit(.renameFrom, on: sourceZone)
-            try permit(.renameInto, on: target.zone)
-            try permit(name: newName, in: target.zone)
             let sourceDirectory = try directory(source)
             let targetDirectory = try directory(target)
             let moved = try onHost { () throws(SystemError) in try sourceDirectory.descriptor.status(of: name) }
             let replaced = try? targetDirectory.descriptor.status(of: newName)
-            if mode == .exchanging {
-                try permit(.renameFrom, on: targetZone)
-                try permit(.renameInto, on: source.zone)
-                try permit(name: name, in: source.zone)
-            } else if replaced != nil {
-                try permit(.remove, on: targetZone)
-            }
+            let refusal =
+                mode == .exchanging
+                ? SandboxPolicy.refusalOfExchange(
+                    SandboxPolicy.Place(zone: sourceZone, directory: source.zone, name: name),
+                    SandboxPolicy.Place(zone: targetZone, directory: target.zone, name: newName))
+                : SandboxPolicy.refusalOfRename(
+                    of: sourceZone, to: newName, in: target.zone, replacing: replaced == nil ? nil : targetZone)
+            if let refusal { throw .refused(refusal) }
             // Two names of one file: POSIX has nothing happen.
             let isSame = replaced?.inode == moved.inode
             var kept: Kept?

@@ -1,0 +1,76 @@
+#define _GNU_SOURCE
+#include "CHostFaults.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+// Each thread has its own: tests of other files run at the same time.
+static _Thread_local int mode = faults_off;
+static _Thread_local long left;
+static _Thread_local long seen;
+static _Thread_local int error_number;
+
+void faults_arm(enum faults_mode new_mode, long countdown, int error) {
+    seen = 0;
+    left = countdown;
+    error_number = error;
+    mode = new_mode;
+}
+
+void faults_disarm(void) { mode = faults_off; }
+
+long faults_count(void) { return seen; }
+
+// 1: make the change; 0: leave it out and say it was made; -1: fail.
+static int next(void) {
+    seen++;
+    if (mode == faults_off) {
+        return 1;
+    }
+    long now = left--;
+    if (now > 1) {
+        return 1;
+    }
+    if (mode == faults_crash) {
+        return 0;
+    }
+    if (now == 1) {
+        errno = error_number;
+        return -1;
+    }
+    return 1;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
+    size_t done = 0;
+    while (done < count) {
+        size_t part = 4096 - (size_t)((offset + (off_t)done) & 4095);
+        if (part > count - done) {
+            part = count - done;
+        }
+        int verdict = next();
+        if (verdict < 0) {
+            return done > 0 ? (ssize_t)done : -1;
+        }
+        if (verdict > 0) {
+            long wrote = syscall(SYS_pwrite64, fd, (const char *)bytes + done, part, offset + (off_t)done);
+            if (wrote != (long)part) {
+                return done > 0 ? (ssize_t)done : wrote;
+            }
+        }
+        done += part;
+    }
+    return (ssize_t)count;
+}
+
+int ftruncate(int fd, off_t length) {
+    int verdict = next();
+    return verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_ftruncate, fd, length);
+}
+
+int fallocate(int fd, int flags, off_t offset, off_t length) {
+    int verdict = next();
+    return verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_fallocate, fd, flags, offset, length);
+}

@@ -1,0 +1,18 @@
+// Takes the place of the C library's pwrite, ftruncate and fallocate in a test process, so that a test can let the
+// Nth change of a file fail, or can end all changes in the middle of the Nth, as a killed process does. It holds for
+// the calling thread.
+#pragma once
+
+enum faults_mode {
+    faults_off = 0,
+    /// The Nth change answers -1 and `error`; later ones work.
+    faults_fail = 1,
+    /// The Nth change is made in part, and no later one at all, though all answer that they were made.
+    faults_crash = 2,
+};
+
+/// Each page that a pwrite brings counts as one change.
+void faults_arm(enum faults_mode mode, long countdown, int error);
+void faults_disarm(void);
+/// Changes since the last arming.
+long faults_count(void);

@@ -1,0 +1,134 @@
+// A file of the store for one test, in memory where the host has it, and the model it is compared with.
+
+import CHostFaults
+import DataProtection
+import Foundation
+import Platform
+import SandboxModel
+import Synchronization
+
+@testable import BackingStore
+
+/// One backing file and the keys to it, through any number of sessions.
+final class StoredFile {
+    let directory: String
+    let path: String
+    let keys: KeyRing
+    var session: UInt32 = 1
+    var killed: Set<UInt32> = []
+    var powerLost: Set<UInt32> = []
+    let reports = Reports()
+
+    init(named name: String = "file") throws {
+        directory = "/var/tmp/appcontainer-content-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+        path = directory + "/" + name
+        keys = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: .standard).1
+    }
+
+    deinit {
+        faults_disarm()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    /// One for each session.
+    private(set) lazy var context = makeContext()
+
+    private func makeContext() -> StoreContext {
+        StoreContext(
+            keys: keys, history: SessionHistory(current: session, killed: killed, powerLost: powerLost)
+        ) { [reports] corruption in reports.add(corruption) }
+    }
+
+    func create() throws -> EncryptedFile {
+        let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600))
+        return try EncryptedFile.create(
+            file, inode: try file.descriptor.status().inode, protection: .standard, context: context)
+    }
+
+    func open() throws -> EncryptedFile {
+        let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR))
+        return try EncryptedFile.open(file, isWritable: true, context: context)
+    }
+
+    /// Ends the session without a shutdown and begins the next.
+    func kill() {
+        killed.insert(session)
+        session += 1
+        context = makeContext()
+    }
+
+    /// Shuts the session down and begins the next; one in which a write failed counts as killed.
+    func restart() {
+        if context.isDisturbed { killed.insert(session) }
+        session += 1
+        context = makeContext()
+    }
+
+    var bytes: [UInt8] {
+        get { [UInt8](try! Data(contentsOf: URL(filePath: path))) }
+        set {
+            // In place: the inode is part of what a report names.
+            let handle = FileHandle(forWritingAtPath: path)!
+            try! handle.truncate(atOffset: 0)
+            try! handle.write(contentsOf: Data(newValue))
+            try! handle.close()
+        }
+    }
+}
+
+/// What the store said does not authenticate.
+final class Reports: Sendable {
+    private let corruptions = Mutex<[Corruption]>([])
+
+    var all: [Corruption] { corruptions.withLock { $0 } }
+
+    func add(_ corruption: Corruption) {
+        corruptions.withLock { $0.append(corruption) }
+    }
+}
+
+extension EncryptedFile {
+    func readAll(from offset: Int64 = 0, count: Int? = nil) throws -> [UInt8] {
+        var result: [UInt8] = []
+        let end = count.map { offset + Int64($0) } ?? length
+        var position = offset
+        while position < end {
+            var got = 0
+            try read(count: Int(min(end - position, 1 << 20)), from: position) { read in
+                for index in 0..<read.segmentCount {
+                    let (buffer, start, count) = read.segment(index)
+                    result += buffer.bytes(start, count: count)
+                    got += count
+                }
+            }
+            if got == 0 { break }
+            position += Int64(got)
+        }
+        return result
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int64) throws {
+        try unsafe write(bytes.span.bytes, at: offset)
+    }
+}
+
+/// Repeatable random numbers: a failing seed is part of the failure's message.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        var result = [UInt8](repeating: 0, count: count)
+        for index in result.indices { result[index] = UInt8(truncatingIfNeeded: next() >> 24) }
+        return result
+    }
+}

@@ -1,0 +1,91 @@
+import CHostFaults
+import Glibc
+import Platform
+import SandboxModel
+import Testing
+
+@testable import BackingStore
+
+@Suite("A process that ends in the middle of a write", .serialized)
+struct CrashTests {
+    /// Every block is as it was before the change that was under way, or as it was to be.
+    private func holds(_ bytes: [UInt8], before: [UInt8], after: [UInt8]) -> String? {
+        let shortest = min(before.count, after.count)
+        let longest = max(before.count, after.count)
+        guard (shortest...longest).contains(bytes.count) else {
+            return "length \(bytes.count), was \(before.count), to be \(after.count)"
+        }
+        for start in stride(from: 0, to: bytes.count, by: 4096) {
+            let block = bytes[start..<min(start + 4096, bytes.count)]
+            func matches(_ model: [UInt8]) -> Bool {
+                let other = model.dropFirst(start).prefix(block.count)
+                return other.elementsEqual(block.prefix(other.count)) && block.dropFirst(other.count).allSatisfy { $0 == 0 }
+            }
+            if !matches(before), !matches(after) { return "block \(start / 4096)" }
+        }
+        return nil
+    }
+
+    @Test("leaves each block old or new, whichever page was the last", arguments: 1...30 as ClosedRange<UInt64>)
+    func killed(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let stored = try StoredFile()
+        var file = try stored.create()
+        var model = ContentModel()
+        for round in 0..<25 {
+            for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                let change = ContentModel.random(&generator, largest: 700_000)
+                try file.apply(change)
+                model.apply(change)
+                if Bool.random(using: &generator) { try file.commit() }
+            }
+            let change = ContentModel.random(&generator, largest: 700_000)
+            var after = model
+            after.apply(change)
+            faults_arm(faults_crash, Int.random(in: 1...8, using: &generator), 0)
+            try? file.apply(change)
+            try? file.commit()
+            faults_disarm()
+
+            stored.kill()
+            file = try stored.open()
+            let bytes = try file.readAll()
+            let fault = holds(bytes, before: model.bytes, after: after.bytes)
+            try #require(fault == nil, "seed \(seed), round \(round), \(change): \(fault ?? "")")
+            model.bytes = bytes
+        }
+    }
+
+    @Test("A failed write leaves what was there, and the file goes on", arguments: 1...16 as ClosedRange<UInt64>)
+    func failed(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let stored = try StoredFile()
+        var file = try stored.create()
+        var model = ContentModel()
+        for round in 0..<40 {
+            let change = ContentModel.random(&generator, largest: 700_000)
+            var after = model
+            after.apply(change)
+            faults_arm(faults_fail, Int.random(in: 1...12, using: &generator), ENOSPC)
+            do {
+                try file.apply(change)
+                faults_disarm()
+                model = after
+            } catch {
+                faults_disarm()
+                #expect(error == .system(.noSpace), "seed \(seed), round \(round), \(change)")
+                let bytes = try file.readAll()
+                let fault = holds(bytes, before: model.bytes, after: after.bytes)
+                try #require(fault == nil, "seed \(seed), round \(round), \(change): \(fault ?? "")")
+                model.bytes = bytes
+            }
+            if round % 5 == 4 {
+                try file.commit()
+                if round % 10 == 9 { stored.restart() }
+                file = try stored.open()
+                let matches = try file.readAll() == model.bytes
+                try #require(matches, "seed \(seed), round \(round), after \(change)")
+            }
+        }
+    }
+}
