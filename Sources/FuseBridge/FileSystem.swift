@@ -97,7 +97,7 @@ public protocol FileSystem: AnyObject, Sendable {
     func attribute(_ name: [UInt8], of node: KernelNode, reply: consuming AttributeReply)
     /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE or 0.
     func setAttribute(
-        _ name: [UInt8], to value: RawSpan, flags: Int32, of node: KernelNode, reply: consuming DoneReply)
+        _ name: [UInt8], to value: [UInt8], flags: Int32, of node: KernelNode, reply: consuming DoneReply)
     func attributeNames(of node: KernelNode, reply: consuming AttributeNamesReply)
     func removeAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply)
 

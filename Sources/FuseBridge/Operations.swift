@@ -191,7 +191,7 @@ nonisolated private func addAttributeOperations(_ table: inout fuse_lowlevel_ops
     }
     unsafe table.setxattr = { request, number, name, value, size, flags in
         // Valid for the time of the callback, as the payload of WRITE is.
-        let value = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(value!), byteCount: size)
+        let value = unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: size))
         unsafe fileSystem(request).setAttribute(
             bytes(name), to: value, flags: flags, of: node(number), reply: DoneReply(token: token(request)))
     }

@@ -25,6 +25,7 @@ import Platform
         // A root daemon writes for others: without this capability the host clears set-user-ID and set-group-ID bits
         // at a write, as it would for them.
         SetIDCapability.drop()
+        HostThread.allowInterruption()
         let size = PageBuffer.pageSize + Session.largestRequest
         let memory = PageBuffer(count: RequestSource.lead + size)
         var request = unsafe fuse_buf()
@@ -38,7 +39,7 @@ import Platform
 
     /// - Returns: the size of the next request; nil when there will be none any more.
     private func next(into memory: UnsafeMutableRawPointer, _ size: Int) -> Int? {
-        while true {
+        while !session.isStopping {
             let count = unsafe read(device, memory, size)
             if count > 0 { return count }
             switch errno {
@@ -48,5 +49,6 @@ import Platform
             default: return nil
             }
         }
+        return nil
     }
 }

@@ -13,6 +13,8 @@ import Synchronization
         public var source: String
         /// The type shows as `fuse.` and this.
         public var subtype: String
+        /// Only for a mount through fusermount3: a privileged process makes a mount read-only by itself.
+        public var readOnly = false
         /// May users other than the one who mounts come in?
         public var otherUsers: Bool
         /// Threads that read requests. More than processors, because a request may wait for the host's disk.
@@ -36,6 +38,10 @@ import Synchronization
     private let opened = Mutex<Set<UInt64>>([])
     private let initialReplySent = Atomic<Bool>(false)
     private let hasEnded = Monitor(false)
+    private let stopping = Atomic<Bool>(false)
+    private let running = Monitor(0)
+    /// Those that have not been joined.
+    private let workers = Mutex<[HostThread]>([])
 
     /// Mounts the filesystem and begins to serve it.
     /// - Parameters:
@@ -75,21 +81,43 @@ import Synchronization
 
     // MARK: The end
 
+    /// Ends the session though mounts of it are left: requests under way are answered, and whoever uses the mount
+    /// gets ENOTCONN from then on. Returns when it has ended; never from a request.
+    public func stop() {
+        stopping.store(true, ordering: .relaxed)
+        // Again and again, because a worker may be about to wait when the interruption comes.
+        while !hasEnded.access({ $0 }) {
+            workers.withLock { for worker in $0 { worker.interrupt() } }
+            usleep(1000)
+        }
+    }
+
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
     /// Waits until the session has ended.
     public func waitUntilEnded() {
         _ = hasEnded.wait { $0 ? true : nil }
     }
 
     private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
-        try unsafe notifications.start(connection)
+        try notifications.start(unsafe Connection(session: connection))
         let source = RequestSource(self)
-        var workers: [HostThread] = []
         for index in 0..<options.workers {
-            workers.append(try HostThread(name: "fuse-\(index)") { source.run() })
+            running.access { $0 += 1 }
+            let worker = try HostThread(name: "fuse-\(index)") {
+                source.run()
+                self.running.access { $0 -= 1 }
+            }
+            workers.withLock { $0.append(worker) }
         }
-        let running = workers
         _ = try HostThread(name: "fuse-end") {
-            for worker in running { worker.join() }
+            self.running.wait { $0 == 0 ? () : nil }
+            // Off the list before they are joined: `stop` interrupts only threads that are there.
+            let workers = self.workers.withLock { workers in
+                defer { workers = [] }
+                return workers
+            }
+            for worker in workers { worker.join() }
             self.finish()
             ended()
         }

@@ -38,6 +38,31 @@ import CPlatform
         self.thread = thread
     }
 
+    /// Makes a system call in which the thread waits answer EINTR, once; a call that it makes later is not affected.
+    public func interrupt() {
+        _ = HostThread.interruption
+        pthread_kill(thread, HostThread.interruptingSignal)
+    }
+
+    /// One that nobody else sends: the C library keeps the first two of the real-time signals, and hands out the rest.
+    private static let interruptingSignal = __libc_current_sigrtmin() + 9
+
+    /// Installs a handler that does nothing, and without SA_RESTART, so that the call is not made again.
+    private static let interruption: Void = {
+        var action = sigaction()
+        unsafe action.__sigaction_handler.sa_handler = { _ in }
+        unsafe sigaction(interruptingSignal, &action, nil)
+    }()
+
+    /// Lets ``interrupt()`` reach the calling thread, whatever signals it was started without.
+    public static func allowInterruption() {
+        _ = interruption
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, interruptingSignal)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
     /// Waits until the body has returned.
     public func join() {
         pthread_join(thread, nil)

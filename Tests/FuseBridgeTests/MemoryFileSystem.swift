@@ -256,9 +256,8 @@ final class MemoryFileSystem: FileSystem {
     }
 
     func setAttribute(
-        _ name: [UInt8], to value: RawSpan, flags: Int32, of node: KernelNode, reply: consuming DoneReply
+        _ name: [UInt8], to value: [UInt8], flags: Int32, of node: KernelNode, reply: consuming DoneReply
     ) {
-        let value = unsafe value.withUnsafeBytes { unsafe Array($0) }
         state.withLock { $0.nodes[node.rawValue]!.attributes[name] = value }
         reply.done()
     }

@@ -111,6 +111,16 @@ import Testing
         #expect(fileSystem?.state.withLock { $0.ended && $0.openFiles == 0 } == true)
     }
 
+    @Test func aSessionStopsThoughItIsInUse() throws {
+        try Mounted.run { mount in
+            let file = try Descriptor.open(path: mount.path("a"), flags: O_CREAT | O_RDWR, mode: 0o600)
+            mount.session.stop()
+            #expect(throws: SystemError(code: ENOTCONN)) { try file.synchronize() }
+            #expect(unsafe code(access(mount.path("b"), F_OK)) == ENOTCONN)
+            #expect(mount.fileSystem.state.withLock { $0.ended && $0.openFiles == 0 })
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "a second mount is for privileged processes"))
     func oneSuperblockCanBeMountedTwice() throws {
         try Mounted.run { mount in

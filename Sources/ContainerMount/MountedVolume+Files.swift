@@ -1,0 +1,116 @@
+// Open files: content, holes, durability.
+
+import BackingStore
+import ContainerVolume
+import FuseBridge
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+extension MountedVolume {
+    func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<FileHandle>) {
+        do throws(Fault) {
+            let handle = try volume.open(node.id, flags: flags)
+            if !reply.opened(handle) { volume.close(handle) }
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+
+    func create(
+        _ name: [UInt8], in parent: KernelNode, mode: mode_t, flags: Int32, caller: RequestCaller,
+        reply: consuming CreateReply<FileHandle>
+    ) {
+        guard let name = FileName(name) else { return reply.failName(name) }
+        do throws(Fault) {
+            let (entry, handle) = try volume.create(
+                name, in: parent.id, mode: mode, flags: flags, caller: Caller(caller))
+            if !reply.created(KernelEntry(entry), handle) {
+                volume.close(handle)
+                volume.forget(entry.node, count: 1)
+            }
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+
+    func read(_ handle: FileHandle, count: Int, from offset: Int64, reply: consuming DataReply) {
+        var waiting: DataReply? = reply
+        do throws(Fault) {
+            try volume.read(handle, count: count, from: offset) { result in
+                waiting.take()?.segments(result.segmentCount) { result.segment($0) }
+            }
+        } catch {
+            waiting.take()?.fail(error.errno)
+        }
+    }
+
+    func write(_ handle: FileHandle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply) {
+        do throws(Fault) {
+            reply.count(try volume.write(handle, bytes: bytes, to: offset))
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+
+    func close(_ handle: FileHandle) {
+        volume.close(handle)
+    }
+
+    func synchronize(_ handle: FileHandle, dataOnly: Bool, reply: consuming DoneReply) {
+        answer(reply) { () throws(Fault) in try volume.synchronize(handle, dataOnly: dataOnly) }
+    }
+
+    func allocate(_ handle: FileHandle, mode: Int32, offset: Int64, count: Int64, reply: consuming DoneReply) {
+        answer(reply) { () throws(Fault) in
+            try volume.allocate(handle, mode: mode, offset: offset, count: count)
+        }
+    }
+
+    func seek(_ handle: FileHandle, from offset: Int64, toHole: Bool, reply: consuming PositionReply) {
+        guard volume.mayHoldUnwrittenData(handle), let kernel else {
+            return answer(reply) { () throws(Fault) in try volume.seek(handle, from: offset, toHole: toHole) }
+        }
+        // LSEEK comes before the dirty pages of the file: they are written out first. This thread must be free to
+        // take them in, so the answer is given elsewhere.
+        let waiting = WaitingReply(reply)
+        kernel.forgetContent(of: KernelNode(handle.nodeID)) { [self] in
+            guard let reply = waiting.take() else { return }
+            answer(reply) { () throws(Fault) in try volume.seek(handle, from: offset, toHole: toHole) }
+        }
+    }
+
+    private func answer(_ reply: consuming PositionReply, _ body: () throws(Fault) -> Int64) {
+        do throws(Fault) {
+            reply.position(try body())
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+
+    func copy(
+        from source: FileHandle, at offset: Int64, to target: FileHandle, at targetOffset: Int64, count: Int,
+        reply: consuming CountReply
+    ) {
+        do throws(Fault) {
+            reply.count(
+                try volume.copy(from: source, at: offset, to: target, at: targetOffset, count: count))
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+}
+
+/// A reply on its way to another thread. Dropped with what it holds, it answers EIO.
+private final class WaitingReply: Sendable {
+    private let reply: Mutex<PositionReply?>
+
+    init(_ reply: consuming PositionReply) {
+        self.reply = Mutex(reply)
+    }
+
+    func take() -> PositionReply? {
+        reply.withLock { $0.take() }
+    }
+}

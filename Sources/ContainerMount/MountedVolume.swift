@@ -1,0 +1,144 @@
+// A volume as the kernel sees it: requests renamed to the volume's words, its answers to the kernel's.
+
+import ContainerVolume
+import FuseBridge
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+/// A volume behind a session. It decides nothing: what a call may do is the volume's to say.
+final class MountedVolume: FileSystem {
+    let volume: Volume
+    /// Where notifications go, once there is a session.
+    private let notifications = Mutex<Notifications?>(nil)
+
+    init(_ volume: Volume) {
+        self.volume = volume
+    }
+
+    func attach(_ session: Session) {
+        notifications.withLock { $0 = session.notifications }
+        volume.kernelCache = self
+    }
+
+    func ended() {
+        volume.kernelCache = nil
+        notifications.withLock { $0 = nil }
+    }
+
+    var kernel: Notifications? { notifications.withLock { $0 } }
+
+    // MARK: Names
+
+    func lookup(_ name: [UInt8], in parent: KernelNode, reply: consuming EntryReply) {
+        guard let name = FileName(name) else { return reply.failName(name) }
+        do throws(Fault) {
+            send(try volume.lookup(name, in: parent.id), reply)
+        } catch {
+            if error == .system(.noEntry) {
+                reply.absent(timeout: Trust.absence)
+            } else {
+                reply.fail(error.errno)
+            }
+        }
+    }
+
+    func forget(_ node: KernelNode, count: UInt64) {
+        volume.forget(node.id, count: count)
+    }
+
+    func symbolicLinkTarget(of node: KernelNode, reply: consuming BytesReply) {
+        do throws(Fault) {
+            reply.bytes(try volume.symbolicLinkTarget(of: node.id))
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+
+    func makeSymbolicLink(
+        _ name: [UInt8], in parent: KernelNode, target: [UInt8], caller: RequestCaller, reply: consuming EntryReply
+    ) {
+        make(name, reply) { (name) throws(Fault) in
+            try volume.makeSymbolicLink(name, in: parent.id, target: target, caller: Caller(caller))
+        }
+    }
+
+    func makeNode(
+        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
+    ) {
+        make(name, reply) { (name) throws(Fault) in
+            try volume.makeNode(name, in: parent.id, mode: mode, caller: Caller(caller))
+        }
+    }
+
+    func makeDirectory(
+        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
+    ) {
+        make(name, reply) { (name) throws(Fault) in
+            try volume.makeDirectory(name, in: parent.id, mode: mode, caller: Caller(caller))
+        }
+    }
+
+    func link(_ node: KernelNode, to name: [UInt8], in parent: KernelNode, reply: consuming EntryReply) {
+        make(name, reply) { (name) throws(Fault) in try volume.link(node.id, to: name, in: parent.id) }
+    }
+
+    private func make(
+        _ name: [UInt8], _ reply: consuming EntryReply, _ body: (FileName) throws(Fault) -> Entry
+    ) {
+        guard let name = FileName(name) else { return reply.failName(name) }
+        do throws(Fault) {
+            send(try body(name), reply)
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+
+    /// A lookup that the kernel did not hear of is taken back.
+    private func send(_ entry: Entry, _ reply: consuming EntryReply) {
+        if !reply.entry(KernelEntry(entry)) { volume.forget(entry.node, count: 1) }
+    }
+
+    func removeFile(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply) {
+        guard let name = FileName(name) else { return reply.failName(name) }
+        answer(reply) { () throws(Fault) in try volume.removeFile(name, in: parent.id) }
+    }
+
+    func removeDirectory(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply) {
+        guard let name = FileName(name) else { return reply.failName(name) }
+        answer(reply) { () throws(Fault) in try volume.removeDirectory(name, in: parent.id) }
+    }
+
+    func rename(
+        _ name: [UInt8], in parent: KernelNode, to newName: [UInt8], in newParent: KernelNode, mode: RenameRequest,
+        reply: consuming DoneReply
+    ) {
+        guard let name = FileName(name) else { return reply.failName(name) }
+        guard let newName = FileName(newName) else { return reply.failName(newName) }
+        answer(reply) { () throws(Fault) in
+            try volume.rename(name, in: parent.id, to: newName, in: newParent.id, mode: Descriptor.RenameMode(mode))
+        }
+    }
+
+    // MARK: Answers
+
+    func answer(_ reply: consuming DoneReply, _ body: () throws(Fault) -> Void) {
+        do throws(Fault) {
+            try body()
+            reply.done()
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+}
+
+extension MountedVolume: KernelCache {
+    func forgetEntry(_ name: FileName, in parent: NodeID) {
+        kernel?.forgetEntry(Array(name.bytes), in: KernelNode(parent))
+    }
+
+    func forgetContent(of node: NodeID) {
+        kernel?.forgetContent(of: KernelNode(node))
+    }
+}

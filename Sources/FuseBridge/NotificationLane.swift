@@ -1,0 +1,72 @@
+// A queue of notifications and the thread that sends them.
+
+import CFuse
+import Platform
+import SandboxModel
+
+/// libfuse's session, for those who send on it.
+@safe struct Connection: @unchecked Sendable {
+    @unsafe let session: OpaquePointer
+}
+
+/// Sends one notification after the other; what is added after the end is never sent. An error says that the kernel
+/// does not know the node or the name, or that the mount is gone: there is nothing to forget then.
+@safe final class NotificationLane: @unchecked Sendable {
+    typealias Notice = @Sendable (Connection) -> Void
+
+    private struct Queue {
+        var waiting: [Notice] = []
+        var added: UInt64 = 0
+        var sent: UInt64 = 0
+        var isClosed = false
+    }
+
+    private let name: String
+    private let queue = Monitor(Queue())
+    // Set by `start` and `stop`, which the session calls once each.
+    private var thread: HostThread?
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    func add(_ notice: @escaping Notice) {
+        queue.access { queue in
+            guard !queue.isClosed else { return }
+            queue.waiting.append(notice)
+            queue.added += 1
+        }
+    }
+
+    func drain() {
+        let goal = queue.access { $0.added }
+        queue.wait { $0.sent >= goal || $0.isClosed ? () : nil }
+    }
+
+    /// The connection is valid until ``stop()`` has returned.
+    func start(_ connection: Connection) throws(SystemError) {
+        thread = try HostThread(name: name) { [self] in
+            while let batch = next() {
+                for notice in batch { notice(connection) }
+                queue.access { $0.sent += UInt64(batch.count) }
+            }
+        }
+    }
+
+    /// Sends what is waiting, to a connection that may be broken, and ends the thread.
+    func stop() {
+        queue.access { $0.isClosed = true }
+        thread?.join()
+        thread = nil
+    }
+
+    private func next() -> [Notice]? {
+        queue.wait { queue -> [Notice]?? in
+            if !queue.waiting.isEmpty {
+                defer { queue.waiting = [] }
+                return queue.waiting
+            }
+            return queue.isClosed ? .some(nil) : nil
+        }
+    }
+}
