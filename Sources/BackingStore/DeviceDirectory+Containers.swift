@@ -33,6 +33,9 @@ extension DeviceDirectory {
         let known = Set(try apps().flatMap { $0.containers.map(\.uuid) })
         return try Complaint.wrap("cannot remove what an interrupted operation left in \(path)") {
             () throws(SystemError) in
+            // A copy made by a tool that leaves out empty directories is a device as well.
+            if try !root.exists(Name.staging) { try root.makePrivateDirectory(Name.staging) }
+            try DeviceDirectory.makeContainerDirectories(in: root)
             let staging = try staging()
             for kind in ContainerKind.allCases {
                 let containers = try containers(kind)

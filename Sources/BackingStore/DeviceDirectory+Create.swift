@@ -124,6 +124,7 @@ struct DevicePlace: ~Copyable {
     /// Builds a device under another name, makes it durable, and gives it its own name. When `body` throws, or the
     /// process is killed before the last step, there is no device.
     borrowing func build(_ body: (borrowing Descriptor) throws(Complaint) -> Void) throws(Complaint) {
+        removeRemains()
         let temporary = FileName(".\(name.text).\(ContainerUUID().text)")!
         try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
             try parent.makePrivateDirectory(temporary)
@@ -132,6 +133,9 @@ struct DevicePlace: ~Copyable {
             let directory = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
                 try parent.open(temporary, flags: O_RDONLY | O_DIRECTORY)
             }
+            // Says to others that somebody is at work here.
+            _ = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in try directory.tryLock() }
+            defer { try? directory.unlock() }
             try body(directory)
             try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
                 try directory.synchronizeFilesystem()
@@ -143,6 +147,20 @@ struct DevicePlace: ~Copyable {
         }
         try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
             try parent.synchronizeEntries()
+        }
+    }
+
+    /// Removes what a process that was killed has left of an attempt to make a device of this name.
+    private borrowing func removeRemains() {
+        let prefix = ".\(name.text)."
+        let remains = try? parent.names { entry in
+            entry.text.hasPrefix(prefix) && ContainerUUID(String(entry.text.dropFirst(prefix.count))) != nil
+        }
+        for name in remains ?? [] {
+            guard let directory = try? parent.open(name, flags: O_RDONLY | O_DIRECTORY),
+                (try? directory.tryLock()) == true
+            else { continue }
+            _ = try? parent.removeTree(name)
         }
     }
 

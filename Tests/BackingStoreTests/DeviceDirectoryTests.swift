@@ -56,6 +56,24 @@ import Testing
         #expect(scratch.names == ["empty", "file", "full"])
     }
 
+    @Test func `what a killed attempt left is removed by the next, one under way is not`() throws {
+        let remains = ".device.\(ContainerUUID().text)"
+        let underWay = ".device.\(ContainerUUID().text)"
+        try shell("cd \(scratch.path); mkdir -p \(remains)/Containers \(underWay) .device.other")
+        let other = try Descriptor.open(path: scratch[underWay], flags: O_RDONLY | O_DIRECTORY)
+        #expect(try other.tryLock())
+        _ = try scratch.makeDevice()
+        #expect(scratch.names == [underWay, ".device.other", "device"].sorted())
+    }
+
+    @Test func `a copy without its empty directories is a device as well`() throws {
+        let device = try scratch.makeDevice()
+        try shell("rm -r \(device.path)/Containers \(device.path)/Staging")
+        let lock = try device.lock()
+        try device.removeLeftovers(holding: lock)
+        for kind in ContainerKind.allCases { _ = try device.containers(kind) }
+    }
+
     @Test func `a keybag that cannot be made leaves nothing behind`() {
         let failure = complaint {
             try DeviceDirectory.create(at: scratch["device"]) { (_) throws(Complaint) in

@@ -173,6 +173,26 @@ import Testing
         #expect(device.apps[0].owner == 1234)
     }
 
+    @Test(.enabled(if: isRoot, "mounting takes root"))
+    func `a host without room is named as such, and what was there stays`() throws {
+        let point = scratch["small"]
+        try shell("mkdir '\(point)' && mount -t tmpfs -o size=1m none '\(point)'")
+        defer { _ = try? shell("umount '\(point)'") }
+        try Device.create(at: "\(point)/device")
+        let large = try scratch.makeApp("Large", identifier: "com.example.Large", "head -c 2M /dev/urandom > large")
+        do {
+            let device = try Device.boot(at: "\(point)/device", report: { _ in })
+            let app = try device.install(sampleApp)
+            #expect(complaint { _ = try device.install(large) }?.kind == .noSpace)
+            #expect(complaint { _ = try device.deliver([large], to: app.identifier) }?.kind == .noSpace)
+            #expect(try device.check() == device.check(repair: true), "nothing is left over")
+            #expect(device.apps == [app])
+            try device.shutDown()
+        }
+        #expect(complaint { try Device.clone("\(point)/device", to: "\(point)/copy") } == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: point).sorted() == ["copy", "device"])
+    }
+
     /// Counts milestones and kills the process at one of them.
     private static func lethal(_ number: Int) -> @Sendable (Milestone) -> Void {
         let count = Mutex(0)
