@@ -1,0 +1,95 @@
+// Where a mount may go, and what a killed daemon left there.
+
+import FuseBridge
+import Glibc
+import Platform
+import SandboxModel
+
+enum MountPoint {
+    static let subtype = "appcontainer"
+    static let type = "fuse.appcontainer"
+
+    /// A directory to mount at, cleared of a mount whose daemon has died.
+    /// - Returns: the path as the kernel's list of mounts will have it.
+    /// - Throws: ``Complaint`` of kind `mountPoint` or `alreadyMounted`.
+    static func prepare(_ path: String) throws(Complaint) -> String {
+        let status = try status(path)
+        guard status.kind == .directory else {
+            throw Complaint(.mountPoint, "\(path) is not a directory: name a directory to mount at")
+        }
+        let place: String
+        do throws(SystemError) {
+            place = try HostPath.resolved(path)
+        } catch {
+            throw Complaint(.mountPoint, "\(path): \(error.message)")
+        }
+        if let there = (try? MountInfo.all())?.last(where: { $0.mountPoint == place }), there.type == type {
+            throw Complaint(.alreadyMounted, "\(place) already shows \(there.source): unmount it first")
+        }
+        return place
+    }
+
+    private static func status(_ path: String) throws(Complaint) -> FileStatus {
+        var removed = 0
+        while true {
+            do throws(SystemError) {
+                return try HostPath.status(path)
+            } catch {
+                switch error.code {
+                case ENOTCONN:
+                    // Each turn takes one dead mount away; more than a few can only be somebody else's doing.
+                    guard removed < 16, removeDead(at: path) else {
+                        throw Complaint(
+                            .mountPoint, "\(path) is a mount whose server has died: unmount it as the user who made it")
+                    }
+                    removed += 1
+                case ENOENT:
+                    throw Complaint(.mountPoint, "\(path) does not exist: make the directory first")
+                default:
+                    throw Complaint(.mountPoint, "\(path): \(error.message)")
+                }
+            }
+        }
+    }
+
+    private static func removeDead(at path: String) -> Bool {
+        guard let place = placeOfDead(path), let mounts = try? MountInfo.all(),
+            mounts.last(where: { $0.mountPoint == place })?.type == type
+        else { return false }
+        return (try? Session.unmount(place, lazily: true)) != nil
+    }
+
+    /// A dead mount answers no question about itself, so only what is above it can be resolved.
+    private static func placeOfDead(_ path: String) -> String? {
+        var path = path[...]
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return nil }
+        let parent = slash == path.startIndex ? "/" : String(path[..<slash])
+        guard let above = try? HostPath.resolved(parent) else { return nil }
+        return (above == "/" ? "" : above) + path[slash...]
+    }
+
+    /// Takes away what a killed daemon of the same device left anywhere. The caller serves the device, so whatever
+    /// shows it and does not answer has no server any more.
+    static func removeAbandoned(of device: String) {
+        for mount in ((try? MountInfo.all()) ?? []).reversed()
+        where mount.type == type && mount.source.hasPrefix(device + ":") && isDead(mount.mountPoint) {
+            try? Session.unmount(mount.mountPoint, lazily: true)
+        }
+    }
+
+    private static func isDead(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try HostPath.status(path)
+            return false
+        } catch {
+            return error.code == ENOTCONN
+        }
+    }
+
+    /// Has everything written out that the kernel holds of the filesystem seen at a path.
+    static func synchronize(_ path: String) {
+        guard let directory = try? Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY) else { return }
+        try? directory.synchronizeFilesystem()
+    }
+}
