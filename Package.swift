@@ -77,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
-                "AppContainer", "Daemon", "DeviceLifecycle", "Platform", "SandboxModel",
+                "AppContainer", "BackingStore", "Daemon", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -85,6 +85,12 @@ let package = Package(
         tests("ContentTests", of: ["BackingStore", "CHostFaults", "DataProtection", "Platform", "SandboxModel"]),
         tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
+        tests(
+            "DaemonTests",
+            of: [
+                "AppContainer", "Daemon", "Platform", "SandboxModel",
+                .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
+            ]),
         tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel"]),
         tests(
             "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel"], resources: [.copy("Fixtures")]),

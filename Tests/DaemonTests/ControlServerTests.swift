@@ -1,0 +1,160 @@
+// What the control API answers, to good requests and to bad ones.
+
+import AppContainer
+import FlyingSocks
+import Foundation
+import Platform
+import SandboxModel
+import Synchronization
+import Testing
+
+@testable import Daemon
+
+@Suite struct ControlServerTests {
+    @Test func `answers a query with one JSON object`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let (status, body) = try await fixture.request("GET", "/v1/status")
+            #expect(status == 200)
+            #expect(try JSONDecoder().decode(DeviceStatus.self, from: Data(body.utf8)).state == "unlocked")
+        }
+    }
+
+    @Test(arguments: ["/", "/v1", "/v1/", "/v1/nothing", "/v2/status", "/v1/status/more", "/v1/../v1/nothing"])
+    func `knows no other path`(path: String) async throws {
+        try await ControlServerFixture.run { fixture in
+            let (status, body) = try await fixture.request("GET", path)
+            #expect(status == 404)
+            #expect(body.complaintKind == "notFound")
+        }
+    }
+
+    @Test func `wants the method that the path has`() async throws {
+        try await ControlServerFixture.run { fixture in
+            try await fixture.expect(405, "GET", "/v1/shutdown")
+            try await fixture.expect(405, "POST", "/v1/status", body: "{}")
+            #expect(fixture.device.calls.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("install", "", "\"app\" is missing"), ("install", "{", "not JSON"), ("install", "[]", "not a JSON object"),
+        ("install", "{\"app\": 5}", "\"app\" is not of the right type"), ("unlock", "{}", "\"passcode\" is missing"),
+        ("mount", "{\"app\": \"a\", \"mountPoint\": null}", "\"mountPoint\""), ("mount", "\u{0}\u{1}", "not JSON"),
+    ])
+    func `says what is wrong with a body`(path: String, body: String, words: String) async throws {
+        try await ControlServerFixture.run { fixture in
+            let (status, answer) = try await fixture.request("POST", "/v1/\(path)", body: body)
+            #expect(status == 400)
+            let complaint = try JSONDecoder().decode(Failure.self, from: Data(answer.utf8)).complaint
+            #expect(complaint.kind == "badRequest")
+            #expect(complaint.message.contains(words), "\(complaint.message)")
+        }
+    }
+
+    @Test func `refuses a body that is too large, and goes on`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let body = "{\"app\": \"" + String(repeating: "a", count: ControlPath.largestBody) + "\"}"
+            let (status, answer) = try await fixture.request("POST", "/v1/install", body: body)
+            #expect(status == 413)
+            #expect(answer.complaintKind == "badRequest")
+            let chunk = String(ControlPath.largestBody * 2, radix: 16)
+            let text =
+                "POST /v1/install HTTP/1.1\r\nHost: d\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n\(chunk)\r\n"
+                + String(repeating: "b", count: ControlPath.largestBody * 2) + "\r\n0\r\n\r\n"
+            let second = try await fixture.exchange(Data(text.utf8))
+            #expect(second.hasPrefix("HTTP/1.1 413 "))
+            #expect(fixture.device.calls.withLock { $0 }.isEmpty)
+            try await fixture.expect(200, "GET", "/v1/status")
+        }
+    }
+
+    @Test func `survives what is not HTTP`() async throws {
+        try await ControlServerFixture.run { fixture in
+            for bytes in [Data("hello\n".utf8), Data([0, 255, 10, 13, 10]), Data("GET\r\n\r\n".utf8), Data()] {
+                let socket = try await AsyncSocket.connected(to: .unix(path: fixture.socket))
+                try? await socket.write(bytes)
+                try socket.close()
+            }
+            let text = "POST /v1/install HTTP/1.1\r\nContent-Length: -1\r\n\r\n"
+            _ = try await fixture.exchange(Data(text.utf8))
+            try await fixture.expect(200, "GET", "/v1/status")
+        }
+    }
+
+    @Test func `passes a complaint on with its kind`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let client = DeviceClient(socket: fixture.socket)
+            let error = await #expect(throws: DeviceError.self) {
+                _ = try await client.send(UninstallRequest(app: "com.example.Notes"))
+            }
+            #expect(error == DeviceError(kind: "inUse", message: "com.example.Notes is mounted"))
+            try await fixture.expect(409, "POST", "/v1/uninstall", body: "{\"app\": \"x\"}")
+        }
+    }
+
+    @Test func `tells of progress, then the result`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let client = DeviceClient(socket: fixture.socket)
+            let seen = Mutex<[WorkProgress]>([])
+            let app = try await client.send(InstallRequest(app: "/Notes.app")) { progress in
+                seen.withLock { $0.append(progress) }
+            }
+            #expect(app == FakeDevice.app)
+            #expect(seen.withLock { $0.first }?.activity == "installing")
+            let error = await #expect(throws: DeviceError.self) {
+                _ = try await client.send(InstallRequest(app: "/missing")) { _ in }
+            }
+            #expect(error?.kind == "notFound")
+        }
+    }
+
+    @Test func `gives work up when its client has gone`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let client = DeviceClient(socket: fixture.socket)
+            let task = Task { try await client.send(CheckRequest()) { _ in } }
+            while fixture.device.reportCount == 0 { await Task.yield() }
+            task.cancel()
+            _ = await task.result
+            for _ in 0..<500 where !fixture.device.cancelled {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            let (reports, wasCancelled) = (fixture.device.reportCount, fixture.device.cancelled)
+            #expect(reports < 5_000_000)
+            #expect(wasCancelled)
+        }
+    }
+
+    @Test func `answers a shutdown before it ends`() async throws {
+        try await ControlServerFixture.run { fixture in
+            try await DeviceClient(socket: fixture.socket).shutdown()
+            for await _ in fixture.ended {}
+            #expect(fixture.device.calls.withLock { $0 } == ["shutdown"])
+            let answers = await DeviceClient(socket: fixture.socket).isAnswering()
+            #expect(!answers)
+        }
+    }
+
+    @Test func `serves many clients at once`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let client = DeviceClient(socket: fixture.socket)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for index in 0..<64 {
+                    group.addTask {
+                        let mount = try await client.mount("com.example.App\(index)", at: "/m/\(index)", readOnly: true)
+                        #expect(mount.mountPoint == "/m/\(index)")
+                        #expect(mount.readOnly)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func `keeps other users out`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let status = try HostPath.status(fixture.socket)
+            #expect(status.permissions == 0o600)
+            #expect(status.kind == .socket)
+        }
+    }
+}

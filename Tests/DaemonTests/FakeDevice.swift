@@ -1,0 +1,86 @@
+// A device without a disk, to see what reaches it and what becomes of its answers.
+
+import AppContainer
+import Logging
+import SandboxModel
+import Synchronization
+
+@testable import Daemon
+
+final class FakeDevice: ServedDevice {
+    let calls = Mutex<[String]>([])
+    /// Reports that the last long operation made before it was told to stop.
+    let reports = Atomic(0)
+    let wasCancelled = Atomic(false)
+
+    var reportCount: Int { reports.load(ordering: .relaxed) }
+    var cancelled: Bool { wasCancelled.load(ordering: .sequentiallyConsistent) }
+
+    private func note(_ call: String) {
+        calls.withLock { $0.append(call) }
+    }
+
+    static let app = App(
+        identifier: "com.example.Notes", name: "Notes", bundle: "Notes.app", version: "1.0",
+        container: "0C9B2F4E-1111-4222-8333-444455556666", groups: [], iCloud: [], owner: 501, mountPoint: nil)
+
+    func status() throws(Complaint) -> DeviceStatus {
+        note("status")
+        return DeviceStatus(
+            state: "unlocked", device: "/device", identifier: "ID", hasPasscode: false, apps: 1,
+            daemon: DaemonStatus(pid: 1, socket: "/socket"), mounts: [])
+    }
+
+    func apps() throws(Complaint) -> [App] { [FakeDevice.app] }
+
+    func unlock(passcode: String) throws(Complaint) {
+        guard passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
+    }
+
+    func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
+        note("install \(request.app)")
+        for step in 0..<3 {
+            _ = progress(WorkProgress(activity: "installing", unit: .bytes, done: Int64(step), total: 3))
+        }
+        guard request.app != "/missing" else { throw Complaint(.notFound, "there is no /missing") }
+        return FakeDevice.app
+    }
+
+    func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint) {
+        throw Complaint(.inUse, "\(request.app) is mounted")
+    }
+
+    func reset(_ request: ResetRequest, progress: @escaping ProgressReport) throws(Complaint) {}
+    func entitle(_ request: EntitleRequest) throws(Complaint) -> App { FakeDevice.app }
+
+    func deliver(_ request: DeliverRequest, progress: @escaping ProgressReport) throws(Complaint) -> [String] {
+        request.files
+    }
+
+    func mount(_ request: MountRequest) throws(Complaint) -> Mount {
+        Mount(
+            app: request.app, mountPoint: request.mountPoint, readOnly: request.readOnly ?? false,
+            allowOther: request.allowOther ?? false)
+    }
+
+    func unmount(_ request: UnmountRequest) throws(Complaint) {
+        throw Complaint(.notMounted, "nothing is mounted at \(request.mountPoint)")
+    }
+
+    func whenMountEnds(_ mountPoint: String, _ body: @escaping @Sendable () -> Void) { body() }
+    func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection { throw Complaint(.unknownApp, "none") }
+
+    /// Goes on until its client has gone.
+    func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport {
+        while progress(WorkProgress(activity: "checking", unit: .files, done: 0, total: nil)) {
+            reports.add(1, ordering: .relaxed)
+            guard reports.load(ordering: .relaxed) < 5_000_000 else { break }
+        }
+        wasCancelled.store(true, ordering: .sequentiallyConsistent)
+        return CheckReport(files: 0, unreadable: 0, problems: [], repaired: [])
+    }
+
+    func shutdown() {
+        note("shutdown")
+    }
+}
