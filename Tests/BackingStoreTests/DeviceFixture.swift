@@ -50,7 +50,8 @@ func shell(_ command: String) throws -> String {
 /// Every name below a directory with what a faithful copy keeps: type, mode, owner, size, allocated blocks within
 /// reason, modification time to the nanosecond, link count, link target.
 func listing(_ path: String) throws -> String {
-    let format = "-printf '%P %y %m %U %G %n %T@ %l' \\( -type f -printf ' %s' -o -true \\) -printf '\\n'"
+    // A directory's link count and size are the host's own affair.
+    let format = "-printf '%P %y %m %U %G %T@ %l' \\( -type f -printf ' %n %s' -o -true \\) -printf '\\n'"
     return try shell("cd '\(path)' && find . \(format) | LC_ALL=C sort")
 }
 
