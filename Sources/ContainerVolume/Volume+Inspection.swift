@@ -1,6 +1,6 @@
 // Looking at one path from outside the mount, and telling the kernel of what changed there without it.
 
-import BackingStore
+public import BackingStore
 import DataProtection
 import Glibc
 public import Platform
@@ -49,6 +49,14 @@ extension Volume {
                 let file = try? directory.descriptor.open(name, flags: O_RDONLY)
             else { return (status, nil) }
             return (status, EncryptedFile.protection(of: file))
+        }
+    }
+
+    /// The file that is open for an inode of the host, if one is.
+    public func openFile(inode: UInt64) -> EncryptedFile? {
+        guard let node = table.known(inode: inode) else { return nil }
+        return openLock(of: node).reading {
+            if case .encrypted(let file)? = node.open?.content { file } else { nil }
         }
     }
 

@@ -2,6 +2,7 @@
 
 public import AppContainer
 public import BackingStore
+import DeviceLifecycle
 import SandboxModel
 
 extension App {
@@ -22,5 +23,11 @@ extension WorkProgress {
             case .files: .files
             }
         self.init(activity: activity, unit: unit, done: progress.completed, total: progress.total)
+    }
+}
+
+extension CheckReport.Problem {
+    init(_ problem: DeviceCheck.Problem) {
+        self.init(container: problem.container, path: problem.path, message: problem.message)
     }
 }

@@ -36,7 +36,7 @@ final class DeviceService: ServedDevice {
         self.log = log
         socket = RuntimeDirectory.socketPath(
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
-        mounts = try Mounts(device: device, runtimeDirectory: runtimeDirectory, log: log)
+        mounts = try Mounts(device: device, privateDirectory: socket + ".mount", log: log)
         corruptions.watch(mounts)
         if device.session.killed.contains(device.session.number - 1) {
             log.warning("the process of the session before this one was killed")
@@ -142,7 +142,16 @@ final class DeviceService: ServedDevice {
     }
 
     func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport {
-        throw Complaint(.unexpected, "")
+        let found = try operations.run { () throws(Complaint) in
+            try device.check(repair: request.repair ?? false, openFile: { mounts.openFile(inode: $0) }) {
+                report($0, "checking", to: progress)
+            }
+        }
+        let problems = found.problems.map(CheckReport.Problem.init)
+        for problem in problems { log.error("check: \(problem.container)/\(problem.path): \(problem.message)") }
+        return CheckReport(
+            files: found.files, unreadable: found.unreadable, problems: problems,
+            repaired: found.repaired.map(CheckReport.Problem.init))
     }
 
     // MARK: Mounts

@@ -1,7 +1,7 @@
 // A path of the host and the app's home that shows it: found in the kernel's list of mounts, without any daemon.
 
 import AppContainer
-import Glibc
+import ContainerMount
 import Platform
 public import SandboxModel
 
@@ -61,24 +61,12 @@ public struct MountedHome: Sendable {
     public static func unmount(_ mountPoint: String, lazy: Bool) async throws(Complaint) {
         let home = try at(mountPoint)
         guard let client = await DaemonLauncher.running(home.device) else {
-            return try removeAbandoned(home.mountPoint)
+            return try AbandonedMount.remove(home.mountPoint)
         }
         do throws(DeviceError) {
             try await client.unmount(home.mountPoint, lazy: lazy)
         } catch {
             throw Complaint(error)
-        }
-    }
-
-    private static func removeAbandoned(_ mountPoint: String) throws(Complaint) {
-        do throws(SystemError) {
-            if geteuid() == 0 {
-                try HostMount.unmount(mountPoint, .lazily)
-            } else {
-                try UserMount.unmount(mountPoint)
-            }
-        } catch {
-            throw Complaint(.unexpected, "cannot unmount \(mountPoint), whose daemon has ended: \(error.message)")
         }
     }
 

@@ -1,0 +1,195 @@
+// The mounts of the served device: from an app in the registry to a home at a mount point.
+
+import AppContainer
+import BackingStore
+import ContainerMount
+import ContainerVolume
+import DeviceLifecycle
+import Logging
+import Platform
+import SandboxModel
+import Synchronization
+
+/// Which apps are mounted, and who waits for the end of a mount.
+final class Mounts: Sendable {
+    private let device: Device
+    private let table: MountTable
+    private let waiting: Waiting
+
+    /// - Parameter privateDirectory: where a privileged daemon keeps the device's own mount.
+    init(device: Device, privateDirectory: String, log: Logger) throws(Complaint) {
+        self.device = device
+        let waiting = Waiting()
+        self.waiting = waiting
+        let root = try Complaint.describe("cannot open \(device.directory.path)") { () throws(SystemError) in
+            SharedDescriptor(try device.directory.root.duplicate())
+        }
+        table = MountTable(
+            device: device.directory.path, privateDirectory: privateDirectory,
+            makeVolume: { view in Volume(view: view, device: root, context: device.context) },
+            ended: { mount in
+                log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
+                waiting.end(mount.mountPoint)
+            })
+    }
+
+    // MARK: Looking
+
+    var all: [Mount] { table.mounts.map(Mount.init) }
+
+    func mountPoint(of app: ContainerIdentifier) -> String? {
+        table.mount(of: app)?.mountPoint
+    }
+
+    /// - Parameter change: what is to happen to the app, such as "uninstalled".
+    /// - Throws: ``Complaint`` of kind `inUse` while the app is mounted.
+    func requireUnmounted(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
+        if let mount = table.mount(of: app) {
+            throw Complaint(.inUse, "\(app) is mounted at \(mount.mountPoint); unmount it before it is \(change)")
+        }
+        guard table.volume(of: app) == nil else {
+            throw Complaint(.inUse, "\(app) was unmounted, but files in it are still open; close them first")
+        }
+    }
+
+    func path(ofInode inode: UInt64) -> String? {
+        table.volumes.lazy.compactMap { $0.path(ofInode: inode) }.first
+    }
+
+    func openFile(inode: UInt64) -> EncryptedFile? {
+        table.volumes.lazy.compactMap { $0.openFile(inode: inode) }.first
+    }
+
+    /// Looks at a path of an app's home, through its mount if it has one.
+    func inspect(_ path: [FileName], of app: InstalledApp) throws(Fault) -> NodeInspection {
+        if let (volume, home) = table.volume(of: app.identifier) { return try volume.inspect(home + path) }
+        let home: Home
+        do throws(SystemError) {
+            home = try open(app, isPrivate: true)
+        } catch {
+            throw .system(error)
+        }
+        let root = SharedDescriptor(try duplicateOfRoot())
+        return try Volume(view: .home(home), device: root, context: device.context).inspect(path)
+    }
+
+    private func duplicateOfRoot() throws(Fault) -> Descriptor {
+        do throws(SystemError) {
+            return try device.directory.root.duplicate()
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    // MARK: Mounting
+
+    func mount(
+        _ app: InstalledApp, at mountPoint: String, allowOther: Bool, readOnly: Bool
+    ) throws(Complaint) -> Mount {
+        var options = MountOptions()
+        options.otherUsers = allowOther
+        options.readOnly = readOnly
+        let home = try Complaint.describe("cannot open the containers of \(app.identifier)") {
+            () throws(SystemError) in try open(app, isPrivate: !allowOther)
+        }
+        return Mount(try table.mount(home, at: mountPoint, options: options))
+    }
+
+    func unmount(_ mountPoint: String, lazy: Bool) throws(Complaint) {
+        try table.unmount(mountPoint, lazily: lazy)
+    }
+
+    func endAll() {
+        table.shutDown()
+    }
+
+    private func open(_ app: InstalledApp, isPrivate: Bool) throws(SystemError) -> Home {
+        let directory = device.directory
+        var groups: [ContainerIdentifier: SharedDescriptor] = [:]
+        for group in app.groups {
+            groups[group.identifier] = SharedDescriptor(try directory.container(.group, group.uuid))
+        }
+        var iCloud: [ContainerIdentifier: SharedDescriptor] = [:]
+        for container in app.iCloud {
+            iCloud[container.identifier] = SharedDescriptor(try directory.container(.iCloud, container.uuid))
+        }
+        let bundle = try directory.container(.bundle, app.bundle).openDirectory(app.bundleName)
+        return Home(
+            app: app.identifier, bundleName: app.bundleName, bundle: SharedDescriptor(bundle),
+            data: SharedDescriptor(try directory.container(.data, app.data)), groups: groups, iCloud: iCloud,
+            owner: app.owner, group: app.ownerGroup, isPrivate: isPrivate)
+    }
+
+    // MARK: What changes without the kernel
+
+    /// - Throws: ``Complaint`` of kind `groupMounted` where a mounted app would come to show a container that another
+    ///   mount, with a page cache of its own, shows already.
+    func requireFree(
+        groups: [ContainerIdentifier], iCloud: [ContainerIdentifier], for app: ContainerIdentifier
+    ) throws(Complaint) {
+        guard let mount = table.mount(of: app), let (volume, _) = table.volume(of: app) else { return }
+        for other in table.mounts where other.app != app {
+            guard let (otherVolume, _) = table.volume(of: other.app), otherVolume !== volume else { continue }
+            let entitled = try device.app(other.app)
+            let shown = entitled.groups.filter { groups.contains($0.identifier) }
+                + entitled.iCloud.filter { iCloud.contains($0.identifier) }
+            if let container = shown.first {
+                throw Complaint(
+                    .groupMounted,
+                    "\(container.identifier) is shown at \(other.mountPoint) already; unmount that or "
+                        + "\(mount.mountPoint) first")
+            }
+        }
+    }
+
+    /// Shows an app's home with the containers that it is entitled to now.
+    func showAnew(_ app: InstalledApp) throws(Complaint) {
+        guard let mount = table.mount(of: app.identifier) else { return }
+        let home = try Complaint.describe("cannot open the containers of \(app.identifier)") {
+            () throws(SystemError) in try open(app, isPrivate: !mount.options.otherUsers)
+        }
+        table.show(home)
+    }
+
+    func noticeDelivery(_ delivery: Device.Delivery, to app: ContainerIdentifier) {
+        guard let (volume, home) = table.volume(of: app) else { return }
+        let documents: FileName = "Documents"
+        let inbox: FileName = "Inbox"
+        if delivery.madeInbox { volume.noticeChange(of: home + [documents, inbox]) }
+        for name in delivery.names { volume.noticeChange(of: home + [documents, inbox, name]) }
+    }
+
+    // MARK: The end of a mount
+
+    /// Calls back when the mount has ended; at once when there is none.
+    func whenEnded(_ mountPoint: String, _ body: @escaping @Sendable () -> Void) {
+        waiting.wait(mountPoint, while: { table.mounts.contains { $0.mountPoint == mountPoint } }, body)
+    }
+
+    /// Who waits for which mount.
+    private final class Waiting: Sendable {
+        private let bodies = Mutex<[String: [@Sendable () -> Void]]>([:])
+
+        /// Looks under the lock that ``end(_:)`` takes after a mount is gone: nobody waits for what has ended.
+        func wait(_ mountPoint: String, while isThere: () -> Bool, _ body: @escaping @Sendable () -> Void) {
+            let waits = bodies.withLock { bodies in
+                guard isThere() else { return false }
+                bodies[mountPoint, default: []].append(body)
+                return true
+            }
+            if !waits { body() }
+        }
+
+        func end(_ mountPoint: String) {
+            for body in bodies.withLock({ $0.removeValue(forKey: mountPoint) }) ?? [] { body() }
+        }
+    }
+}
+
+extension Mount {
+    fileprivate init(_ mount: ActiveMount) {
+        self.init(
+            app: mount.app.text, mountPoint: mount.mountPoint, readOnly: mount.options.readOnly,
+            allowOther: mount.options.otherUsers)
+    }
+}
