@@ -33,6 +33,7 @@ enum MountPoint {
         var removed = 0
         while true {
             do throws(SystemError) {
+                try HostPath.requireAnswer(path)
                 return try HostPath.status(path)
             } catch {
                 switch error.code {
@@ -80,7 +81,7 @@ enum MountPoint {
 
     private static func isDead(_ path: String) -> Bool {
         do throws(SystemError) {
-            _ = try HostPath.status(path)
+            try HostPath.requireAnswer(path)
             return false
         } catch {
             return error.code == ENOTCONN

@@ -112,7 +112,7 @@ public final class MountTable: Sendable {
             let record = isPrivileged ? try bind(home, mount) : try mountAlone(home, mount)
             state.withLock { $0.records[serial] = record }
             do throws(SystemError) {
-                _ = try HostPath.status(place)
+                try HostPath.requireAnswer(place)
             } catch {
                 try? Session.unmount(place, lazily: true)
                 _ = remove(serial)

@@ -36,6 +36,13 @@ public enum HostPath {
         return String(decoding: target[..<length], as: UTF8.self)
     }
 
+    /// Asks the filesystem behind a path whether it answers. A stat does not ask: the kernel may remember the answer.
+    /// - Throws: ENOTCONN where a FUSE server has died, and what stat(2) throws.
+    public static func requireAnswer(_ path: String) throws(SystemError) {
+        var statistics = statvfs()
+        try systemCall { unsafe statvfs(path, &statistics) }
+    }
+
     public static func status(_ path: String, following: Bool = true) throws(SystemError) -> FileStatus {
         var status = stat()
         try systemCall { unsafe following ? stat(path, &status) : lstat(path, &status) }
