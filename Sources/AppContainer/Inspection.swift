@@ -11,7 +11,8 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var zone: String
     /// What the sandbox allows there, in words.
     public var rule: String
-    /// The protection class of a file's content by Foundation's name; null where nothing is encrypted.
+    /// By Foundation's name, the protection class of a file's content, or the one that a directory gives to what is
+    /// created in it; null where nothing is encrypted.
     public var protection: String?
     /// Whether the content can be read in the device's present state.
     public var readable: Bool
@@ -23,12 +24,12 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var group: UInt32
     /// The permission bits.
     public var mode: UInt32
-    /// The path in the device directory.
-    public var backing: String
+    /// The path in the device directory; null for what only the mount has.
+    public var backing: String?
 
     public init(
         path: String, app: String, kind: String, zone: String, rule: String, protection: String?, readable: Bool,
-        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: UInt32, backing: String
+        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: UInt32, backing: String?
     ) {
         self.path = path
         self.app = app

@@ -1,18 +1,20 @@
-// Signals that end a command in the foreground.
+// Signals that end a command which has something to put in order first.
 
 import Dispatch
 import Glibc
 
-/// Runs something, once, when the user or the system asks this process to end.
+/// Runs something when the user or the system asks this process to end; without it the process would be killed.
 final class Interrupts {
     private let sources: [any DispatchSourceSignal]
 
-    init(_ body: @escaping @Sendable () async -> Void) {
+    private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+
+    init(_ body: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "appcontainer.interrupts")
-        sources = [SIGINT, SIGTERM, SIGHUP].map { number in
+        sources = Interrupts.numbers.map { number in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
-            source.setEventHandler { Task { await body() } }
+            source.setEventHandler(handler: body)
             source.resume()
             return source
         }
@@ -20,5 +22,6 @@ final class Interrupts {
 
     func end() {
         for source in sources { source.cancel() }
+        for number in Interrupts.numbers { signal(number, SIG_DFL) }
     }
 }

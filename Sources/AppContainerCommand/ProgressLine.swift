@@ -5,6 +5,7 @@ import BackingStore
 import Daemon
 import Glibc
 import Platform
+import SandboxModel
 import Synchronization
 
 /// Shows progress on standard error if that is a terminal, from the second second on, and takes it away at the end.
@@ -67,13 +68,30 @@ func showingProgress<Result>(
     return try await body(line)
 }
 
-extension ProgressLine {
-    /// For work that this process does itself. An interrupt ends the process, and every such work leaves the device
-    /// as it was or can be given again.
-    func reporter(_ activity: String) -> (DeviceProgress) -> Bool {
-        { [self] progress in
-            show(WorkProgress(activity: activity, progress))
-            return true
-        }
+/// Runs work that this process does itself, with its progress on the terminal. An interrupt cancels it: it takes back
+/// what it did, or leaves what can be given again.
+func working(
+    _ activity: String, _ body: ((DeviceProgress) -> Bool) throws(Complaint) -> Void
+) throws(Complaint) {
+    let line = ProgressLine()
+    let isCancelled = CancellationMark()
+    let interrupts = Interrupts { isCancelled.set() }
+    defer {
+        interrupts.end()
+        line.end()
+    }
+    try body { progress in
+        line.show(WorkProgress(activity: activity, progress))
+        return !isCancelled.isSet
+    }
+}
+
+private final class CancellationMark: Sendable {
+    private let mark = Atomic(false)
+
+    var isSet: Bool { mark.load(ordering: .relaxed) }
+
+    func set() {
+        mark.store(true, ordering: .relaxed)
     }
 }

@@ -20,7 +20,7 @@ struct ControlHandler: HTTPHandler {
         ended: @escaping @Sendable () -> Void
     ) {
         self.log = log
-        routes = ControlHandler.routes(device: device, queue: queue, shutdown: shutdown, ended: ended)
+        routes = ControlHandler.routes(device: device, queue: queue, log: log, shutdown: shutdown, ended: ended)
     }
 
     /// What one path does.
@@ -33,7 +33,7 @@ struct ControlHandler: HTTPHandler {
         do throws(Complaint) {
             return try await answer(request)
         } catch {
-            log.info("\(request.path) failed: \(error.message)", metadata: ["kind": "\(error.kind.rawValue)"])
+            log.refusal(request.path, error)
             return ControlHandler.failure(error, status: error.kind.status)
         }
     }
@@ -57,7 +57,6 @@ struct ControlHandler: HTTPHandler {
                 headers: [HTTPHeader("Allow"): method])
         }
         let lines = request.headers[HTTPHeader("Accept")]?.contains(ControlMedia.lines) ?? false
-        if !route.isQuery { log.info("\(request.path)") }
         return try await route.answer(body, lines)
     }
 
@@ -119,5 +118,12 @@ struct ControlHandler: HTTPHandler {
         case 507: "Insufficient Storage"
         default: "Internal Server Error"
         }
+    }
+}
+
+extension Logger {
+    /// A request that was not carried out.
+    func refusal(_ path: String, _ complaint: Complaint) {
+        notice("\(path): \(complaint.message)", metadata: ["kind": "\(complaint.kind.rawValue)"])
     }
 }

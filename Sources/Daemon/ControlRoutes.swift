@@ -2,11 +2,12 @@
 
 import AppContainer
 import FlyingFox
+import Logging
 import SandboxModel
 
 extension ControlHandler {
     static func routes(
-        device: any ServedDevice, queue: WorkQueue, shutdown: @escaping @Sendable () -> Void,
+        device: any ServedDevice, queue: WorkQueue, log: Logger, shutdown: @escaping @Sendable () -> Void,
         ended: @escaping @Sendable () -> Void
     ) -> [String: Route] {
         var routes: [String: Route] = [:]
@@ -18,7 +19,14 @@ extension ControlHandler {
             routes[Request.path] = Route(isQuery: Request.isQuery) { (body, lines) throws(Complaint) in
                 let request = try ControlJSON.decode(type, from: body)
                 if lines {
-                    let work = WorkBody(on: queue) { (progress) throws(Complaint) in try call(request, progress) }
+                    let work = WorkBody(on: queue) { (progress) throws(Complaint) in
+                        do throws(Complaint) {
+                            return try call(request, progress)
+                        } catch {
+                            log.refusal(ControlPath.root + Request.path, error)
+                            throw error
+                        }
+                    }
                     return HTTPResponse(
                         statusCode: .ok, headers: [.contentType: ControlMedia.lines],
                         body: HTTPBodySequence(from: work))

@@ -25,20 +25,20 @@ extension DeviceService {
         }
         return Inspection(
             path: request.path, app: app.identifier.text, kind: found.shown.kind.word, zone: "\(found.zone)",
-            rule: found.zone.rule, protection: found.protection?.foundationName, readable: found.isReadable,
+            rule: found.zone.rule, protection: found.words, readable: found.isReadable,
             size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
             group: found.shown.group, mode: found.shown.permissions, backing: try backing(path, of: app))
     }
 
     /// Where a path of a home lies in the device directory. `Groups` and `iCloud` lie nowhere: each of their entries
     /// is a container of its own.
-    private func backing(_ path: [FileName], of app: InstalledApp) throws(Complaint) -> String {
+    private func backing(_ path: [FileName], of app: InstalledApp) throws(Complaint) -> String? {
         let top = path.first?.text
         let start: String
         let rest: ArraySlice<FileName>
         switch top {
         case "Groups", "iCloud":
-            guard path.count > 1, let shared = ContainerIdentifier(path[1].text) else { return "" }
+            guard path.count > 1, let shared = ContainerIdentifier(path[1].text) else { return nil }
             start = try device.backingPath(of: app.identifier, .shared(shared))
             rest = path.dropFirst(2)
         case app.bundleName.text:
@@ -49,6 +49,14 @@ extension DeviceService {
             rest = path[...]
         }
         return ([start] + rest.map(\.text)).joined(separator: "/")
+    }
+}
+
+extension NodeInspection {
+    /// The class of a file, or the one that a directory gives.
+    fileprivate var words: String? {
+        let gives = shown.kind == .directory && ![.home, .bundle, .containers].contains(zone)
+        return (protection ?? (gives ? .standard : nil))?.foundationName
     }
 }
 

@@ -128,6 +128,7 @@ final class DeviceService: ServedDevice {
             try mounts.requireFree(groups: groups, iCloud: iCloud, for: app)
             let entitled = try device.entitle(app, groups: groups, iCloud: iCloud)
             try mounts.showAnew(entitled)
+            log.info("entitled \(app)", metadata: ["to": "\((groups + iCloud).map(\.text))"])
             return App(entitled, mountPoint: mounts.mountPoint(of: app))
         }
     }
@@ -137,6 +138,7 @@ final class DeviceService: ServedDevice {
         return try operations.run(on: app) { () throws(Complaint) in
             let delivery = try device.deliver(request.files, to: app) { report($0, "delivering", to: progress) }
             mounts.noticeDelivery(delivery, to: app)
+            log.info("delivered \(delivery.names.count) to \(app)")
             return delivery.names.map { "Documents/Inbox/\($0.text)" }
         }
     }
@@ -158,11 +160,13 @@ final class DeviceService: ServedDevice {
 
     func mount(_ request: MountRequest) throws(Complaint) -> Mount {
         let app = try identifier(request.app)
-        return try operations.run(on: app) { () throws(Complaint) in
+        let mount = try operations.run(on: app) { () throws(Complaint) in
             try mounts.mount(
                 try device.app(app), at: request.mountPoint, allowOther: request.allowOther ?? false,
                 readOnly: request.readOnly ?? false)
         }
+        log.info("mounted \(app)", metadata: ["at": "\(mount.mountPoint)"])
+        return mount
     }
 
     func unmount(_ request: UnmountRequest) throws(Complaint) {

@@ -23,8 +23,8 @@ struct Clone: AsyncParsableCommand {
             throw Complaint(
                 .deviceBusy, "\(device.device) is on; shut it down with: appcontainer shutdown \(device.device)")
         }
-        try await showingProgress { line in
-            try Device.clone(path, to: new, progress: line.reporter("cloning"))
+        try working("cloning") { (progress) throws(Complaint) in
+            try Device.clone(path, to: new, progress: progress)
         }
     }
 }

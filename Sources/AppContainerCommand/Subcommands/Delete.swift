@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DeviceLifecycle
+import SandboxModel
 
 struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,8 +17,8 @@ struct Delete: AsyncParsableCommand {
     func run() async throws {
         let path = try device.path()
         try await OfflineDevice.shutDown(path, toBe: "deleted")
-        try await showingProgress { line in
-            try Device.delete(path, progress: line.reporter("deleting"))
+        try working("deleting") { (progress) throws(Complaint) in
+            try Device.delete(path, progress: progress)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DeviceLifecycle
+import SandboxModel
 
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,8 +17,8 @@ struct Erase: AsyncParsableCommand {
     func run() async throws {
         let path = try device.path()
         try await OfflineDevice.shutDown(path, toBe: "erased")
-        try await showingProgress { line in
-            try Device.erase(path, progress: line.reporter("erasing"))
+        try working("erasing") { (progress) throws(Complaint) in
+            try Device.erase(path, progress: progress)
         }
     }
 }

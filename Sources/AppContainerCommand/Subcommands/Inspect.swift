@@ -47,18 +47,20 @@ struct Inspect: AsyncParsableCommand {
 
     private func show(_ inspection: Inspection, as path: String) {
         let owner = Account.name(of: inspection.owner) ?? "\(inspection.owner)"
-        let stored = Output.size(inspection.storedSize)
-        Output.fields([
-            ("Path", path),
-            ("App", inspection.app),
-            ("Kind", inspection.kind),
-            ("Zone", inspection.zone),
+        let size = Output.size(inspection.size)
+        var fields = [
+            ("Path", path), ("App", inspection.app), ("Kind", inspection.kind), ("Zone", inspection.zone),
             ("Rule", inspection.rule),
-            ("Protection", inspection.protection ?? "none: the content is stored as it is"),
-            ("Readable now", inspection.readable ? "yes" : "no"),
-            ("Size", "\(Output.size(inspection.size)), stored in \(stored)"),
-            ("Owner", "\(owner), mode \(String(inspection.mode, radix: 8))"),
-            ("Backing", inspection.backing),
-        ])
+        ]
+        if inspection.kind == "file" {
+            fields.append(("Protection", inspection.protection ?? "none; stored as it is"))
+            fields.append(("Readable now", inspection.readable ? "yes" : "no"))
+            fields.append(("Size", "\(size), stored in \(Output.size(inspection.storedSize))"))
+        } else if let protection = inspection.protection {
+            fields.append(("Protection", "\(protection), for what is created here"))
+        }
+        fields.append(("Owner", "\(owner), mode \(String(inspection.mode, radix: 8))"))
+        if let backing = inspection.backing { fields.append(("Backing", backing)) }
+        Output.fields(fields.map { (label: $0.0, value: $0.1) })
     }
 }

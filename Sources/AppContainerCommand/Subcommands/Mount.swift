@@ -40,15 +40,17 @@ struct Mount: AsyncParsableCommand {
     /// Waits for the mount's end; a signal asks for it.
     private func stay(_ mountPoint: String) async throws {
         let device = device
-        let signals = Interrupts {
-            do throws(Complaint) {
-                _ = try await device.send(UnmountRequest(mountPoint: mountPoint))
-            } catch {
-                StandardError.write("appcontainer: \(error.message)\n")
-                _ = try? await device.send(UnmountRequest(mountPoint: mountPoint, lazy: true))
-            }
-        }
+        let signals = Interrupts { Task { await Mount.end(mountPoint, on: device) } }
         defer { signals.end() }
         _ = try await device.send(MountEndRequest(mountPoint: mountPoint))
+    }
+
+    private static func end(_ mountPoint: String, on device: DeviceArgument) async {
+        do throws(Complaint) {
+            _ = try await device.send(UnmountRequest(mountPoint: mountPoint))
+        } catch {
+            StandardError.write("appcontainer: \(error.message)\n")
+            _ = try? await device.send(UnmountRequest(mountPoint: mountPoint, lazy: true))
+        }
     }
 }
