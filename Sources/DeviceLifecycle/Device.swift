@@ -23,7 +23,7 @@ public final class Device: Sendable {
     private let lock: DeviceLock
     private let state: Mutex<State>
     /// One change at a time.
-    private let changes = Mutex(())
+    private let changes = ReadWriteLock()
     /// Told at each ``Milestone``.
     let reached: @Sendable (Milestone) -> Void
 
@@ -81,7 +81,7 @@ public final class Device: Sendable {
     ///
     /// A session in which a write failed halfway is not recorded as ended, so that the next one looks closely.
     public func shutDown() throws(Complaint) {
-        try changes.withLock { (_) throws(Complaint) in
+        try changes.writing { () throws(Complaint) in
             guard !context.isDisturbed else { return }
             try directory.endSession(holding: lock)
         }
@@ -126,9 +126,9 @@ public final class Device: Sendable {
 
     /// Runs an operation that changes apps or containers, one at a time.
     func changing<Result: Sendable>(
-        _ body: (borrowing AppChanges) throws(Complaint) -> Result
+        _ body: (AppChanges) throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
-        try changes.withLock { (_) throws(Complaint) in try body(AppChanges(device: self)) }
+        try changes.writing { () throws(Complaint) in try body(AppChanges(device: self)) }
     }
 
     fileprivate func replaceApps(_ apps: [InstalledApp]) throws(Complaint) {
@@ -141,8 +141,9 @@ public final class Device: Sendable {
     }
 }
 
-/// The right to change the registry, which an operation has while no other is under way.
-struct AppChanges: ~Copyable {
+/// The right to change the registry, which an operation has while no other is under way. It would be noncopyable, but
+/// the optimizer of Swift 6.3.1 does not survive a closure that takes one.
+struct AppChanges {
     private let device: Device
 
     fileprivate init(device: Device) {
