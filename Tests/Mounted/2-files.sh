@@ -191,7 +191,11 @@ ok     mtime $DOCUMENTS/soft 987654321123456789
 ok     chmod 4711 $DOCUMENTS/f
 ok     mode $DOCUMENTS/f 4711
 EOPNOTSUPP open $DOCUMENTS tmpfile
-ENOTEMPTY rmdir $MOUNT/Library
+ok     mkdir $DOCUMENTS/full
+ok     open $DOCUMENTS/full/f excl
+ENOTEMPTY rmdir $DOCUMENTS/full
+ok     unlink $DOCUMENTS/full/f
+ok     rmdir $DOCUMENTS/full
 ENOTDIR open $DOCUMENTS/f/x
 EISDIR open $DOCUMENTS w
 ok     statfs $MOUNT

@@ -90,6 +90,9 @@ backing() { appcontainer path "$DEVICE" "$APP" data --backing; }
 
 daemon_pid() { appcontainer status --json "$DEVICE" | json daemon pid; }
 
+# How many apps a device has.
+apps() { appcontainer apps "$1" --json | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)))'; }
+
 # The device has not a byte that is not whole.
 whole() { same "$(appcontainer check "$DEVICE")" whole "check"; }
 
