@@ -104,13 +104,6 @@ struct ControlConnection: ~Copyable {
         if !line.isEmpty { try handle(line) }
     }
 
-    /// Waits until the other side closes: the daemon's process has ended, or let go of this connection.
-    mutating func waitForEnd() async {
-        while (try? await fill()) != nil {
-            position = buffer.count
-        }
-    }
-
     // MARK: Bytes
 
     private mutating func line() async throws(DeviceError) -> String {
@@ -148,7 +141,7 @@ struct ControlConnection: ~Copyable {
         if error is CancellationError {
             return DeviceError(kind: DeviceError.cancelledKind, message: "cancelled")
         }
-        return .unreachable("the device's daemon ended before it answered; see daemon.log in the device directory")
+        return .ended
     }
 
     private static let malformed = DeviceError.unreachable("what answers at the control socket is not a device")

@@ -10,10 +10,13 @@ public protocol ControlRequest: Codable, Sendable {
     static var path: String { get }
     /// A query is a GET without a body; it changes nothing.
     static var isQuery: Bool { get }
+    /// Whether it can be sent again when nobody knows what became of it, because its daemon ended without an answer.
+    static var isRepeatable: Bool { get }
 }
 
 extension ControlRequest {
     public static var isQuery: Bool { false }
+    public static var isRepeatable: Bool { true }
 }
 
 public enum ControlPath {
@@ -65,6 +68,7 @@ public struct UnlockRequest: ControlRequest {
 public struct InstallRequest: ControlRequest {
     public typealias Reply = App
     public static let path = "install"
+    public static let isRepeatable = false
     /// The absolute path of the `.app` directory.
     public var app: String
     public var groups: [String]?
@@ -88,6 +92,7 @@ public struct InstallRequest: ControlRequest {
 public struct UninstallRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "uninstall"
+    public static let isRepeatable = false
     public var app: String
 
     public init(app: String) {
@@ -99,6 +104,7 @@ public struct UninstallRequest: ControlRequest {
 public struct ResetRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "reset"
+    public static let isRepeatable = false
     public var app: String
 
     public init(app: String) {
@@ -126,6 +132,7 @@ public struct DeliverRequest: ControlRequest {
     /// The paths of what was delivered, relative to the app's home.
     public typealias Reply = [String]
     public static let path = "deliver"
+    public static let isRepeatable = false
     public var app: String
     /// Absolute paths of the host.
     public var files: [String]

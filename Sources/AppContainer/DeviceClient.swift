@@ -97,9 +97,7 @@ public struct DeviceClient: Sendable {
         if progress == nil {
             return try DeviceClient.decode(Request.Reply.self, from: plain)
         }
-        guard let result else {
-            throw .unreachable("the device's daemon ended before it answered; see daemon.log in the device directory")
-        }
+        guard let result else { throw .ended }
         return result
     }
 

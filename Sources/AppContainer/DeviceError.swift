@@ -13,8 +13,11 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
         self.message = message
     }
 
-    /// Nobody answers at the control socket.
+    /// Nobody listens at the control socket. Nothing was sent.
     public static let unreachableKind = "daemonUnreachable"
+
+    /// The daemon ended before it answered; whether it did what it was asked is not known.
+    public static let endedKind = "daemonEnded"
 
     /// The task that waited for the answer was cancelled.
     public static let cancelledKind = "cancelled"
@@ -22,6 +25,10 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
     static func unreachable(_ message: String) -> DeviceError {
         DeviceError(kind: unreachableKind, message: message)
     }
+
+    static let ended = DeviceError(
+        kind: endedKind,
+        message: "the device's daemon ended before it answered; see daemon.log in the device directory")
 }
 
 extension DeviceError: CustomStringConvertible {

@@ -2,48 +2,43 @@
 
 import AppContainer
 import FlyingFox
-import FlyingSocks
-import FoundationEssentials
 import Logging
 import SandboxModel
 
 struct ControlHandler: HTTPHandler {
     private let routes: [String: Route]
-    private let queue = WorkQueue()
     private let log: Logger
+    private let answers: Answers
 
     /// - Parameters:
+    ///   - answers: counts the answers that are under way.
     ///   - shutdown: ends the device; runs where it may block.
-    ///   - ended: called when the answer to that has gone out, or could not.
-    init(
-        device: any ServedDevice, log: Logger, shutdown: @escaping @Sendable () -> Void,
-        ended: @escaping @Sendable () -> Void
-    ) {
+    init(device: any ServedDevice, log: Logger, answers: Answers, shutdown: @escaping @Sendable () -> Void) {
         self.log = log
-        routes = ControlHandler.routes(device: device, queue: queue, log: log, shutdown: shutdown, ended: ended)
+        self.answers = answers
+        routes = ControlHandler.routes(device: device, queue: WorkQueue(), log: log, shutdown: shutdown)
     }
 
     /// What one path does.
     struct Route: Sendable {
         let isQuery: Bool
-        let answer: @Sendable (_ body: [UInt8], _ lines: Bool) async throws(Complaint) -> HTTPResponse
+        let answer: @Sendable (_ body: [UInt8], _ lines: Bool) async throws(Complaint) -> ControlReply
     }
 
     func handleRequest(_ request: HTTPRequest) async -> HTTPResponse {
+        let answer = answers.begin()
         do throws(Complaint) {
-            return try await answer(request)
+            return try await reply(to: request).response(answer)
         } catch {
             log.refusal(request.path, error)
-            return ControlHandler.failure(error, status: error.kind.status)
+            return ControlReply.failure(error).response(answer)
         }
     }
 
-    private func answer(_ request: HTTPRequest) async throws(Complaint) -> HTTPResponse {
-        let body = try await body(of: request)
-        guard let body else {
+    private func reply(to request: HTTPRequest) async throws(Complaint) -> ControlReply {
+        guard let body = try await body(of: request) else {
             let limit = ControlPath.largestBody
-            return ControlHandler.failure(
-                Complaint(.badRequest, "the request is larger than \(limit) bytes"), status: 413)
+            return .failure(Complaint(.badRequest, "the request is larger than \(limit) bytes"), status: 413)
         }
         guard request.path.hasPrefix(ControlPath.root),
             let route = routes[String(request.path.dropFirst(ControlPath.root.count))]
@@ -52,9 +47,8 @@ struct ControlHandler: HTTPHandler {
         }
         guard request.method == (route.isQuery ? .GET : .POST) else {
             let method = route.isQuery ? "GET" : "POST"
-            return ControlHandler.failure(
-                Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405,
-                headers: [HTTPHeader("Allow"): method])
+            return .failure(
+                Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405, allow: method)
         }
         let lines = request.headers[HTTPHeader("Accept")]?.contains(ControlMedia.lines) ?? false
         return try await route.answer(body, lines)
@@ -76,48 +70,6 @@ struct ControlHandler: HTTPHandler {
             throw Complaint(.badRequest, "the body of the request ended early")
         }
         return received <= limit ? body : nil
-    }
-
-    // MARK: Answers
-
-    /// - Parameters:
-    ///   - lines: the client asked for lines, of which this is the only one.
-    ///   - gone: called when the answer has gone out, or could not.
-    static func success(
-        _ value: some Encodable & Sendable, lines: Bool = false, then gone: (@Sendable () -> Void)? = nil
-    ) -> HTTPResponse {
-        let body = lines ? ControlJSON.line(ResultLine(result: value)) : ControlJSON.line(value)
-        let type = lines ? ControlMedia.lines : ControlMedia.json
-        guard let gone else {
-            return HTTPResponse(statusCode: .ok, headers: [.contentType: type], body: Data(body))
-        }
-        return HTTPResponse(
-            statusCode: .ok, headers: [.contentType: type],
-            body: HTTPBodySequence(from: LastBody(body, then: gone), count: body.count, suggestedBufferSize: body.count))
-    }
-
-    static func failure(
-        _ complaint: Complaint, status: Int, headers: HTTPHeaders = HTTPHeaders()
-    ) -> HTTPResponse {
-        var headers = headers
-        headers[.contentType] = ControlMedia.json
-        return HTTPResponse(
-            statusCode: HTTPStatusCode(status, phrase: phrase(status)), headers: headers,
-            body: Data(ControlJSON.line(Failure(DeviceError(complaint)))))
-    }
-
-    private static func phrase(_ status: Int) -> String {
-        switch status {
-        case 400: "Bad Request"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 409: "Conflict"
-        case 413: "Content Too Large"
-        case 503: "Service Unavailable"
-        case 507: "Insufficient Storage"
-        default: "Internal Server Error"
-        }
     }
 }
 

@@ -54,7 +54,7 @@ extension Complaint.Kind {
         case .wrongPasscode, .passcodeNeeded, .notAllowed, .deviceLocked: 403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists: 409
-        case .daemonUnreachable, .shuttingDown: 503
+        case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace: 507
         case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged: 500
         }

@@ -1,14 +1,12 @@
 // Which request of the control API is which call on the device.
 
 import AppContainer
-import FlyingFox
 import Logging
 import SandboxModel
 
 extension ControlHandler {
     static func routes(
-        device: any ServedDevice, queue: WorkQueue, log: Logger, shutdown: @escaping @Sendable () -> Void,
-        ended: @escaping @Sendable () -> Void
+        device: any ServedDevice, queue: WorkQueue, log: Logger, shutdown: @escaping @Sendable () -> Void
     ) -> [String: Route] {
         var routes: [String: Route] = [:]
 
@@ -27,14 +25,12 @@ extension ControlHandler {
                             throw error
                         }
                     }
-                    return HTTPResponse(
-                        statusCode: .ok, headers: [.contentType: ControlMedia.lines],
-                        body: HTTPBodySequence(from: work))
+                    return .work(work)
                 }
                 let result = await queue.run { () -> Result<Request.Reply, Complaint> in
                     Result { () throws(Complaint) in try call(request) { _ in true } }
                 }
-                return success(try result.get())
+                return .success(try result.get())
             }
         }
 
@@ -70,7 +66,7 @@ extension ControlHandler {
         }
         routes[ShutdownRequest.path] = Route(isQuery: ShutdownRequest.isQuery) { (_, lines) throws(Complaint) in
             await queue.run { shutdown() }
-            return success(Done(), lines: lines, then: ended)
+            return .success(Done(), lines: lines)
         }
         // Waits without a thread.
         routes[MountEndRequest.path] = Route(isQuery: MountEndRequest.isQuery) { (body, lines) throws(Complaint) in
@@ -78,7 +74,7 @@ extension ControlHandler {
             await withCheckedContinuation { continuation in
                 device.whenMountEnds(request.mountPoint) { continuation.resume() }
             }
-            return success(Done(), lines: lines)
+            return .success(Done(), lines: lines)
         }
         return routes
     }

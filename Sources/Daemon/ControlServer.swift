@@ -13,21 +13,21 @@ public import SandboxModel
 public struct ControlServer: Sendable {
     private let server: HTTPServer
     private let socket: String
+    private let answers = Answers()
 
     /// - Parameters:
     ///   - socket: a path in a directory of mode 0700. What a killed daemon left there is removed.
-    ///   - onShutdown: called when a client has asked for the end, the device has ended, and the client was told.
+    ///   - onShutdown: called when a client has asked for the end and the device has ended.
     public init(
         socket: String, device: any ServedDevice, log: Logger, onShutdown: @escaping @Sendable () -> Void
     ) {
         self.socket = socket
-        let handler = ControlHandler(
-            device: device, log: log,
-            shutdown: {
-                // First of all: whoever comes from now on finds no daemon, and waits for this one's end.
-                ControlServer.remove(socket)
-                device.shutdown()
-            }, ended: onShutdown)
+        let handler = ControlHandler(device: device, log: log, answers: answers) {
+            // First of all: whoever comes from now on finds no daemon, and waits for this one's end.
+            ControlServer.remove(socket)
+            device.shutdown()
+            onShutdown()
+        }
         // A request may take as long as it takes: progress and closed connections end what should end.
         let year: TimeInterval = 365 * 24 * 3600
         server = HTTPServer(
@@ -57,6 +57,11 @@ public struct ControlServer: Sendable {
 
     private static func remove(_ socket: String) {
         _ = try? systemCall { unsafe unlink(socket) }
+    }
+
+    /// Waits until the answers that are under way have gone out, for a second at most.
+    public func drain() async {
+        await answers.drain()
     }
 
     /// Ends the server and what it is answering.

@@ -44,13 +44,21 @@ public enum DaemonLauncher {
     public static func send<Request: ControlRequest>(
         _ request: Request, to device: String, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(Complaint) -> Request.Reply {
+        var attempts = 0
         while true {
             let client = try await connect(to: device)
+            attempts += 1
             do throws(DeviceError) {
                 return try await client.send(request, progress: progress)
             } catch {
-                // It was asked to end in between. To connect again is to wait for that, and to start another.
-                guard error.kind == Complaint.Kind.shuttingDown.rawValue else { throw Complaint(error) }
+                // It ended in between. To connect again is to wait for that end, and to start another.
+                let retry =
+                    switch error.kind {
+                    case DeviceError.unreachableKind, Complaint.Kind.shuttingDown.rawValue: true
+                    case DeviceError.endedKind: Request.isRepeatable
+                    default: false
+                    }
+                guard retry, attempts < 5 else { throw Complaint(error) }
             }
         }
     }

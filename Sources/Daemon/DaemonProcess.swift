@@ -36,6 +36,7 @@ public enum DaemonProcess {
         started.server.close()
         await WorkQueue().run { started.device.shutdown() }
         DaemonRecord.remove(from: path)
+        await started.server.drain()
         started.log.info("ended")
         return 0
     }

@@ -1,7 +1,6 @@
 // The body of an answer that tells of its progress: newline-delimited JSON while the work is under way.
 
 import AppContainer
-import FlyingFox
 import FlyingSocks
 import FoundationEssentials
 import SandboxModel
@@ -11,9 +10,11 @@ import Synchronization
 struct WorkBody: AsyncBufferedSequence {
     typealias Element = UInt8
     private let lines: AsyncStream<[UInt8]>
+    private var answer: Answers.Answer?
 
     struct AsyncIterator: AsyncBufferedIteratorProtocol {
         var lines: AsyncStream<[UInt8]>.AsyncIterator
+        let answer: Answers.Answer?
 
         /// FlyingFox reads bodies in pieces only.
         mutating func next() async throws -> UInt8? { nil }
@@ -24,7 +25,14 @@ struct WorkBody: AsyncBufferedSequence {
     }
 
     func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(lines: lines.makeAsyncIterator())
+        AsyncIterator(lines: lines.makeAsyncIterator(), answer: answer)
+    }
+
+    /// The same body, which keeps its answer until it has gone out.
+    func owed(_ answer: Answers.Answer) -> WorkBody {
+        var body = self
+        body.answer = answer
+        return body
     }
 
     /// Starts the work on a thread where it may block.

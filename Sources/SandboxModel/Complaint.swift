@@ -34,6 +34,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case badRequest
         case deviceLocked
         case shuttingDown
+        case daemonEnded
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -66,6 +67,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .badRequest: 27
             case .deviceLocked: 28
             case .shuttingDown: 29
+            case .daemonEnded: 30
             }
         }
     }

@@ -55,7 +55,9 @@ struct Status: AsyncParsableCommand {
                 return try await client.status()
             } catch {
                 // It ended in between: then the records say all there is to say.
-                guard error.kind == DeviceError.unreachableKind else { throw Complaint(error) }
+                guard [DeviceError.unreachableKind, DeviceError.endedKind].contains(error.kind) else {
+                    throw Complaint(error)
+                }
             }
         }
         return try OfflineDevice.status(path)

@@ -1,0 +1,67 @@
+// What a request is answered with, before it is HTTP.
+
+import AppContainer
+import FlyingFox
+import FoundationEssentials
+import SandboxModel
+
+struct ControlReply: Sendable {
+    private enum Body: Sendable {
+        case bytes([UInt8])
+        case work(WorkBody)
+    }
+
+    private var status = 200
+    private var type = ControlMedia.json
+    private let body: Body
+    /// Methods that the path has, where the request had another.
+    private var allow: String?
+
+    /// - Parameter lines: the client asked for lines, of which this is the only one.
+    static func success(_ value: some Encodable & Sendable, lines: Bool = false) -> ControlReply {
+        lines
+            ? ControlReply(type: ControlMedia.lines, body: .bytes(ControlJSON.line(ResultLine(result: value))))
+            : ControlReply(body: .bytes(ControlJSON.line(value)))
+    }
+
+    /// Lines that follow work under way.
+    static func work(_ body: WorkBody) -> ControlReply {
+        ControlReply(type: ControlMedia.lines, body: .work(body))
+    }
+
+    static func failure(_ complaint: Complaint, status: Int? = nil, allow: String? = nil) -> ControlReply {
+        ControlReply(
+            status: status ?? complaint.kind.status,
+            body: .bytes(ControlJSON.line(AppContainer.Failure(DeviceError(complaint)))), allow: allow)
+    }
+
+    /// - Parameter answer: kept until the answer has gone out.
+    func response(_ answer: Answers.Answer) -> HTTPResponse {
+        var headers: HTTPHeaders = [.contentType: type]
+        if let allow { headers[HTTPHeader("Allow")] = allow }
+        let sequence =
+            switch body {
+            case .bytes(let bytes):
+                HTTPBodySequence(
+                    from: AnswerBody(bytes, answer), count: bytes.count, suggestedBufferSize: bytes.count)
+            case .work(let work): HTTPBodySequence(from: work.owed(answer))
+            }
+        return HTTPResponse(
+            statusCode: HTTPStatusCode(status, phrase: ControlReply.phrase(status)), headers: headers, body: sequence)
+    }
+
+    private static func phrase(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 400: "Bad Request"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 503: "Service Unavailable"
+        case 507: "Insufficient Storage"
+        default: "Internal Server Error"
+        }
+    }
+}
