@@ -84,7 +84,15 @@ let package = Package(
         .target(name: "CHostFaults", path: "Tests/CHostFaults"),
         tests("ContentTests", of: ["BackingStore", "CHostFaults", "DataProtection", "Platform", "SandboxModel"]),
         tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
+        tests(
+            "ContainerMountTests",
+            of: [
+                "BackingStore", "ContainerMount", "ContainerVolume", "DataProtection", "FuseBridge", "Platform",
+                "SandboxModel",
+            ]),
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
+        tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
+        tests("AppContainerTests", of: ["AppContainer"]),
         tests(
             "DaemonTests",
             of: [

@@ -10,7 +10,7 @@ import SandboxModel
 /// and cached pages are the same in whatever mount a file is seen.
 final class DeviceMount: Sendable {
     let volume: Volume
-    private let session: Session
+    let session: Session
     private let directory: String
     private let device: String
     private let mounted: MountedVolume

@@ -9,48 +9,37 @@ enum MountPoint {
     static let subtype = "appcontainer"
     static let type = "fuse.appcontainer"
 
-    /// A directory to mount at, cleared of a mount whose daemon has died.
+    /// A directory to mount at, cleared of mounts whose daemon has died.
     /// - Returns: the path as the kernel's list of mounts will have it.
     /// - Throws: ``Complaint`` of kind `mountPoint` or `alreadyMounted`.
     static func prepare(_ path: String) throws(Complaint) -> String {
-        let status = try status(path)
-        guard status.kind == .directory else {
-            throw Complaint(.mountPoint, "\(path) is not a directory: name a directory to mount at")
+        // Each turn takes one dead mount away; more than a few can only be somebody else's doing.
+        for _ in 0..<16 {
+            guard let place = try resolve(path) else { continue }
+            guard let there = (try? MountInfo.all())?.last(where: { $0.mountPoint == place }), there.type == type else {
+                return place
+            }
+            guard isDead(place) else {
+                throw Complaint(.alreadyMounted, "\(place) already shows \(there.source): unmount it first")
+            }
+            guard removeDead(at: place) else { break }
         }
-        let place: String
-        do throws(SystemError) {
-            place = try HostPath.resolved(path)
-        } catch {
-            throw Complaint(.mountPoint, "\(path): \(error.message)")
-        }
-        if let there = (try? MountInfo.all())?.last(where: { $0.mountPoint == place }), there.type == type {
-            throw Complaint(.alreadyMounted, "\(place) already shows \(there.source): unmount it first")
-        }
-        return place
+        throw Complaint(
+            .mountPoint, "\(path) is a mount whose server has died: unmount it as the user who made it")
     }
 
-    private static func status(_ path: String) throws(Complaint) -> FileStatus {
-        var removed = 0
-        while true {
-            do throws(SystemError) {
-                try HostPath.requireAnswer(path)
-                return try HostPath.status(path)
-            } catch {
-                switch error.code {
-                case ENOTCONN:
-                    // Each turn takes one dead mount away; more than a few can only be somebody else's doing.
-                    guard removed < 16, removeDead(at: path) else {
-                        throw Complaint(
-                            .mountPoint, "\(path) is a mount whose server has died: unmount it as the user who made it")
-                    }
-                    removed += 1
-                case ENOENT:
-                    throw Complaint(.mountPoint, "\(path) does not exist: make the directory first")
-                default:
-                    throw Complaint(.mountPoint, "\(path): \(error.message)")
-                }
+    /// - Returns: nil when a dead mount was in the way and has been taken away.
+    private static func resolve(_ path: String) throws(Complaint) -> String? {
+        do throws(SystemError) {
+            if try HostPath.status(path).kind == .directory { return try HostPath.resolved(path) }
+        } catch {
+            switch error.code {
+            case ENOTCONN where removeDead(at: path): return nil
+            case ENOENT: throw Complaint(.mountPoint, "\(path) does not exist: make the directory first")
+            default: throw Complaint(.mountPoint, "\(path): \(error.message)")
             }
         }
+        throw Complaint(.mountPoint, "\(path) is not a directory: name a directory to mount at")
     }
 
     private static func removeDead(at path: String) -> Bool {
@@ -70,8 +59,7 @@ enum MountPoint {
         return (above == "/" ? "" : above) + path[slash...]
     }
 
-    /// Takes away what a killed daemon of the same device left anywhere. The caller serves the device, so whatever
-    /// shows it and does not answer has no server any more.
+    /// Takes away what a killed daemon of the same device left anywhere.
     static func removeAbandoned(of device: String) {
         for mount in ((try? MountInfo.all()) ?? []).reversed()
         where mount.type == type && mount.source.hasPrefix(device + ":") && isDead(mount.mountPoint) {
@@ -79,13 +67,11 @@ enum MountPoint {
         }
     }
 
+    /// Asks the server. The kernel goes on answering what it remembers, attributes for one, when that has died; the
+    /// filesystem's figures it never remembers.
     private static func isDead(_ path: String) -> Bool {
-        do throws(SystemError) {
-            try HostPath.requireAnswer(path)
-            return false
-        } catch {
-            return error.code == ENOTCONN
-        }
+        var figures = statvfs()
+        return unsafe statvfs(path, &figures) == -1 && errno == ENOTCONN
     }
 
     /// Has everything written out that the kernel holds of the filesystem seen at a path.

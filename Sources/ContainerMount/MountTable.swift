@@ -101,6 +101,7 @@ public final class MountTable: Sendable {
             guard !state.withLock({ $0.hasEnded }) else {
                 throw Complaint(.shuttingDown, "the device is shutting down: try again when it has")
             }
+            settle(home.app)
             try requireFree(home)
             if state.withLock({ $0.watch == nil }) { try begin() }
             let place = try MountPoint.prepare(path)
@@ -129,6 +130,17 @@ public final class MountTable: Sendable {
             state.withLock { $0.watch = watch }
         } catch {
             throw Complaint(.unexpected, "the list of mounts cannot be watched: \(error.message)")
+        }
+    }
+
+    /// Takes note of an outside umount that came just before: the kernel's news of it, and the end of its session, may
+    /// still be on their way.
+    private func settle(_ app: ContainerIdentifier) {
+        guard mount(of: app) != nil || volume(of: app) != nil else { return }
+        review()
+        let deadline = ContinuousClock.now + .milliseconds(500)
+        while mount(of: app) == nil, volume(of: app) != nil, ContinuousClock.now < deadline {
+            usleep(2000)
         }
     }
 
@@ -198,7 +210,7 @@ public final class MountTable: Sendable {
     }
 
     /// Looks which mounts are gone from the kernel's list.
-    private func review() {
+    public func review() {
         // The records first: a mount is in the list before it is in the table.
         let records = state.withLock { Array($0.records.values) }
         guard let list = try? MountInfo.all() else { return }

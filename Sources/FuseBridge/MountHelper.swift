@@ -6,8 +6,13 @@ import CPlatform
 import Glibc
 import Platform
 import SandboxModel
+import Synchronization
 
 enum MountHelper {
+    /// Held while a child has copies of this process's descriptors. Closing one that lies in a mount asks the mount's
+    /// server, which therefore must not stop meanwhile: the child would wait for it, and keep its connection open.
+    static let spawning = Mutex(())
+
     /// - Returns: the descriptor of the connection.
     static func mount(at path: String, options: String) throws(MountFailure) -> Int32 {
         var ends: [Int32] = [-1, -1]
@@ -41,13 +46,15 @@ enum MountHelper {
         // Copies that live until the helper is started, with the NULL that ends an argument vector.
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe ([helper] + words).map { unsafe strdup($0) }
         unsafe arguments.append(nil)
-        defer { for unsafe argument in unsafe arguments { unsafe free(argument) } }
+        defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
         var ends: [Int32] = [-1, -1]
         guard unsafe platform_pipe(&ends) == 0 else { throw MountFailure.system("no pipe", errno) }
         let output = Descriptor(owning: ends[0])
         let input = Descriptor(owning: ends[1])
         var child: pid_t = 0
-        let code = unsafe platform_spawn_mount_helper(&child, helper, arguments, input.number, socket)
+        let code = spawning.withLock { _ in
+            unsafe platform_spawn_mount_helper(&child, helper, arguments, input.number, socket)
+        }
         _ = consume input
         guard code == 0 else { throw MountFailure.system("\(helper) cannot be started", code) }
         let said = (try? output.readToEnd()) ?? []

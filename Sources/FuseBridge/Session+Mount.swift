@@ -56,7 +56,8 @@ extension Session {
     func mountThroughHelper(at path: String) throws(MountFailure) -> Int32 {
         // The helper splits the list at commas, and takes what follows a backslash as it is.
         let source = options.source.map { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
-        var list = "\(options.readOnly ? "ro" : "rw"),nosuid,nodev,fsname=\(source),subtype=\(options.subtype),default_permissions"
+        var list =
+            "\(options.readOnly ? "ro" : "rw"),nosuid,nodev,fsname=\(source),subtype=\(options.subtype),default_permissions"
         if options.otherUsers { list += ",allow_other" }
         return try MountHelper.mount(at: path, options: list)
     }

@@ -84,11 +84,13 @@ import Synchronization
     /// Ends the session though mounts of it are left: requests under way are answered, and whoever uses the mount
     /// gets ENOTCONN from then on. Returns when it has ended; never from a request.
     public func stop() {
-        stopping.store(true, ordering: .relaxed)
-        // Again and again, because a worker may be about to wait when the interruption comes.
-        while !hasEnded.access({ $0 }) {
-            workers.withLock { for worker in $0 { worker.interrupt() } }
-            usleep(1000)
+        MountHelper.spawning.withLock { _ in
+            stopping.store(true, ordering: .relaxed)
+            // Again and again, because a worker may be about to wait when the interruption comes.
+            while !hasEnded.access({ $0 }) {
+                workers.withLock { for worker in $0 { worker.interrupt() } }
+                usleep(1000)
+            }
         }
     }
 

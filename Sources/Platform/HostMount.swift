@@ -1,8 +1,8 @@
 // Mounts of the host: the calls of mount(2), for a process that may make them.
 
+import CPlatform
 import Glibc
 public import SandboxModel
-import CPlatform
 
 public enum HostMount {
     /// A new mount. Programs on it gain no privileges (MS_NOSUID) and device nodes mean nothing (MS_NODEV).

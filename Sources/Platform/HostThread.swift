@@ -1,8 +1,8 @@
 // A thread of the host that somebody joins: for loops that block in the kernel, which the concurrency pool must not.
 
+import CPlatform
 import Glibc
 public import SandboxModel
-import CPlatform
 
 /// A running thread. It ends when its body returns; whoever made it calls ``join()`` once.
 @safe public final class HostThread: @unchecked Sendable {

@@ -1,0 +1,116 @@
+// Containers in a fresh directory, and a table that mounts them, for one test. Nothing stays mounted after it.
+
+import BackingStore
+import ContainerVolume
+import DataProtection
+import Foundation
+import Platform
+import SandboxModel
+import Synchronization
+import Testing
+
+@testable import ContainerMount
+
+let isRoot = geteuid() == 0
+let notes = ContainerIdentifier("com.example.Notes")!
+let mail = ContainerIdentifier("com.example.Mail")!
+let shared = ContainerIdentifier("group.com.example.shared")!
+
+final class MountFixture: Sendable {
+    let root: String
+    private let context: StoreContext
+    private let endings = Mutex<[ContainerIdentifier]>([])
+    private let tables = Mutex<[MountTable]>([])
+
+    var device: String { root + "/device, with a comma" }
+    /// A directory to mount at.
+    var place: String { root + "/mount point" }
+
+    init() throws {
+        root = "/var/tmp/appcontainer-mount-\(UUID().uuidString)"
+        let keys = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: .standard).1
+        context = StoreContext(
+            keys: keys, history: SessionHistory(current: 1, killed: [], powerLost: []),
+            report: { Issue.record("corrupt: \($0)") })
+        for path in [place, root + "/other", device, root + "/run"] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        unsafe chmod(root + "/run", 0o700)
+    }
+
+    /// Runs the test, and ends whatever it left mounted.
+    static func run(_ body: (MountFixture) throws -> Void) throws {
+        let fixture = try MountFixture()
+        defer {
+            for table in fixture.tables.withLock({ $0 }) { table.shutDown() }
+            let left = (try? MountInfo.all())?.filter { $0.mountPoint.hasPrefix(fixture.root) } ?? []
+            #expect(left == [], "a mount was left behind")
+            // Never into a mount that was left behind.
+            if left.isEmpty { try? FileManager.default.removeItem(atPath: fixture.root) }
+        }
+        try body(fixture)
+    }
+
+    func makeTable() throws -> MountTable {
+        let anchor = SharedDescriptor(try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
+        let context = context
+        let table = MountTable(
+            device: device, privateDirectory: root + "/run/private",
+            makeVolume: { Volume(view: $0, device: anchor, context: context) },
+            ended: { [weak self] mount in self?.endings.withLock { $0.append(mount.app) } })
+        tables.withLock { $0.append(table) }
+        return table
+    }
+
+    /// The mounts that are told to have ended, once there are so many.
+    func ended(count: Int) -> [ContainerIdentifier] {
+        for _ in 0..<500 where endings.withLock({ $0.count }) < count { usleep(10_000) }
+        usleep(20_000)
+        return endings.withLock { $0 }
+    }
+
+    /// An app's containers, made when they are not there.
+    func home(_ app: ContainerIdentifier, groups: [ContainerIdentifier] = []) throws -> Home {
+        let data = "\(device)/data-\(app)"
+        let bundle = "\(device)/bundle-\(app)/Notes.app"
+        for path in [
+            "\(data)/Documents", "\(data)/Library/Caches", "\(data)/Library/Preferences", "\(data)/tmp", bundle,
+        ] + groups.map({ "\(device)/\($0)" }) {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        try "sealed".write(toFile: bundle + "/Info.plist", atomically: false, encoding: .utf8)
+        func anchor(_ path: String) throws -> SharedDescriptor {
+            SharedDescriptor(try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY))
+        }
+        var containers: [ContainerIdentifier: SharedDescriptor] = [:]
+        for group in groups { containers[group] = try anchor("\(device)/\(group)") }
+        return Home(
+            app: app, bundleName: "Notes.app", bundle: try anchor(bundle), data: try anchor(data),
+            groups: containers, iCloud: [:], owner: geteuid(), group: getegid(), isPrivate: true)
+    }
+
+    /// The file of the host that stores one of an app's.
+    func backing(_ app: ContainerIdentifier, _ path: String) -> String { "\(device)/data-\(app)/\(path)" }
+}
+
+func write(_ text: String, to path: String, flags: Int32 = O_CREAT | O_WRONLY | O_TRUNC) throws {
+    let file = try Descriptor.open(path: path, flags: flags, mode: 0o644)
+    try file.append(Array(text.utf8))
+}
+
+func read(_ path: String) throws -> String {
+    String(decoding: try HostPath.contents(path), as: UTF8.self)
+}
+
+/// The error number of a call that answers -1.
+func code(_ result: some BinaryInteger) -> Int32 { result == -1 ? errno : 0 }
+
+func complaint(_ body: () throws(Complaint) -> Void) -> Complaint? {
+    do throws(Complaint) {
+        try body()
+        return nil
+    } catch {
+        #expect(!error.message.contains("\n"))
+        return error
+    }
+}
