@@ -1,6 +1,7 @@
 // One file of a data container: its key, its length, and the pages that say what is true of its blocks.
 
 import DataProtection
+import Glibc
 public import Platform
 public import SandboxModel
 
@@ -100,6 +101,9 @@ public final class EncryptedFile: @unchecked Sendable {
             context.note(Corruption(inode: status.inode, place: place))
             return .corrupt
         }
+        if isWritable, isUnfinishedCreation(file, status, context) {
+            return try create(file, inode: status.inode, protection: .standard, context: context)
+        }
         let header = ContentPage()
         let got = try onHost { () throws(SystemError) in
             try file.descriptor.read(into: header.bytes, count: ContentPage.size, from: 0)
@@ -126,6 +130,24 @@ public final class EncryptedFile: @unchecked Sendable {
         }
         content.lengthWasSettled = content.contentLength != ContentLayout.length(ofBacking: status.size)
         return content
+    }
+
+    /// Whether an empty backing file is one whose creation a killed process, or a host that lost power, did not
+    /// finish. Otherwise it was cut to nothing: a file without content has a header.
+    ///
+    /// A process is killed between creating the file and writing its header: nothing has changed it since it came
+    /// into being. A host that loses power may have made the name durable and not the header.
+    private static func isUnfinishedCreation(
+        _ file: SharedDescriptor, _ status: FileStatus, _ context: StoreContext
+    ) -> Bool {
+        guard status.size == 0 else { return false }
+        switch context.history.worstEnding {
+        case .orderly: return false
+        case .powerLost: return true
+        case .killed:
+            guard let birth = try? file.descriptor.birthTime() else { return false }
+            return birth.tv_sec == status.modificationTime.tv_sec && birth.tv_nsec == status.modificationTime.tv_nsec
+        }
     }
 
     /// Makes the descriptor one that can write, when a writer joins readers.

@@ -32,6 +32,9 @@ public struct SessionHistory: Sendable {
         return killed.contains(session) ? .killed : .orderly
     }
 
+    /// How the worst of all sessions ended.
+    var worstEnding: Ending { !powerLost.isEmpty ? .powerLost : killed.isEmpty ? .orderly : .killed }
+
     /// Whether the host stopped at some time after this session began.
     public func lostPower(since session: UInt32) -> Bool {
         powerLost.contains { $0 >= session }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -190,4 +191,18 @@ int platform_removexattr(const char *path, const char *name, int follow) {
 
 long platform_listxattr(const char *path, char *list, size_t size, int follow) {
     return follow ? listxattr(path, list, size) : llistxattr(path, list, size);
+}
+
+int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds) {
+    struct statx status;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) {
+        return -1;
+    }
+    if (!(status.stx_mask & STATX_BTIME)) {
+        errno = ENODATA;
+        return -1;
+    }
+    *seconds = status.stx_btime.tv_sec;
+    *nanoseconds = status.stx_btime.tv_nsec;
+    return 0;
 }

@@ -50,6 +50,8 @@ final class Node: @unchecked Sendable {
         var anchor: SharedDescriptor?
         /// Names the node after its last known name went.
         var orphan: SharedDescriptor?
+        /// Its status when that name went.
+        var lastStatus: FileStatus?
         /// The home, for the nodes that stand for one.
         var home: Home?
     }

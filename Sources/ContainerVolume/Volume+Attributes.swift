@@ -20,6 +20,8 @@ public struct AttributeChange: Sendable {
     public var modificationTime: Time?
 
     public init() {}
+
+    var isOnlyTimes: Bool { mode == nil && owner == nil && group == nil && size == nil }
 }
 
 extension Volume {
@@ -46,6 +48,7 @@ extension Volume {
             if change.size != nil { try permit(.truncate, on: node.zone) }
             if change.accessTime != nil || change.modificationTime != nil { try permit(.changeTimes, on: node.zone) }
 
+            if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) { return status }
             if let size = change.size { try truncate(node, to: size, handle) }
             let place: Place = if let handle { .descriptor(handle.backing) } else { try self.place(of: node) }
             try onHost { () throws(SystemError) in
@@ -60,6 +63,17 @@ extension Volume {
             }
             return try status(of: node)
         }
+    }
+
+    /// The status of a file that was removed and that nobody has open.
+    ///
+    /// The kernel sends the times of every file that it sees removed, to be written before the file itself goes:
+    /// nobody will ask for them again.
+    private func statusOfRemoved(_ node: Node) -> FileStatus? {
+        guard let status = node.rare?.lastStatus, openLock(of: node).reading({ node.open == nil }) else { return nil }
+        var shown = present(status, zone: node.zone, home: home(of: node)).raw
+        shown.st_nlink = 0
+        return FileStatus(shown)
     }
 
     private func changeMode(_ mode: mode_t, at place: Place) throws(SystemError) {

@@ -37,10 +37,15 @@ extension Volume {
     private struct Kept {
         let node: Node
         let orphan: SharedDescriptor?
+        let status: FileStatus
 
         func settle(_ table: NodeTable, _ name: FileName, _ parent: Node) {
             table.removeName(name, in: parent, of: node)
-            if let orphan, node.parent == nil { node.withRare { $0.orphan = orphan } }
+            guard let orphan, node.parent == nil else { return }
+            node.withRare { rare in
+                rare.orphan = orphan
+                rare.lastStatus = status
+            }
         }
     }
 
@@ -55,7 +60,7 @@ extension Volume {
         let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
         guard let node = table.known(inode: status.inode) else { return nil }
         let isLast = table.isOnlyName(name, in: parent, of: node)
-        return Kept(node: node, orphan: isLast ? descriptor : nil)
+        return Kept(node: node, orphan: isLast ? descriptor : nil, status: status)
     }
 
     /// Moves an entry to another name.

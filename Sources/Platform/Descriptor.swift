@@ -127,6 +127,16 @@ public struct Descriptor: ~Copyable, Sendable {
         return FileStatus(status)
     }
 
+    /// When the file was created (statx's btime).
+    /// - Throws: ENODATA where the host filesystem does not record it.
+    public borrowing func birthTime() throws(SystemError) -> timespec {
+        let number = self.number
+        var seconds: Int64 = 0
+        var nanoseconds: UInt32 = 0
+        try systemCall { unsafe platform_birth_time(number, &seconds, &nanoseconds) }
+        return timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))
+    }
+
     public borrowing func changeMode(_ mode: mode_t) throws(SystemError) {
         let number = self.number
         try systemCall { fchmod(number, mode) }

@@ -35,6 +35,9 @@ int platform_set_inode_flags(int fd, uint32_t flags);
 
 long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count);
 
+/// When the file came into being, by statx(2); -1 and ENODATA where the host filesystem does not record it.
+int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds);
+
 /// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
 int platform_clone_file(int from, int to);
 
