@@ -46,7 +46,7 @@ enum MountHelper {
         // Copies that live until the helper is started, with the NULL that ends an argument vector.
         var arguments: [UnsafeMutablePointer<CChar>?] = unsafe ([helper] + words).map { unsafe strdup($0) }
         unsafe arguments.append(nil)
-        defer { unsafe arguments.forEach { unsafe free($0) } }
+        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var ends: [Int32] = [-1, -1]
         guard unsafe platform_pipe(&ends) == 0 else { throw MountFailure.system("no pipe", errno) }
         let output = Descriptor(owning: ends[0])
