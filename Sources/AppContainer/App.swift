@@ -36,4 +36,22 @@ public struct App: Codable, Hashable, Sendable {
         self.owner = owner
         self.mountPoint = mountPoint
     }
+
+    private enum CodingKeys: CodingKey {
+        case identifier, name, bundle, version, container, groups, iCloud, owner, mountPoint
+    }
+
+    /// Writes null where there is nothing, so that a script finds the keys in every answer.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(identifier, forKey: .identifier)
+        try container.encode(name, forKey: .name)
+        try container.encode(bundle, forKey: .bundle)
+        try container.encode(version, forKey: .version)
+        try container.encode(self.container, forKey: .container)
+        try container.encode(groups, forKey: .groups)
+        try container.encode(iCloud, forKey: .iCloud)
+        try container.encode(owner, forKey: .owner)
+        try container.encode(mountPoint, forKey: .mountPoint)
+    }
 }

@@ -22,14 +22,14 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var storedSize: Int64
     public var owner: UInt32
     public var group: UInt32
-    /// The permission bits.
-    public var mode: UInt32
+    /// The permission bits in octal digits, such as `644`.
+    public var mode: String
     /// The path in the device directory; null for what only the mount has.
     public var backing: String?
 
     public init(
         path: String, app: String, kind: String, zone: String, rule: String, protection: String?, readable: Bool,
-        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: UInt32, backing: String?
+        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: String, backing: String?
     ) {
         self.path = path
         self.app = app

@@ -67,7 +67,10 @@ final class DeviceService: ServedDevice {
     }
 
     func apps() throws(Complaint) -> [App] {
-        device.apps.map { App($0, mountPoint: mounts.mountPoint(of: $0.identifier)) }
+        let mounts = mounts.all
+        return device.apps.map { app in
+            App(app, mountPoint: mounts.first { $0.app == app.identifier.text }?.mountPoint)
+        }
     }
 
     func unlock(passcode: String) throws(Complaint) {

@@ -35,15 +35,20 @@ final class Mounts: Sendable {
 
     // MARK: Looking
 
-    var all: [Mount] { table.mounts.map(Mount.init) }
+    /// What is mounted at this moment, whoever has unmounted what.
+    var all: [Mount] {
+        table.review()
+        return table.mounts.map(Mount.init)
+    }
 
     func mountPoint(of app: ContainerIdentifier) -> String? {
-        table.mount(of: app)?.mountPoint
+        all.first { $0.app == app.text }?.mountPoint
     }
 
     /// - Parameter change: what is to happen to the app, such as "uninstalled".
     /// - Throws: ``Complaint`` of kind `inUse` while the app is mounted.
     func requireUnmounted(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
+        table.review()
         if let mount = table.mount(of: app) {
             throw Complaint(.inUse, "\(app) is mounted at \(mount.mountPoint); unmount it before it is \(change)")
         }

@@ -59,7 +59,7 @@ struct Inspect: AsyncParsableCommand {
         } else if let protection = inspection.protection {
             fields.append(("Protection", "\(protection), for what is created here"))
         }
-        fields.append(("Owner", "\(owner), mode \(String(inspection.mode, radix: 8))"))
+        fields.append(("Owner", "\(owner), mode \(inspection.mode)"))
         if let backing = inspection.backing { fields.append(("Backing", backing)) }
         Output.fields(fields.map { (label: $0.0, value: $0.1) })
     }

@@ -1,0 +1,59 @@
+// What goes over the control socket, as a client in another language has to read it.
+
+import AppContainer
+import Foundation
+import Testing
+
+@Suite struct WireTests {
+    private func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    private func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(text.utf8))
+    }
+
+    @Test func `a device that is off has nulls for its daemon`() throws {
+        #expect(try json(DaemonStatus.off) == #"{"pid":null,"socket":null}"#)
+        #expect(try decode(DaemonStatus.self, #"{"pid":null,"socket":null}"#) == .off)
+    }
+
+    @Test func `what a request may leave out can be left out`() throws {
+        let mount = try decode(MountRequest.self, #"{"app":"a","mountPoint":"/m"}"#)
+        #expect(mount.readOnly == nil && mount.allowOther == nil)
+        #expect(try decode(InstallRequest.self, #"{"app":"/a.app"}"#).groups == nil)
+        #expect(try decode(CheckRequest.self, "{}").repair == nil)
+        #expect(try decode(UnmountRequest.self, #"{"mountPoint":"/m"}"#).lazy == nil)
+    }
+
+    @Test func `a failure has a kind and a line`() throws {
+        let failure = Failure(DeviceError(kind: "inUse", message: "it is in use"))
+        #expect(try json(failure) == #"{"complaint":{"kind":"inUse","message":"it is in use"}}"#)
+    }
+
+    @Test func `progress, result and complaint are lines of their own`() throws {
+        let progress = WorkLine<Done>(progress: WorkProgress(activity: "installing", unit: .bytes, done: 1, total: nil))
+        #expect(try json(progress) == #"{"progress":{"activity":"installing","done":1,"unit":"bytes"}}"#)
+        #expect(try json(WorkLine(result: Done())) == #"{"result":{}}"#)
+    }
+
+    @Test func `every request has a path of its own, and those that must not be repeated say so`() {
+        let paths = [
+            StatusRequest.path, ShutdownRequest.path, AppsRequest.path, UnlockRequest.path, InstallRequest.path,
+            UninstallRequest.path, ResetRequest.path, EntitleRequest.path, DeliverRequest.path, MountRequest.path,
+            UnmountRequest.path, MountEndRequest.path, InspectRequest.path, CheckRequest.path,
+        ]
+        #expect(Set(paths).count == paths.count)
+        #expect(!InstallRequest.isRepeatable && !UninstallRequest.isRepeatable)
+        #expect(!ResetRequest.isRepeatable && !DeliverRequest.isRepeatable)
+        #expect(MountRequest.isRepeatable)
+    }
+
+    @Test func `nobody at the socket is an error of its own kind`() async {
+        let client = DeviceClient(socket: "/nonexistent/socket")
+        let error = await #expect(throws: DeviceError.self) { _ = try await client.status() }
+        #expect(error?.kind == DeviceError.unreachableKind)
+    }
+}

@@ -1,0 +1,12 @@
+// The command as its user sees it: every help page, the usual sessions, and what goes wrong in them.
+
+import Testing
+
+@Suite struct TranscriptTests {
+    @Test(arguments: ["help", "usage", "devices", "apps", "passcode", "mounts"])
+    func `the session reads as it did`(name: String) throws {
+        try Sandbox.run { sandbox in
+            try Transcript(name).play(in: sandbox)
+        }
+    }
+}
