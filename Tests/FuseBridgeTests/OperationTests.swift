@@ -32,6 +32,15 @@ import Testing
         }
     }
 
+    @Test func contentComesInLargeRequests() throws {
+        try Mounted.run { mount in
+            let file = try Descriptor.open(path: mount.path("a"), flags: O_CREAT | O_RDWR, mode: 0o600)
+            try file.append([UInt8](repeating: 7, count: 8 << 20))
+            try file.synchronize()
+            #expect(mount.fileSystem.calls("write") <= 16, "1 MiB each, but for the first and the last")
+        }
+    }
+
     @Test func aDirectoryListsWhatWasMade() throws {
         try Mounted.run { mount in
             try #require(unsafe mkdir(mount.path("d"), 0o755) == 0)
