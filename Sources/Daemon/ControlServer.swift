@@ -43,7 +43,7 @@ public struct ControlServer: Sendable {
         let running = Task { [server] in try await server.run() }
         do {
             try await server.waitUntilListening()
-            try systemCall { unsafe chmod(socket, S_IRUSR | S_IWUSR) }
+            try HostPath.changeMode(of: socket, to: S_IRUSR | S_IWUSR)
         } catch {
             running.cancel()
             throw Complaint(.unexpected, "cannot listen on \(socket): \(error)")
@@ -56,7 +56,7 @@ public struct ControlServer: Sendable {
     }
 
     private static func remove(_ socket: String) {
-        _ = try? systemCall { unsafe unlink(socket) }
+        try? HostPath.removeFile(socket)
     }
 
     /// Waits until the answers that are under way have gone out, for a second at most.

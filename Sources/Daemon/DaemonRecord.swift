@@ -43,10 +43,10 @@ public struct DaemonRecord: Codable, Sendable {
         let temporary = DaemonRecord.path(device) + ".new"
         let file = try Descriptor.open(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
         try file.append(Array(bytes) + [UInt8(ascii: "\n")])
-        try systemCall { unsafe Glibc.rename(temporary, DaemonRecord.path(device)) }
+        try HostPath.rename(temporary, to: DaemonRecord.path(device))
     }
 
     static func remove(from device: String) {
-        _ = try? systemCall { unsafe unlink(path(device)) }
+        try? HostPath.removeFile(path(device))
     }
 }

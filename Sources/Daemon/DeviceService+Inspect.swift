@@ -27,7 +27,8 @@ extension DeviceService {
             path: request.path, app: app.identifier.text, kind: found.shown.kind.word, zone: "\(found.zone)",
             rule: found.zone.rule, protection: found.words, readable: found.isReadable,
             size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
-            group: found.shown.group, mode: String(found.shown.permissions, radix: 8), backing: try backing(path, of: app))
+            group: found.shown.group, mode: String(found.shown.permissions, radix: 8),
+            backing: try backing(path, of: app))
     }
 
     /// Where a path of a home lies in the device directory. `Groups` and `iCloud` lie nowhere: each of their entries

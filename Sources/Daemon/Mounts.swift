@@ -136,7 +136,8 @@ final class Mounts: Sendable {
         for other in table.mounts where other.app != app {
             guard let (otherVolume, _) = table.volume(of: other.app), otherVolume !== volume else { continue }
             let entitled = try device.app(other.app)
-            let shown = entitled.groups.filter { groups.contains($0.identifier) }
+            let shown =
+                entitled.groups.filter { groups.contains($0.identifier) }
                 + entitled.iCloud.filter { iCloud.contains($0.identifier) }
             if let container = shown.first {
                 throw Complaint(

@@ -45,7 +45,7 @@ public enum RuntimeDirectory {
 
     private static func make(_ path: String) throws(SystemError) {
         do throws(SystemError) {
-            try systemCall { unsafe mkdir(path, S_IRWXU) }
+            try HostPath.makeDirectory(path, mode: S_IRWXU)
         } catch {
             guard error == .exists else { throw error }
         }

@@ -9,9 +9,11 @@ public struct Account: Sendable {
 
     /// - Parameter name: a login name, or a number for a user that the database has or has not.
     public static func named(_ name: String) -> Account? {
-        if let entry = unsafe getpwnam(name) { return unsafe Account(user: entry.pointee.pw_uid, group: entry.pointee.pw_gid) }
+        // An entry is valid until the next call of its kind; commands ask from one thread.
+        if let entry = unsafe getpwnam(name) {
+            return unsafe Account(user: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
+        }
         guard let number = UInt32(name) else { return nil }
-        // Valid until the next call of its kind; commands ask from one thread.
         if let entry = unsafe getpwuid(number) { return unsafe Account(user: number, group: entry.pointee.pw_gid) }
         return Account(user: number, group: number)
     }

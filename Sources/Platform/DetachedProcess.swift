@@ -23,7 +23,7 @@ public struct DetachedProcess: ~Copyable {
         // Copies that live until posix_spawn has returned, with the NULL that ends an argument vector.
         var vector: [UnsafeMutablePointer<CChar>?] = unsafe ([executable] + arguments).map { unsafe strdup($0) }
         unsafe vector.append(nil)
-        defer { for unsafe argument in unsafe vector { unsafe free(argument) } }
+        defer { for index in unsafe vector.indices { unsafe free(vector[index]) } }
         var identifier: pid_t = 0
         let error = unsafe platform_spawn_detached(&identifier, executable, vector, report.number, lock.number)
         guard error == 0 else { throw SystemError(code: error) }

@@ -1,6 +1,6 @@
 // Paths that the user named: made absolute, resolved, read whole.
 
-import Glibc
+public import Glibc
 public import SandboxModel
 
 public enum HostPath {
@@ -24,6 +24,23 @@ public enum HostPath {
     /// All bytes of a file that is not large.
     public static func contents(_ path: String, limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {
         try Descriptor.open(path: path, flags: O_RDONLY).readToEnd(limit: limit)
+    }
+
+    public static func makeDirectory(_ path: String, mode: mode_t) throws(SystemError) {
+        try systemCall { unsafe mkdir(path, mode) }
+    }
+
+    public static func changeMode(of path: String, to mode: mode_t) throws(SystemError) {
+        try systemCall { unsafe chmod(path, mode) }
+    }
+
+    /// Gives a file another name; what had that name is replaced.
+    public static func rename(_ path: String, to newPath: String) throws(SystemError) {
+        try systemCall { unsafe Glibc.rename(path, newPath) }
+    }
+
+    public static func removeFile(_ path: String) throws(SystemError) {
+        try systemCall { unsafe unlink(path) }
     }
 
     public static func symbolicLinkTarget(_ path: String) throws(SystemError) -> String {

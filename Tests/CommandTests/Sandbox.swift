@@ -1,5 +1,6 @@
 // A directory with a few apps in it, and the command as it was built, run there by a shell.
 
+import Dispatch
 import Foundation
 
 /// Everything made here is gone at the end: daemons, mounts and files.
@@ -28,10 +29,13 @@ final class Sandbox: Sendable {
         }
     }
 
-    static func run(_ body: (Sandbox) throws -> Void) throws {
-        let sandbox = try Sandbox()
-        defer { sandbox.clear() }
-        try body(sandbox)
+    /// Lends a new sandbox to a test, on a thread where it may wait for the programs that it runs.
+    static func run(_ body: @Sendable (Sandbox) async throws -> Void) async throws {
+        try await withTaskExecutorPreference(WaitingThreads()) {
+            let sandbox = try Sandbox()
+            defer { sandbox.clear() }
+            try await body(sandbox)
+        }
     }
 
     private func clear() {
@@ -108,5 +112,15 @@ final class Sandbox: Sendable {
         text.replace(/Owner:( +)[a-z0-9_-]+,/, with: { "Owner:\($0.1)<USER>," })
         text.replace(/"(owner|group)" : [0-9]+/, with: { "\"\($0.1)\" : <ID>" })
         return text
+    }
+}
+
+/// Threads apart from the pool that runs all other tests, one a core of it.
+private final class WaitingThreads: TaskExecutor {
+    private let queue = DispatchQueue(label: "sandbox")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { [self] in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite struct TranscriptTests {
     @Test(arguments: ["help", "usage", "devices", "apps", "passcode", "mounts"])
-    func `the session reads as it did`(name: String) throws {
-        try Sandbox.run { sandbox in
+    func `the session reads as it did`(name: String) async throws {
+        try await Sandbox.run { sandbox in
             try Transcript(name).play(in: sandbox)
         }
     }

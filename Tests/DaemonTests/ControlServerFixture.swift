@@ -56,7 +56,9 @@ struct ControlServerFixture {
     func request(
         _ method: String, _ path: String, body: String? = nil, headers: [String] = []
     ) async throws -> (status: Int, body: String) {
-        let lines = ["\(method) \(path) HTTP/1.1", "Host: device", "Connection: close", "Content-Length: \(body?.utf8.count ?? 0)"] + headers
+        let length = body?.utf8.count ?? 0
+        let lines =
+            ["\(method) \(path) HTTP/1.1", "Host: device", "Connection: close", "Content-Length: \(length)"] + headers
         let answer = try await exchange(Data((lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")).utf8))
         let parts = answer.split(separator: "\r\n\r\n", maxSplits: 1)
         let status = answer.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

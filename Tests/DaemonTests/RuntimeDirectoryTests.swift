@@ -16,9 +16,10 @@ import Testing
     }
 
     @Test func `another place or another device is another socket`() {
-        let paths = Set([("/a", "1"), ("/b", "1"), ("/a", "2")].map { device, identifier in
-            RuntimeDirectory.socketPath(in: "/run", device: device, identifier: identifier)
-        })
+        let paths = Set(
+            [("/a", "1"), ("/b", "1"), ("/a", "2")].map { device, identifier in
+                RuntimeDirectory.socketPath(in: "/run", device: device, identifier: identifier)
+            })
         #expect(paths.count == 3)
         #expect(paths.contains(RuntimeDirectory.socketPath(in: "/run", device: "/a", identifier: "1")))
     }
@@ -40,7 +41,8 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: base + "/open", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
         try FileManager.default.createSymbolicLink(atPath: base + "/link", withDestinationPath: base + "/own")
-        _ = FileManager.default.createFile(atPath: base + "/file", contents: nil, attributes: [.posixPermissions: 0o600])
+        _ = FileManager.default.createFile(
+            atPath: base + "/file", contents: nil, attributes: [.posixPermissions: 0o600])
         #expect(RuntimeDirectory.isPrivate(base + "/own", user: geteuid()))
         #expect(!RuntimeDirectory.isPrivate(base + "/own", user: geteuid() + 1))
         for name in ["open", "link", "file", "missing"] {

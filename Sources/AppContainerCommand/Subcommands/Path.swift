@@ -64,7 +64,8 @@ struct Path: AsyncParsableCommand {
                 (inHome, kind, uuid, inner) = ("iCloud/\(name)", .iCloud, container.uuid, "")
             } else {
                 throw Complaint(
-                    .notFound, "\(app.identifier) is not entitled to \(name); say app, data, or a group it is entitled to")
+                    .notFound,
+                    "\(app.identifier) is not entitled to \(name); say app, data, or a group it is entitled to")
             }
         }
 
