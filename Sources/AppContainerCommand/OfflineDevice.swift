@@ -36,7 +36,9 @@ enum OfflineDevice {
     /// Ends the daemon of a device that is about to change as a whole.
     /// - Throws: ``Complaint`` of kind `inUse` while an app is mounted.
     static func shutDown(_ path: String, toBe change: String) async throws(Complaint) {
-        guard let client = await DaemonLauncher.running(path) else { return }
+        guard let client = await DaemonLauncher.running(path) else {
+            return try DaemonLauncher.clearAbandoned(path)
+        }
         let status: DeviceStatus
         do throws(DeviceError) {
             status = try await client.status()

@@ -64,7 +64,7 @@ final class DeviceMount: Sendable {
     }
 
     /// Takes everything away that is mounted at or below the directory, the last one made first, and the directory.
-    private static func remove(_ directory: String) {
+    static func remove(_ directory: String) {
         for mount in ((try? MountInfo.all()) ?? []).reversed()
         where mount.mountPoint == directory || mount.mountPoint.hasPrefix(directory + "/") {
             try? HostMount.unmount(mount.mountPoint, .lazily)

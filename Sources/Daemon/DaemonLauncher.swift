@@ -1,6 +1,8 @@
 // Finding the process that serves a device, or starting it: one process, however many commands ask at once.
 
 public import AppContainer
+import BackingStore
+import ContainerMount
 import FoundationEssentials
 import Glibc
 import Platform
@@ -61,6 +63,22 @@ public enum DaemonLauncher {
                 guard retry, attempts < 5 else { throw Complaint(error) }
             }
         }
+    }
+
+    /// Takes away what a killed daemon left: its mounts, its socket, its record. Nothing happens while the device is
+    /// served or worked on.
+    public static func clearAbandoned(_ device: String) throws(Complaint) {
+        guard DaemonRecord(of: device) != nil else { return }
+        let directory = try DeviceDirectory.open(at: device)
+        // Whoever holds it is alive.
+        guard let lock = try? directory.lock() else { return }
+        let runtime = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
+        let socket = RuntimeDirectory.socketPath(in: runtime, device: device, identifier: directory.uuid)
+        AbandonedMount.removeAll(
+            of: device, privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket))
+        try? HostPath.removeFile(socket)
+        DaemonRecord.remove(from: device)
+        withExtendedLifetime(lock) {}
     }
 
     /// Asks a daemon to end, and waits until its process has.

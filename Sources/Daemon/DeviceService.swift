@@ -2,6 +2,7 @@
 
 import AppContainer
 import BackingStore
+import ContainerMount
 import ContainerVolume
 import DeviceLifecycle
 import Dispatch
@@ -36,10 +37,12 @@ final class DeviceService: ServedDevice {
         self.log = log
         socket = RuntimeDirectory.socketPath(
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
-        mounts = try Mounts(device: device, privateDirectory: socket + ".mount", log: log)
+        let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
+        mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log)
         corruptions.watch(mounts)
         if device.session.killed.contains(device.session.number - 1) {
             log.warning("the process of the session before this one was killed")
+            AbandonedMount.removeAll(of: path, privateDirectory: privateDirectory)
         } else if device.session.powerLost.contains(device.session.number - 1) {
             log.warning("the host went down during the session before this one")
         }

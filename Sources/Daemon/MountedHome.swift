@@ -61,7 +61,8 @@ public struct MountedHome: Sendable {
     public static func unmount(_ mountPoint: String, lazy: Bool) async throws(Complaint) {
         let home = try at(mountPoint)
         guard let client = await DaemonLauncher.running(home.device) else {
-            return try AbandonedMount.remove(home.mountPoint)
+            try AbandonedMount.remove(home.mountPoint)
+            return try DaemonLauncher.clearAbandoned(home.device)
         }
         do throws(DeviceError) {
             try await client.unmount(home.mountPoint, lazy: lazy)

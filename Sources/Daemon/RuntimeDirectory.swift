@@ -68,6 +68,11 @@ public enum RuntimeDirectory {
         return "\(directory)/\(String(repeating: "0", count: 16 - digits.count))\(digits).sock"
     }
 
+    /// Where a privileged daemon keeps the device's own mount.
+    static func privateDirectory(besideSocket socket: String) -> String {
+        socket + ".mount"
+    }
+
     /// FNV-1a, 64 bits: short and the same in every process.
     private static func fingerprint(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

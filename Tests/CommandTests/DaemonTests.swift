@@ -69,6 +69,8 @@ import Testing
             let second = try #require(try sandbox.daemon(of: "phone"))
             _ = try sandbox.run("kill -9 \(second); while kill -0 \(second) 2>/dev/null; do sleep 0.01; done")
             #expect(try sandbox.run("appcontainer unmount m; ls -A m").output.isEmpty)
+            let left = try sandbox.run("grep -c \(sandbox.directory) /proc/self/mountinfo").output
+            #expect(left == "0\n")
         }
     }
 

@@ -8,14 +8,17 @@ struct Shutdown: AsyncParsableCommand {
         abstract: "Unmount everything and end the device's daemon.",
         discussion: """
             Everything written is on disk when this returns, and the device is a plain directory that can be copied. \
-            A mount that is in use goes out of sight at once. A device that is off already is no error.
+            A mount that is in use goes out of sight at once. A device that is off already is no error; what a killed \
+            daemon left behind is taken away.
             """)
 
     @OptionGroup var device: DeviceArgument
 
     func run() async throws {
         let path = try device.path()
-        guard let client = await DaemonLauncher.running(path) else { return }
+        guard let client = await DaemonLauncher.running(path) else {
+            return try DaemonLauncher.clearAbandoned(path)
+        }
         try await DaemonLauncher.shutDown(path, client)
     }
 }
