@@ -171,6 +171,16 @@ int platform_receive_descriptor(int socket) {
 
 int platform_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
+int platform_peer_user(int socket, uint32_t *user) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+        return -1;
+    }
+    *user = credentials.uid;
+    return 0;
+}
+
 int platform_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

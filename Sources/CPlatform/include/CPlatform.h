@@ -60,6 +60,9 @@ int platform_receive_descriptor(int socket);
 /// Two ends that a program started by this one does not get.
 int platform_pipe(int ends[2]);
 
+/// The user at the other end of a connected Unix socket (SO_PEERCRED).
+int platform_peer_user(int socket, uint32_t *user);
+
 int platform_pidfd_open(int process);
 
 /// Names the calling thread, by at most 15 bytes.

@@ -1,0 +1,14 @@
+// Who is at the other end of a Unix socket.
+
+import CPlatform
+import Glibc
+public import SandboxModel
+
+public enum PeerUser {
+    /// - Parameter socket: a connected Unix socket.
+    public static func identifier(of socket: Int32) throws(SystemError) -> UInt32 {
+        var user: UInt32 = 0
+        try systemCall { unsafe platform_peer_user(socket, &user) }
+        return user
+    }
+}
