@@ -50,6 +50,15 @@ struct ControlReply: Sendable {
             statusCode: HTTPStatusCode(status, phrase: ControlReply.phrase(status)), headers: headers, body: sequence)
     }
 
+    /// The whole answer, for where no server writes it. Only for what is in ``failure(_:status:allow:)``.
+    var bytes: [UInt8] {
+        guard case .bytes(let body) = body else { return [] }
+        let head =
+            "HTTP/1.1 \(status) \(ControlReply.phrase(status))\r\nContent-Type: \(type)\r\n"
+            + "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+        return Array(head.utf8) + body
+    }
+
     private static func phrase(_ status: Int) -> String {
         switch status {
         case 200: "OK"

@@ -8,12 +8,14 @@ import Glibc
 public import Logging
 import Platform
 public import SandboxModel
+import Synchronization
 
 /// Serves the control API of one device on a Unix socket that only this user can connect to.
-public struct ControlServer: Sendable {
+public final class ControlServer: Sendable {
     private let server: HTTPServer
     private let socket: String
     private let answers = Answers()
+    private let running = Mutex<[Task<Void, Never>]>([])
 
     /// - Parameters:
     ///   - socket: a path in a directory of mode 0700. What a killed daemon left there is removed.
@@ -32,20 +34,24 @@ public struct ControlServer: Sendable {
         let year: TimeInterval = 365 * 24 * 3600
         server = HTTPServer(
             config: .init(
-                address: sockaddr_un.unix(path: socket), timeout: year,
+                address: sockaddr_un.unix(path: ControlServer.inner(socket)), timeout: year,
                 sharedRequestReplaySize: ControlPath.largestBody, logger: .disabled),
             handler: handler)
     }
 
     /// Begins to listen; returns when clients can connect.
     public func start() async throws(Complaint) {
+        let inner = ControlServer.inner(socket)
         ControlServer.remove(socket)
-        let running = Task { [server] in try await server.run() }
+        ControlServer.remove(inner)
+        let serving = Task { [server] in _ = try? await server.run() }
         do {
             try await server.waitUntilListening()
-            try HostPath.changeMode(of: socket, to: S_IRUSR | S_IWUSR)
+            try HostPath.changeMode(of: inner, to: S_IRUSR | S_IWUSR)
+            let gate = try await ControlGate(at: socket, before: inner, answers: answers)
+            running.withLock { $0 = [serving, Task { await gate.run() }] }
         } catch {
-            running.cancel()
+            serving.cancel()
             throw Complaint(.unexpected, "cannot listen on \(socket): \(error)")
         }
     }
@@ -55,6 +61,11 @@ public struct ControlServer: Sendable {
         ControlServer.remove(socket)
     }
 
+    /// Where the HTTP server listens, behind the gate.
+    static func inner(_ socket: String) -> String {
+        socket + ".http"
+    }
+
     private static func remove(_ socket: String) {
         try? HostPath.removeFile(socket)
     }
@@ -62,10 +73,13 @@ public struct ControlServer: Sendable {
     /// Waits until the answers that are under way have gone out, for a second at most.
     public func drain() async {
         await answers.drain()
+        ControlServer.remove(ControlServer.inner(socket))
     }
 
     /// Ends the server and what it is answering.
     public func stop() async {
+        for task in running.withLock({ $0 }) { task.cancel() }
         await server.stop()
+        ControlServer.remove(ControlServer.inner(socket))
     }
 }

@@ -76,7 +76,7 @@ public enum DaemonLauncher {
         let socket = RuntimeDirectory.socketPath(in: runtime, device: device, identifier: directory.uuid)
         AbandonedMount.removeAll(
             of: device, privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket))
-        try? HostPath.removeFile(socket)
+        for path in [socket, ControlServer.inner(socket)] { try? HostPath.removeFile(path) }
         DaemonRecord.remove(from: device)
         withExtendedLifetime(lock) {}
     }

@@ -81,6 +81,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "hello\r\n\r\n", "GET /v1/status\r\n\r\n", "GET /v1/status HTTP/2.0\r\n\r\n", "\r\n\r\n",
+        "POST /v1/install HTTP/1.1\r\nContent-Length: many\r\n\r\n",
+        "POST /v1/install HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+        "POST /v1/install HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+        "GET /v1/status HTTP/1.1\r\nno colon\r\n\r\n",
+    ])
+    func `answers what is not a request with 400`(text: String) async throws {
+        try await ControlServerFixture.run { fixture in
+            let answer = try await fixture.exchange(Data(text.utf8))
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+            #expect(answer.contains("\"kind\":\"badRequest\""))
+        }
+    }
+
+    @Test func `refuses a head without an end, at once`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let begin = ContinuousClock.now
+            let text = "GET /v1/status HTTP/1.1\r\nX-Long: " + String(repeating: "a", count: 3_000_000)
+            let answer = try await fixture.exchange(Data(text.utf8))
+            #expect(answer.hasPrefix("HTTP/1.1 400 "))
+            #expect(ContinuousClock.now - begin < .seconds(20))
+            try await fixture.expect(200, "GET", "/v1/status")
+        }
+    }
+
     @Test func `passes a complaint on with its kind`() async throws {
         try await ControlServerFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
