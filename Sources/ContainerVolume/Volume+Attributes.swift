@@ -50,7 +50,7 @@ extension Volume {
 
             if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) { return status }
             if let size = change.size { try truncate(node, to: size, handle) }
-            let place: Place = if let handle { .descriptor(handle.backing) } else { try self.place(of: node) }
+            let place: Place = if let handle { .descriptor(handle.backing) } else { try holder(of: node) }
             try onHost { () throws(SystemError) in
                 if change.owner != nil || change.group != nil {
                     try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)

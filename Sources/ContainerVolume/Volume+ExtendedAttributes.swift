@@ -49,7 +49,7 @@ extension Volume {
     }
 
     private func value(_ stored: [UInt8], of node: Node) throws(Fault) -> [UInt8] {
-        let place = try place(of: node)
+        let place = try holder(of: node)
         return try onHost { () throws(SystemError) in try place.withAttributes { holder throws(SystemError) in
             try holder.value(of: stored)
         } }
@@ -75,7 +75,7 @@ extension Volume {
                 if let present = try? self.value(stored, of: node), present == value { return }
                 throw error
             }
-            let place = try place(of: node)
+            let place = try holder(of: node)
             do throws(SystemError) {
                 try place.withAttributes { holder throws(SystemError) in
                     try holder.set(stored, to: value, flags: flags)
@@ -98,7 +98,7 @@ extension Volume {
             }
             guard node.holdsAttributes else { throw .refused(.attributeHolder) }
             try permit(.removeAttribute, on: node.zone)
-            let place = try place(of: node)
+            let place = try holder(of: node)
             try onHost { () throws(SystemError) in
                 try place.withAttributes { holder throws(SystemError) in try holder.remove(stored) }
             }
@@ -110,7 +110,7 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             guard node.holdsAttributes else { return [] }
-            let place = try place(of: node)
+            let place = try holder(of: node)
             let all = try onHost { () throws(SystemError) in
                 try place.withAttributes { holder throws(SystemError) in try holder.names() }
             }
@@ -128,7 +128,7 @@ extension Volume {
 
     public func inodeFlags(of node: NodeID) throws(Fault) -> UInt32 {
         try names.reading { () throws(Fault) in
-            let place = try place(of: try self.node(node))
+            let place = try holder(of: try self.node(node))
             return try onHost { () throws(SystemError) in
                 try place.openForFlags().inodeFlags() & Volume.settableFlags
             }
@@ -141,7 +141,7 @@ extension Volume {
             let node = try self.node(node)
             try permit(.setFlags, on: node.zone)
             guard flags & ~Volume.settableFlags == 0 else { throw .system(.notSupported) }
-            let place = try place(of: node)
+            let place = try holder(of: node)
             try onHost { () throws(SystemError) in
                 let file = try place.openForFlags()
                 try file.setInodeFlags(try file.inodeFlags() & ~Volume.settableFlags | flags)

@@ -30,6 +30,15 @@ extension Volume {
         throw .system(.stale)
     }
 
+    /// How a node's attributes are reached: by its open file where it has one, because those who have it open may act
+    /// on it though its directory has become closed to them. The caller holds `names`.
+    func holder(of node: Node) throws(Fault) -> Place {
+        if node.kind == .file, let backing = openLock(of: node).reading({ node.open?.backing }) {
+            return .descriptor(backing)
+        }
+        return try place(of: node)
+    }
+
     /// A descriptor for calls on a directory's entries. The caller holds `names`.
     func directory(_ node: Node) throws(Fault) -> SharedDescriptor {
         if let kept = directories.descriptor(of: node) { return kept }
@@ -63,7 +72,7 @@ extension Volume {
 
     /// The status of a node as the mount shows it. The caller holds `names`.
     func status(of node: Node) throws(Fault) -> FileStatus {
-        switch try place(of: node) {
+        switch try holder(of: node) {
         case .entry(let directory, let name):
             let status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
             return present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))

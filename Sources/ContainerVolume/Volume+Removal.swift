@@ -76,18 +76,18 @@ extension Volume {
             let target = try self.parent(newParent)
             let sourceZone = zone(of: name, in: source)
             let targetZone = zone(of: newName, in: target)
-            let sourceDirectory = try directory(source)
-            let targetDirectory = try directory(target)
-            let moved = try onHost { () throws(SystemError) in try sourceDirectory.descriptor.status(of: name) }
-            let replaced = try? targetDirectory.descriptor.status(of: newName)
             let refusal =
                 mode == .exchanging
                 ? SandboxPolicy.refusalOfExchange(
                     SandboxPolicy.Place(zone: sourceZone, directory: source.zone, name: name),
                     SandboxPolicy.Place(zone: targetZone, directory: target.zone, name: newName))
-                : SandboxPolicy.refusalOfRename(
-                    of: sourceZone, to: newName, in: target.zone, replacing: replaced == nil ? nil : targetZone)
+                : SandboxPolicy.refusalOfRename(of: sourceZone, to: newName, in: target.zone, replacing: nil)
             if let refusal { throw .refused(refusal) }
+            let sourceDirectory = try directory(source)
+            let targetDirectory = try directory(target)
+            let moved = try onHost { () throws(SystemError) in try sourceDirectory.descriptor.status(of: name) }
+            let replaced = try? targetDirectory.descriptor.status(of: newName)
+            if mode != .exchanging, replaced != nil { try permit(.remove, on: targetZone) }
             // Two names of one file: POSIX has nothing happen.
             let isSame = replaced?.inode == moved.inode
             var kept: Kept?
