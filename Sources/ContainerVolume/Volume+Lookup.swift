@@ -145,9 +145,13 @@ extension Volume {
         while let item = try onHost({ () throws(SystemError) in try reader.nextOfAny() }) {
             var found: Entry?
             if withEntries, let name = item.name {
-                // An entry may go while the directory is listed: it is then not listed.
-                guard let status = try? directory.descriptor.status(of: name) else { continue }
-                found = entry(status, name, parent)
+                do throws(SystemError) {
+                    found = entry(try directory.descriptor.status(of: name), name, parent)
+                } catch {
+                    // An entry may go while the directory is listed: it is then not listed. One that may not be
+                    // looked up, in a directory without search permission, is.
+                    if error == .noEntry { continue }
+                }
             }
             let isTaken = emit(
                 ListedEntry(
