@@ -121,6 +121,8 @@ case_copy_file_range() { start; tool copy_range "$DOCUMENTS/f"; again; whole; }
 
 usercase_descriptors_outlive_their_files_mode() { start; tool modes "$DOCUMENTS/f"; again; whole; }
 
+usercase_descriptors_outlive_their_directorys_mode() { start; tool closed_directory "$DOCUMENTS/d"; again; whole; }
+
 case_random_operations_against_a_model() {
     start
     for seed in 1 2 3; do tool torture "$DOCUMENTS/f$seed" 4 "$seed"; done

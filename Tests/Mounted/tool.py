@@ -279,6 +279,26 @@ def modes(path):
         os.chmod(f"{path}.{mode:o}", mode)
 
 
+def closed_directory(path):
+    """A descriptor works on when nobody may go through its directory any more."""
+    os.mkdir(path)
+    file = os.open(path + "/f", os.O_RDWR | os.O_CREAT)
+    os.write(file, b"x" * 5000)
+    os.chmod(path, 0o600)
+    try:
+        os.pwrite(file, b"y", 10)
+        os.fsync(file)
+        os.ftruncate(file, 100)
+        os.fchmod(file, 0o640)
+        os.utime(file, ns=(10**18, 10**18))
+        check(os.pread(file, 2, 10) == b"yx" and os.fstat(file).st_size == 100, "content or size")
+        check(os.fstat(file).st_mode & 0o777 == 0o640, "mode", oct(os.fstat(file).st_mode))
+        os.close(file)
+    finally:
+        os.chmod(path, 0o700)
+    check(open(path + "/f", "rb").read() == b"x" * 10 + b"y" + b"x" * 89, "content afterwards")
+
+
 def torture(path, seconds="3", seed="1"):
     """Random writes, truncations, holes and appends, compared with an array in memory."""
     source = random.Random(int(seed))
