@@ -81,9 +81,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        .target(name: "CAllocations", path: "Tests/CAllocations"),
         .target(name: "CHostFaults", path: "Tests/CHostFaults"),
         tests("ContentTests", of: ["BackingStore", "CHostFaults", "DataProtection", "Platform", "SandboxModel"]),
         tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
+        tests(
+            "VolumeTests",
+            of: ["BackingStore", "CAllocations", "ContainerVolume", "DataProtection", "Platform", "SandboxModel"]),
         tests(
             "ContainerMountTests",
             of: [

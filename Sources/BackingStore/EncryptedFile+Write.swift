@@ -128,7 +128,7 @@ extension EncryptedFile {
             if group == 0, let headerLength { page.length = headerLength }
             let base = Int64(group) * Int64(ContentLayout.blocksPerGroup)
             let inGroup = blocks.clamped(to: base..<base + Int64(ContentLayout.blocksPerGroup))
-            for block in inGroup {
+            for block in stride(from: inGroup.lowerBound, to: inGroup.upperBound, by: 1) {
                 let from = max(offset, block * size)
                 let to = min(end, (block + 1) * size)
                 let place = Int(ContentLayout.blockOffset(block) - start)

@@ -24,7 +24,8 @@ final class NodeTable: Sendable {
         self.state = Mutex(state)
     }
 
-    var count: Int { state.withLock { $0.slots.count - $0.free.count } }
+    /// The slot 0 is never used.
+    var count: Int { state.withLock { $0.slots.count - 1 - $0.free.count } }
 
     func node(_ id: NodeID) -> Node? {
         let slot = Int(id.slot)

@@ -1,0 +1,195 @@
+// An app's home for one test, on a directory of the host, and the volume that shows it.
+
+import BackingStore
+import ContainerVolume
+import DataProtection
+import Foundation
+import Platform
+import SandboxModel
+import Synchronization
+
+/// Foundation has another.
+typealias Handle = ContainerVolume.FileHandle
+
+/// The containers of one app and, through any number of sessions, a volume over them.
+final class TestHome: @unchecked Sendable {
+    let directory: String
+    let keys = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: .standard).1
+    private let home: Home
+    private var session: UInt32 = 1
+    private(set) var volume: Volume
+
+    static let group: ContainerIdentifier = ContainerIdentifier("group.com.example.notes")!
+    static let iCloud: ContainerIdentifier = ContainerIdentifier("iCloud.com.example.Notes")!
+    static let caller = Caller(user: geteuid(), group: getegid(), process: getpid())
+
+    /// - Parameter place: a directory of the host for many small files.
+    init(in place: String = "/var/tmp") throws {
+        let directory = "\(place)/appcontainer-volume-\(UUID().uuidString)"
+        self.directory = directory
+        func make(_ path: String) throws -> SharedDescriptor {
+            try FileManager.default.createDirectory(atPath: "\(directory)/\(path)", withIntermediateDirectories: true)
+            return SharedDescriptor(try Descriptor.open(path: "\(directory)/\(path)", flags: O_RDONLY | O_DIRECTORY))
+        }
+        for standard in ["Documents", "Library/Caches", "Library/Preferences", "tmp"] { _ = try make("data/\(standard)") }
+        let bundle = try make("bundle/Notes.app")
+        _ = try make("bundle/Notes.app/en.lproj")
+        try "sealed".write(toFile: "\(directory)/bundle/Notes.app/Info.plist", atomically: false, encoding: .utf8)
+        home = Home(
+            app: ContainerIdentifier("com.example.Notes")!, bundleName: "Notes.app", bundle: bundle,
+            data: try make("data"), groups: [TestHome.group: try make("group")],
+            iCloud: [TestHome.iCloud: try make("iCloud")], owner: geteuid(), group: getegid(), isPrivate: true)
+        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session))
+        try store("plist", at: ".com.apple.mobile_container_manager.metadata.plist")
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+    private static func context(_ keys: KeyRing, _ session: UInt32) -> StoreContext {
+        StoreContext(keys: keys, history: SessionHistory(current: session)) { _ in }
+    }
+
+    private static func volume(over home: Home, _ directory: String, _ context: StoreContext) throws -> Volume {
+        let device = SharedDescriptor(try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY))
+        return Volume(view: .home(home), device: device, context: context)
+    }
+
+    /// Shuts down and starts again. No handle may be open.
+    func restart() throws {
+        session += 1
+        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session))
+    }
+
+    /// Puts a file into the data container without the volume, as the system does.
+    func store(_ text: String, at path: String) throws {
+        let file = SharedDescriptor(
+            try Descriptor.open(path: "\(directory)/data/\(path)", flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o644))
+        let content = try EncryptedFile.create(
+            file, inode: try file.descriptor.status().inode, protection: .standard,
+            context: TestHome.context(keys, session))
+        try unsafe content.write(Array(text.utf8).span.bytes, at: 0)
+        try content.commit()
+    }
+
+    /// Delivers `Inbox/<name>`, and with it the Inbox where there is none.
+    func deliver(_ name: String, _ text: String) throws {
+        let path = "Documents/Inbox/\(name)"
+        try FileManager.default.createDirectory(
+            atPath: ("\(directory)/data/\(path)" as NSString).deletingLastPathComponent,
+            withIntermediateDirectories: true)
+        try store(text, at: path)
+    }
+}
+
+/// What tests say to a volume, in fewer words. Paths are relative to the root.
+extension Volume {
+    /// Looks every name of the path up; the test forgets what it got when it counts.
+    func node(_ path: String) throws(Fault) -> NodeID {
+        var node = NodeID.root
+        for name in path.split(separator: "/") { node = try lookup(FileName(String(name))!, in: node).node }
+        return node
+    }
+
+    /// Runs `body` on the node of a path, and takes all lookups back.
+    func with<Result>(_ path: String, _ body: (NodeID) throws(Fault) -> Result) throws(Fault) -> Result {
+        var known: [NodeID] = []
+        defer { for node in known.reversed() { forget(node, count: 1) } }
+        var node = NodeID.root
+        for name in path.split(separator: "/") {
+            node = try lookup(FileName(String(name))!, in: node).node
+            known.append(node)
+        }
+        return try body(node)
+    }
+
+    func create(_ name: FileName, in parent: NodeID, flags: Int32 = O_RDWR | O_EXCL) throws(Fault) -> (Entry, Handle) {
+        try create(name, in: parent, mode: 0o644, flags: flags, caller: TestHome.caller)
+    }
+
+    func makeDirectory(_ name: FileName, in parent: NodeID) throws(Fault) -> Entry {
+        try makeDirectory(name, in: parent, mode: 0o755, caller: TestHome.caller)
+    }
+
+    /// Makes a file with content and closes it; its node stays looked up.
+    @discardableResult
+    func make(_ name: FileName, in parent: NodeID, _ text: String = "") throws(Fault) -> NodeID {
+        let (entry, handle) = try create(name, in: parent)
+        defer { close(handle) }
+        try write(handle, Array(text.utf8), at: 0)
+        return entry.node
+    }
+
+    func write(_ handle: Handle, _ bytes: [UInt8], at offset: Int) throws(Fault) {
+        if bytes.isEmpty { return }
+        _ = try unsafe write(handle, bytes: bytes.span.bytes, to: Int64(offset))
+    }
+
+    func bytes(_ handle: Handle, from offset: Int = 0, count: Int = 1 << 20) throws(Fault) -> [UInt8] {
+        var result: [UInt8] = []
+        try read(handle, count: count, from: Int64(offset)) { read in
+            for index in 0..<read.segmentCount {
+                let (buffer, start, count) = read.segment(index)
+                result += buffer.bytes(start, count: count)
+            }
+        }
+        return result
+    }
+
+    func text(_ handle: Handle) throws(Fault) -> String { String(decoding: try bytes(handle), as: UTF8.self) }
+
+    func bytes(of node: NodeID) throws(Fault) -> [UInt8] {
+        let handle = try open(node, flags: O_RDONLY)
+        defer { close(handle) }
+        return try bytes(handle)
+    }
+
+    func text(_ path: String) throws(Fault) -> String {
+        try with(path) { (node) throws(Fault) in String(decoding: try bytes(of: node), as: UTF8.self) }
+    }
+
+    /// All names of a directory but `.` and `..`, in pieces of so many entries.
+    func names(in node: NodeID, piece: Int = .max) throws(Fault) -> [String] {
+        var names: [String] = []
+        var position: Int64 = 0
+        var isMore = true
+        while isMore {
+            isMore = false
+            var taken = 0
+            try list(node, from: position, withEntries: false) { item in
+                guard taken < piece else {
+                    isMore = true
+                    return false
+                }
+                taken += 1
+                position = item.next
+                names.append(String(decoding: item.terminatedName.dropLast(), as: UTF8.self))
+                return true
+            }
+        }
+        return names.filter { $0 != "." && $0 != ".." }
+    }
+}
+
+extension Fault {
+    static func errno(_ code: Int32) -> Fault { .system(SystemError(code: code)) }
+}
+
+/// Repeatable random numbers: a failing seed is part of the failure's message.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        var result = [UInt8](repeating: 0, count: count)
+        for index in result.indices { result[index] = UInt8(truncatingIfNeeded: next() >> 24) }
+        return result
+    }
+}
