@@ -136,6 +136,8 @@ case_random_calls_answered_as_the_host_answers_them() {
     # A tree on the host is the model: each call gives the same errno and result in both.
     for seed in 1 2 3 4; do
         tool twins "$DOCUMENTS/twin-$seed" "$WORK/twin-$seed" 4 "$seed"
+        # rsync is to read what an ordinary user has closed to itself.
+        chmod -R u+rwX "$DOCUMENTS/twin-$seed" "$WORK/twin-$seed"
         same_content "$WORK/twin-$seed" "$DOCUMENTS/twin-$seed"
     done
     again
