@@ -109,6 +109,23 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// How many names beyond the first a node is known by.
+    func furtherNames(of node: Node) -> Int {
+        state.withLock { _ in node.rare?.furtherNames.count ?? 0 }
+    }
+
+    /// Makes another of a node's names the one that it is found by.
+    func preferNextName(of node: Node) {
+        state.withLock { _ in
+            guard let rare = node.rare, !rare.furtherNames.isEmpty, let parent = node.parent, let name = node.name
+            else { return }
+            let next = rare.furtherNames.removeFirst()
+            rare.furtherNames.append((parent, name))
+            node.parent = next.parent
+            node.name = next.name
+        }
+    }
+
     /// Whether this is the only name by which the node is known.
     func isOnlyName(_ name: FileName, in parent: Node, of node: Node) -> Bool {
         state.withLock { _ in
@@ -198,7 +215,10 @@ extension NodeTable.State {
             free.append(UInt32(slot))
             if byInode[node.inode] == UInt32(slot) { byInode[node.inode] = nil }
             gone.append(node)
-            for further in node.rare?.furtherNames ?? [] { further.parent.children -= 1 }
+            for further in node.rare?.furtherNames ?? [] {
+                further.parent.children -= 1
+                collect(further.parent, into: &gone)
+            }
             let parent = node.parent
             parent?.children -= 1
             candidate = parent

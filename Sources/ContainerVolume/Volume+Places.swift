@@ -24,10 +24,23 @@ extension Volume {
         }
         if let anchor = node.rare?.anchor { return .descriptor(anchor) }
         if let (parent, name) = table.location(of: node) {
+            if daemonUser != 0, let reached = reachableName(of: node) { return reached }
             return .entry(try directory(parent), name)
         }
         if let orphan = node.rare?.orphan { return .descriptor(orphan) }
         throw .system(.stale)
+    }
+
+    /// For an ordinary user's daemon and a file with several names: one in a directory that is not closed to the user.
+    private func reachableName(of node: Node) -> Place? {
+        for _ in 0..<table.furtherNames(of: node) {
+            guard let (parent, name) = table.location(of: node) else { return nil }
+            if let directory = try? directory(parent), (try? directory.descriptor.status(of: name)) != nil {
+                return .entry(directory, name)
+            }
+            table.preferNextName(of: node)
+        }
+        return nil
     }
 
     /// How a node's attributes are reached: by its open file where it has one, because those who have it open may act
