@@ -123,6 +123,25 @@ usercase_descriptors_outlive_their_files_mode() { start; tool modes "$DOCUMENTS/
 
 usercase_descriptors_outlive_their_directorys_mode() { start; tool closed_directory "$DOCUMENTS/d"; again; whole; }
 
+usercase_a_file_is_reached_by_the_name_that_can_be_reached() {
+    start
+    mkdir "$DOCUMENTS/d"
+    echo content >"$DOCUMENTS/f"
+    ln "$DOCUMENTS/f" "$DOCUMENTS/d/g"
+    same "$(cat "$DOCUMENTS/d/g")" content "by its other name"
+    chmod 600 "$DOCUMENTS/d"
+    expect <<TABLE
+EACCES open $DOCUMENTS/d/g r
+ok     read $DOCUMENTS/f content
+ok     write $DOCUMENTS/f CONTENT
+ok     truncate $DOCUMENTS/f 4
+ok     chmod 640 $DOCUMENTS/f
+ok     setxattr $DOCUMENTS/f user.note x
+ok     read $DOCUMENTS/f CONT
+TABLE
+    chmod 700 "$DOCUMENTS/d"
+}
+
 case_random_operations_against_a_model() {
     start
     for seed in 1 2 3; do tool torture "$DOCUMENTS/f$seed" 4 "$seed"; done

@@ -354,6 +354,8 @@ def twins(ours, theirs, seconds="5", seed="1"):
                 answers.append(("ok", what(place, index, *arguments)))
             except OSError as problem:
                 answers.append((errno.errorcode[problem.errno], None))
+        if answers[0] != answers[1]:
+            subprocess.run(["ls", "-lai", ours, theirs, ours + "/dir", theirs + "/dir"])
         check(answers[0] == answers[1], f"seed {seed}, step {steps}: {what.__name__}{arguments}:", *answers)
         return answers[0]
 
