@@ -31,7 +31,9 @@ final class TestHome: @unchecked Sendable {
             try FileManager.default.createDirectory(atPath: "\(directory)/\(path)", withIntermediateDirectories: true)
             return SharedDescriptor(try Descriptor.open(path: "\(directory)/\(path)", flags: O_RDONLY | O_DIRECTORY))
         }
-        for standard in ["Documents", "Library/Caches", "Library/Preferences", "tmp"] { _ = try make("data/\(standard)") }
+        for standard in ["Documents", "Library/Caches", "Library/Preferences", "tmp"] {
+            _ = try make("data/\(standard)")
+        }
         let bundle = try make("bundle/Notes.app")
         _ = try make("bundle/Notes.app/en.lproj")
         try "sealed".write(toFile: "\(directory)/bundle/Notes.app/Info.plist", atomically: false, encoding: .utf8)
@@ -40,10 +42,19 @@ final class TestHome: @unchecked Sendable {
             data: try make("data"), groups: [TestHome.group: try make("group")],
             iCloud: [TestHome.iCloud: try make("iCloud")], owner: geteuid(), group: getegid(), isPrivate: true)
         volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session))
+        volume.kernelCache = Remains(directory)
         try store("plist", at: ".com.apple.mobile_container_manager.metadata.plist")
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: directory) }
+    /// Takes the directory away. Every volume over it keeps this as its kernel cache, of which nothing is asked here, so
+    /// that a test may hold the volume alone.
+    private final class Remains: KernelCache {
+        let directory: String
+        init(_ directory: String) { self.directory = directory }
+        deinit { try? FileManager.default.removeItem(atPath: directory) }
+        func forgetEntry(_ name: FileName, in parent: NodeID) {}
+        func forgetContent(of node: NodeID) {}
+    }
 
     private static func context(_ keys: KeyRing, _ session: UInt32) -> StoreContext {
         StoreContext(keys: keys, history: SessionHistory(current: session)) { _ in }
@@ -57,7 +68,9 @@ final class TestHome: @unchecked Sendable {
     /// Shuts down and starts again. No handle may be open.
     func restart() throws {
         session += 1
+        let remains = volume.kernelCache
         volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session))
+        volume.kernelCache = remains
     }
 
     /// Puts a file into the data container without the volume, as the system does.
