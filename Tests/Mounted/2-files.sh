@@ -126,8 +126,8 @@ usercase_descriptors_outlive_their_directorys_mode() { start; tool closed_direct
 usercase_a_file_is_reached_by_the_name_that_can_be_reached() {
     start
     mkdir "$DOCUMENTS/d"
-    echo content >"$DOCUMENTS/f"
-    ln "$DOCUMENTS/f" "$DOCUMENTS/d/g"
+    echo content >"$DOCUMENTS/d/g"
+    ln "$DOCUMENTS/d/g" "$DOCUMENTS/f"
     same "$(cat "$DOCUMENTS/d/g")" content "by its other name"
     chmod 600 "$DOCUMENTS/d"
     expect <<TABLE
