@@ -41,10 +41,10 @@ final class ContentPageCache: Sendable {
         }
     }
 
-    func remove(_ number: Int) {
+    /// Forgets the pages of all higher numbers.
+    func remove(after last: Int) {
         pages.withLock { pages in
-            let place = number % ContentPageCache.capacity
-            if !pages.isEmpty, pages[place]?.number == number { pages[place] = nil }
+            for place in pages.indices where pages[place].map({ $0.number > last }) ?? false { pages[place] = nil }
         }
     }
 

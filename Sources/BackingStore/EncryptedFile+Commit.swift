@@ -13,7 +13,10 @@ extension EncryptedFile {
         let before = try onHost { () throws(SystemError) in try file.descriptor.status() }
         var holes = header.isSparse
         if !holes, hasGap { holes = try findHole(workspace) }
-        if holes { try writeMaps(workspace) }
+        if holes {
+            try writeFirstGroups(workspace)
+            try writeMaps(workspace)
+        }
         header.length = contentLength
         header.isSparse = holes
         header.isOpen = false
@@ -36,16 +39,31 @@ extension EncryptedFile {
         return false
     }
 
-    /// Brings the maps up to date: all of them when the file had no holes before, else those of the groups added.
+    /// Gives tags to the first group that each map covers, which lies before its map and is always there.
+    private func writeFirstGroups(_ workspace: Workspace) throws(Fault) {
+        let last = ContentLayout.lastGroup(length: contentLength)
+        for group in stride(from: 0, through: last, by: ContentLayout.groupsPerMap)
+        where try !groupExists(group, workspace) {
+            let page = cache.blank(for: group)
+            page.reset(.tags, number: group)
+            try writePage(page, workspace)
+            cache.insert(page)
+            addedGroups.insert(group)
+        }
+    }
+
+    /// Brings the maps up to date: all of them when the file had no holes before, else those of the groups added,
+    /// and those that may still name groups which were cut off before the content grew again.
     private func writeMaps(_ workspace: Workspace) throws(Fault) {
         let last = ContentLayout.lastGroup(length: contentLength)
-        guard last > 0 else { return }
+        let known = ContentLayout.lastGroup(length: min(contentLength, header.length))
+        var changed: [ContentPage] = []
         for map in 0...last / ContentLayout.groupsPerMap {
             let first = map * ContentLayout.groupsPerMap
-            let groups = max(first, 1)..<min(last + 1, first + ContentLayout.groupsPerMap)
-            guard !groups.isEmpty else { continue }
+            let groups = first + 1..<min(last + 1, first + ContentLayout.groupsPerMap)
+            guard let end = groups.last else { continue }
             let isNew = !header.isSparse || !header.hasMap(map)
-            if !isNew, !addedGroups.contains(where: groups.contains) { continue }
+            if !isNew, end <= known, !addedGroups.contains(where: groups.contains) { continue }
             var existing: [Int] = []
             for group in groups where try groupExists(group, workspace) { existing.append(group) }
             if existing.isEmpty, isNew { continue }
@@ -55,15 +73,19 @@ extension EncryptedFile {
                 page.reset(.map, number: map)
             } else {
                 page = try mapPage(map, workspace)
+                for group in groups { page.setGroup(group - first, false) }
             }
-            for group in existing { page.setGroup(group % ContentLayout.groupsPerMap, true) }
+            for group in existing { page.setGroup(group - first, true) }
+            changed.append(page)
+        }
+        for page in changed {
             try writeMap(page, workspace)
             maps.insert(page)
-            header.setMap(map, true)
+            header.setMap(page.number, true)
         }
     }
 
-    func writeMap(_ page: ContentPage, _ workspace: Workspace) throws(Fault) {
+    private func writeMap(_ page: ContentPage, _ workspace: Workspace) throws(Fault) {
         seal(page, workspace)
         let file = self.file
         try onHost { () throws(SystemError) in

@@ -17,9 +17,11 @@ extension EncryptedFile {
         if group == 0 || addedGroups.contains(group) { return true }
         guard group <= ContentLayout.lastGroup(length: min(contentLength, header.length)) else { return false }
         guard header.isSparse else { return true }
-        let map = group / ContentLayout.groupsPerMap
+        let (map, index) = group.quotientAndRemainder(dividingBy: ContentLayout.groupsPerMap)
+        // The map lies behind its first group, so the content may end before it: that group is always there.
+        if index == 0 { return true }
         guard header.hasMap(map) else { return false }
-        return try mapPage(map, workspace).hasGroup(group % ContentLayout.groupsPerMap)
+        return try mapPage(map, workspace).hasGroup(index)
     }
 
     /// The verified tag page of a group; nil when the group is a hole.

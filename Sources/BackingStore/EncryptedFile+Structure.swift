@@ -78,10 +78,9 @@ extension EncryptedFile {
             page.clear(max(kept, 0)..<ContentLayout.blocksPerGroup)
         }
         let oldLastGroup = ContentLayout.lastGroup(length: contentLength)
-        let lastMap = try dropGroups(after: lastGroup, through: oldLastGroup, workspace)
+        dropGroups(after: lastGroup, through: oldLastGroup)
         try writePage(header, workspace)
         if let page, lastGroup > 0 { try writePage(page, workspace) }
-        if let lastMap { try writeMap(lastMap, workspace) }
         let file = self.file
         try onHost { () throws(SystemError) in
             if tailLength > 0 {
@@ -93,32 +92,17 @@ extension EncryptedFile {
         contentLength = newLength
     }
 
-    /// Groups behind the new end are to go: nothing may name them any more.
-    ///
-    /// - Returns: the map that covers the new end, to be written.
-    private func dropGroups(after last: Int, through oldLast: Int, _ workspace: Workspace) throws(Fault) -> ContentPage? {
-        guard oldLast > last else { return nil }
-        for group in last + 1...min(oldLast, last + ContentPageCache.capacity) { cache.remove(group) }
+    /// Groups behind the new end are to go: nothing may name them any more. The map that covers the new end goes on
+    /// naming them, which counts for nothing behind the header's length; it is put right when the content grows.
+    private func dropGroups(after last: Int, through oldLast: Int) {
+        guard oldLast > last else { return }
+        cache.remove(after: last)
         addedGroups = addedGroups.filter { $0 <= last }
-        guard header.isSparse else { return nil }
-        let lastMap = last / ContentLayout.groupsPerMap
-        var kept: ContentPage?
+        guard header.isSparse else { return }
         // A map lies behind the first group that it covers.
-        if last % ContentLayout.groupsPerMap > 0, header.hasMap(lastMap) {
-            let page = try mapPage(lastMap, workspace)
-            for group in last + 1..<(lastMap + 1) * ContentLayout.groupsPerMap {
-                page.setGroup(group % ContentLayout.groupsPerMap, false)
-            }
-            kept = page
-        } else {
-            header.setMap(lastMap, false)
-        }
-        for map in lastMap + 1..<max(oldLast / ContentLayout.groupsPerMap + 1, lastMap + 1) {
-            header.setMap(map, false)
-        }
-        maps.removeAll()
-        if let kept { maps.insert(kept) }
-        return kept
+        let kept = (last + ContentLayout.groupsPerMap - 1) / ContentLayout.groupsPerMap
+        maps.remove(after: kept - 1)
+        for map in kept..<max(oldLast / ContentLayout.groupsPerMap + 1, kept) { header.setMap(map, false) }
     }
 
     // MARK: Holes
