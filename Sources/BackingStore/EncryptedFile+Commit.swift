@@ -78,11 +78,21 @@ extension EncryptedFile {
             for group in existing { page.setGroup(group - first, true) }
             changed.append(page)
         }
+        guard !changed.isEmpty else { return }
+        // A host that loses power writes in any order. What a map names must be there before the map, and the map
+        // before a closed header: else a file that was synchronized before it was closed would not be found whole.
+        try synchronizeBacking()
         for page in changed {
             try writeMap(page, workspace)
             maps.insert(page)
             header.setMap(page.number, true)
         }
+        try synchronizeBacking()
+    }
+
+    private func synchronizeBacking() throws(Fault) {
+        let file = self.file
+        try onHost { () throws(SystemError) in try file.descriptor.synchronize(dataOnly: true) }
     }
 
     private func writeMap(_ page: ContentPage, _ workspace: Workspace) throws(Fault) {

@@ -74,3 +74,26 @@ int fallocate(int fd, int flags, off_t offset, off_t length) {
     int verdict = next();
     return verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_fallocate, fd, flags, offset, length);
 }
+
+static _Thread_local int mirror = -1;
+
+void faults_mirror(int fd) { mirror = fd; }
+
+static int copied(int fd, int result) {
+    if (result < 0 || mirror < 0) {
+        return result;
+    }
+    char page[4096];
+    off_t offset = 0;
+    long got;
+    syscall(SYS_ftruncate, mirror, (off_t)0);
+    while ((got = syscall(SYS_pread64, fd, page, sizeof page, offset)) > 0) {
+        syscall(SYS_pwrite64, mirror, page, (size_t)got, offset);
+        offset += got;
+    }
+    return result;
+}
+
+int fsync(int fd) { return copied(fd, (int)syscall(SYS_fsync, fd)); }
+
+int fdatasync(int fd) { return copied(fd, (int)syscall(SYS_fdatasync, fd)); }

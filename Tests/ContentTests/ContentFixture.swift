@@ -58,6 +58,13 @@ final class StoredFile {
         context = makeContext()
     }
 
+    /// Ends the session with the host and begins the next.
+    func losePower() {
+        powerLost.insert(session)
+        session += 1
+        context = makeContext()
+    }
+
     /// Shuts the session down and begins the next; one in which a write failed counts as killed.
     func restart() {
         if context.isDisturbed { killed.insert(session) }

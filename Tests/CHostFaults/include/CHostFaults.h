@@ -16,3 +16,7 @@ void faults_arm(enum faults_mode mode, long countdown, int error);
 void faults_disarm(void);
 /// Changes since the last arming.
 long faults_count(void);
+
+/// From now on a file that is synchronized is copied to the file open as `fd`: what a power cut would leave at least.
+/// -1 ends it.
+void faults_mirror(int fd);
