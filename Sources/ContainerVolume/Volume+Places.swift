@@ -33,7 +33,9 @@ extension Volume {
 
     /// For an ordinary user's daemon and a file with several names: one in a directory that is not closed to the user.
     private func reachableName(of node: Node) -> Place? {
-        for _ in 0..<table.furtherNames(of: node) {
+        let further = table.furtherNames(of: node)
+        guard further > 0 else { return nil }
+        for _ in 0...further {
             guard let (parent, name) = table.location(of: node) else { return nil }
             if let directory = try? directory(parent), (try? directory.descriptor.status(of: name)) != nil {
                 return .entry(directory, name)

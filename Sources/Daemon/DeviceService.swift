@@ -40,6 +40,9 @@ final class DeviceService: ServedDevice {
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
         mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log)
         corruptions.watch(mounts)
+        if !device.keysAreLocked {
+            log.warning("memlock is too small to keep the keys out of swap; raise it with ulimit -l")
+        }
         if device.session.killed.contains(device.session.number - 1) {
             log.warning("the process of the session before this one was killed")
             AbandonedMount.removeAll(of: path, privateDirectory: privateDirectory)

@@ -89,6 +89,9 @@ public final class Device: Sendable {
 
     // MARK: State
 
+    /// Whether every key lies in memory that is locked. It does not where the limit of lockable memory is too small.
+    public var keysAreLocked: Bool { SecretMemory.isLocked }
+
     public var hasPasscode: Bool { state.withLock { $0.keybag.hasPasscode } }
 
     public var deviceState: DeviceState {
