@@ -157,7 +157,7 @@ extension EncryptedFile {
             guard isWritable else { return }
             contentLength = ContentLayout.length(ofBacking: backingLength)
             try findGroups(workspace)
-            try shrink(to: promised, workspace)
+            try shrink(to: promised, finishing: true, workspace)
             return
         }
         contentLength = ContentLayout.length(ofBacking: backingLength)
@@ -206,7 +206,11 @@ extension EncryptedFile {
                 if page.turnedBack >> UInt64(index) & 1 == 1 { contentLength = max(start + Int64(valid), promised) }
                 return
             } catch {
-                guard error == .corrupt, start >= promised else { return }
+                // A block that has an older seal, or was longer, was there before: it may have been synchronized, and
+                // gives EIO. Any other was being appended, and need not have arrived if the host lost power.
+                let isAppended = page.previous(index).length == 0 && page.current(index).length <= contentLength - start
+                guard error == .corrupt, start >= promised, isAppended, context.history.lostPower(since: header.session)
+                else { return }
                 contentLength = start
             }
         }

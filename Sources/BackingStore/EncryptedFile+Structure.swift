@@ -46,7 +46,9 @@ extension EncryptedFile {
         contentLength = newLength
     }
 
-    func shrink(to newLength: Int64, _ workspace: Workspace) throws(Fault) {
+    /// - Parameter finishing: whether a truncation is finished that was under way when the host stopped. Its last block
+    ///   may then be lost, which must not take the rest of the file along.
+    func shrink(to newLength: Int64, finishing: Bool = false, _ workspace: Workspace) throws(Fault) {
         // A truncation announces itself by a closed header: what was open is said first.
         if header.isOpen { try commitStructure(workspace) }
         let size = Int64(ContentLayout.blockSize)
@@ -59,8 +61,12 @@ extension EncryptedFile {
         let tail = Int(newLength - max(lastBlock, 0) * size)
         var tailLength = 0
         if let page, keptBlocks > 0, page.current(ContentLayout.index(of: lastBlock)).length > tail {
-            _ = try readBlock(lastBlock, page, workspace)
-            tailLength = tail
+            do throws(Fault) {
+                _ = try readBlock(lastBlock, page, workspace)
+                tailLength = tail
+            } catch {
+                guard finishing, error == .corrupt else { throw error }
+            }
         }
 
         // Said as final: should the process end now, the next to open the file finishes the truncation.

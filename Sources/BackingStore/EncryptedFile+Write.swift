@@ -166,7 +166,9 @@ extension EncryptedFile {
     ) throws(Fault) -> Int {
         let index = ContentLayout.index(of: block)
         let end = offset + bytes.byteCount
-        let old = block < blockCount ? page.current(index).length : 0
+        // A block that a truncation cut and did not seal anew may claim more than the content has of it.
+        let within = contentLength - block * Int64(ContentLayout.blockSize)
+        let old = within > 0 ? Int(min(Int64(page.current(index).length), within)) : 0
         let length = max(old, end)
         if offset == 0, end == length {
             let slot = page.advance(index, length: length)

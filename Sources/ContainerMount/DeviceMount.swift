@@ -44,13 +44,7 @@ final class DeviceMount: Sendable {
     private static func prepare(_ directory: String) throws(Complaint) {
         remove(directory)
         do throws(SystemError) {
-            for path in [directory, directory + "/device", directory + "/stage"] {
-                do throws(SystemError) {
-                    try systemCall { unsafe mkdir(path, S_IRWXU) }
-                } catch {
-                    guard error == .exists else { throw error }
-                }
-            }
+            for path in [directory, directory + "/device", directory + "/stage"] { try HostDirectory.make(path) }
             // Bound to itself and made private: what is mounted inside shows up in no other mount namespace.
             try HostMount.bind(directory, at: directory)
             try HostMount.makePrivate(directory)
@@ -69,7 +63,7 @@ final class DeviceMount: Sendable {
         where mount.mountPoint == directory || mount.mountPoint.hasPrefix(directory + "/") {
             try? HostMount.unmount(mount.mountPoint, .lazily)
         }
-        for path in [directory + "/device", directory + "/stage", directory] { unsafe rmdir(path) }
+        for path in [directory + "/device", directory + "/stage", directory] { try? HostDirectory.remove(path) }
     }
 
     /// Binds an app's home.

@@ -19,7 +19,7 @@ enum MountPoint {
             guard let there = (try? MountInfo.all())?.last(where: { $0.mountPoint == place }), there.type == type else {
                 return place
             }
-            guard isDead(place) else {
+            guard HostMount.isAbandoned(place) else {
                 throw Complaint(.alreadyMounted, "\(place) already shows \(there.source): unmount it first")
             }
             guard removeDead(at: place) else { break }
@@ -62,16 +62,9 @@ enum MountPoint {
     /// Takes away what a killed daemon of the same device left anywhere.
     static func removeAbandoned(of device: String) {
         for mount in ((try? MountInfo.all()) ?? []).reversed()
-        where mount.type == type && mount.source.hasPrefix(device + ":") && isDead(mount.mountPoint) {
+        where mount.type == type && mount.source.hasPrefix(device + ":") && HostMount.isAbandoned(mount.mountPoint) {
             try? Session.unmount(mount.mountPoint, lazily: true)
         }
-    }
-
-    /// Asks the server. The kernel goes on answering what it remembers, attributes for one, when that has died; the
-    /// filesystem's figures it never remembers.
-    private static func isDead(_ path: String) -> Bool {
-        var figures = statvfs()
-        return unsafe statvfs(path, &figures) == -1 && errno == ENOTCONN
     }
 
     /// Has everything written out that the kernel holds of the filesystem seen at a path.

@@ -149,7 +149,8 @@ final class NodeTable: Sendable {
                     node.parent = nil
                     node.name = nil
                 }
-            } else if let index = node.rare?.furtherNames.firstIndex(where: { $0.parent === parent && $0.name == name }) {
+            } else if let index = node.rare?.furtherNames.firstIndex(where: { $0.parent === parent && $0.name == name })
+            {
                 node.rare?.furtherNames.remove(at: index)
             } else {
                 return

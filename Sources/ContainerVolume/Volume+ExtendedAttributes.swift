@@ -50,9 +50,11 @@ extension Volume {
 
     private func value(_ stored: [UInt8], of node: Node) throws(Fault) -> [UInt8] {
         let place = try holder(of: node)
-        return try onHost { () throws(SystemError) in try place.withAttributes { holder throws(SystemError) in
-            try holder.value(of: stored)
-        } }
+        return try onHost { () throws(SystemError) in
+            try place.withAttributes { holder throws(SystemError) in
+                try holder.value(of: stored)
+            }
+        }
     }
 
     /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE or 0.

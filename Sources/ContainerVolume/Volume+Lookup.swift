@@ -1,9 +1,9 @@
 // lookup, readlink and readdir: what is there.
 
-import Platform
-public import SandboxModel
 import BackingStore
 import Glibc
+import Platform
+public import SandboxModel
 
 extension Volume {
     // MARK: Lookup

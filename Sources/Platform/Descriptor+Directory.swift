@@ -1,8 +1,8 @@
 // System calls on a directory's entries: (directory descriptor, one name), never a path, never following a link.
 
+import CPlatform
 public import Glibc
 public import SandboxModel
-import CPlatform
 
 extension Descriptor {
     @inline(__always)

@@ -1,9 +1,9 @@
 // Attributes of a file that is known by a descriptor which only names it (O_PATH): fchmod and futimens refuse those,
 // so the call goes through /proc/self/fd, which no rename can redirect.
 
+import CPlatform
 public import Glibc
 public import SandboxModel
-import CPlatform
 
 /// `UTIME_OMIT` and `UTIME_NOW` of utimensat(2), which Swift does not import.
 public let omitTime = (1 << 30) - 2

@@ -1,8 +1,8 @@
 // An open file of the host, owned by one value: closed when that value ends, and never twice.
 
+import CPlatform
 public import Glibc
 public import SandboxModel
-import CPlatform
 
 /// An owned file descriptor. All I/O is positional, so that threads can share one.
 public struct Descriptor: ~Copyable, Sendable {

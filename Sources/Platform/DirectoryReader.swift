@@ -1,8 +1,8 @@
 // Reading a directory's entries, from any position that an earlier reading reported.
 
-public import SandboxModel
 import CPlatform
 import Glibc
+public import SandboxModel
 
 /// One entry as the host lists it.
 public struct DirectoryEntry: Sendable {

@@ -1,9 +1,9 @@
 // Extended attributes of the host. The kernel's own *at calls for them are younger than the kernels we serve,
 // so an entry is named through /proc/self/fd, which cannot be redirected.
 
-public import SandboxModel
 import CPlatform
 import Glibc
+public import SandboxModel
 
 /// Where an attribute is kept: an entry of a directory, or a descriptor.
 public struct AttributeHolder: Sendable {

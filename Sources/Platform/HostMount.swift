@@ -30,6 +30,14 @@ public enum HostMount {
         try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(MS_PRIVATE), nil) }
     }
 
+    /// Whether what is mounted at a path has lost the process that serves it (ENOTCONN).
+    ///
+    /// The kernel goes on answering what it remembers, attributes for one; the filesystem's figures it never remembers.
+    public static func isAbandoned(_ path: String) -> Bool {
+        var figures = statvfs()
+        return unsafe statvfs(path, &figures) == -1 && errno == ENOTCONN
+    }
+
     public enum Removal: Sendable {
         /// EBUSY while anybody uses it.
         case whenIdle

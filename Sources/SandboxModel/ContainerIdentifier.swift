@@ -21,7 +21,9 @@ public struct ContainerIdentifier: Hashable, Sendable, Comparable, CustomStringC
         let bytes = Array(text.utf8)
         guard (1...155).contains(bytes.count), bytes.allSatisfy(allowed) else { return nil }
         guard bytes[0] != UInt8(ascii: "."), bytes[0] != UInt8(ascii: "-") else { return nil }
-        guard !zip(bytes, bytes.dropFirst()).contains(where: { $0 == $1 && $0 == UInt8(ascii: ".") }) else { return nil }
+        guard !zip(bytes, bytes.dropFirst()).contains(where: { $0 == $1 && $0 == UInt8(ascii: ".") }) else {
+            return nil
+        }
         self.text = text
     }
 

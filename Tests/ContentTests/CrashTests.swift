@@ -19,7 +19,8 @@ struct CrashTests {
             let block = bytes[start..<min(start + 4096, bytes.count)]
             func matches(_ model: [UInt8]) -> Bool {
                 let other = model.dropFirst(start).prefix(block.count)
-                return other.elementsEqual(block.prefix(other.count)) && block.dropFirst(other.count).allSatisfy { $0 == 0 }
+                let isZeroBehind = block.dropFirst(other.count).allSatisfy { $0 == 0 }
+                return isZeroBehind && other.elementsEqual(block.prefix(other.count))
             }
             if !matches(before), !matches(after) { return "block \(start / 4096)" }
         }

@@ -13,7 +13,9 @@ struct PowerCutTests {
         let length = Bool.random(using: &generator) ? durable.count : written.count
         var bytes = [UInt8](repeating: 0, count: length)
         for start in stride(from: 0, to: length, by: 4096) {
-            let source = Bool.random(using: &generator) ? durable : written
+            // A host that still knows the old length has not let go of what was cut off.
+            let isOld = Bool.random(using: &generator) || start >= written.count
+            let source = isOld ? durable : written
             let page = source.dropFirst(start).prefix(min(4096, length - start))
             bytes.replaceSubrange(start..<start + page.count, with: page)
         }
@@ -48,6 +50,88 @@ struct PowerCutTests {
             let isWhole = try file.readAll() == model.bytes
             try #require(isWhole, "seed \(seed), round \(round)")
         }
+    }
+
+    @Test(
+        "leaves every block that was not being written as it was, and the others old, new or EIO",
+        arguments: 1...40 as ClosedRange<UInt64>)
+    func unsynchronized(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let stored = try StoredFile()
+        let mirror = try Descriptor.open(path: stored.path + ".durable", flags: O_RDWR | O_CREAT, mode: 0o600)
+        faults_mirror(mirror.number)
+        defer { faults_mirror(-1) }
+        var file = try stored.create()
+        var model = ContentModel()
+        for round in 0..<8 {
+            let before = ContentModel.random(&generator, largest: 900_000)
+            do { try file.apply(before) } catch {
+                Issue.record("seed \(seed) round \(round) before \(before): \(stored.reports.all)")
+                throw error
+            }
+            model.apply(before)
+            if Bool.random(using: &generator) { try file.commit() }
+            try file.synchronize(dataOnly: false)
+            let change = ContentModel.random(&generator, largest: 900_000)
+            var after = model
+            after.apply(change)
+            do { try file.apply(change) } catch {
+                Issue.record("apply seed \(seed), round \(round), \(change) before \(before): \(stored.reports.all)")
+                throw error
+            }
+            if Bool.random(using: &generator) {
+                do { try file.commit() } catch {
+                    Issue.record(
+                        "commit seed \(seed), round \(round), \(change) before \(before): \(stored.reports.all)")
+                    throw error
+                }
+            }
+            stored.bytes = leftover(try bytes(of: mirror), stored.bytes, &generator)
+            stored.losePower()
+            let what: Comment = "seed \(seed), round \(round), \(change)"
+            do { file = try stored.open() } catch {
+                Issue.record(
+                    "open \(what) before \(before) len \(model.bytes.count) \(after.bytes.count) \(stored.reports.all)")
+                throw error
+            }
+            let lengths = min(model.bytes.count, after.bytes.count)...max(model.bytes.count, after.bytes.count)
+            if !lengths.contains(Int(file.length)) {
+                Issue.record("length \(what) before \(before) \(file.length) \(lengths)")
+                return
+            }
+            model.bytes = try settle(file, model.bytes, after.bytes, what)
+        }
+    }
+
+    /// What the file holds now, once each block that gives EIO has been written again.
+    private func settle(_ file: EncryptedFile, _ before: [UInt8], _ after: [UInt8], _ what: Comment) throws -> [UInt8] {
+        var result: [UInt8] = []
+        let length = Int(file.length)
+        for start in stride(from: 0, to: length, by: 4096) {
+            let range = start..<min(start + 4096, length)
+            func padded(_ bytes: [UInt8]) -> [UInt8] {
+                let part = bytes.dropFirst(start).prefix(range.count)
+                return part + [UInt8](repeating: 0, count: range.count - part.count)
+            }
+            let (old, new) = (padded(before), padded(after))
+            do {
+                let bytes = try file.readAll(from: Int64(start), count: range.count)
+                try #require(bytes == old || bytes == new, "\(what), block \(start / 4096)")
+                result += bytes
+            } catch Fault.corrupt {
+                let isCutOff = min(before.count, after.count) < start + 4096
+                if old == new, !isCutOff {
+                    Issue.record("lost \(what) block \(start / 4096) len \(length) \(before.count) \(after.count)")
+                    throw Fault.corrupt
+                }
+                do { try file.write(new, at: Int64(start)) } catch {
+                    Issue.record("rewrite \(what) block \(start/4096)")
+                    throw error
+                }
+                result += new
+            }
+        }
+        return result
     }
 
     private func bytes(of file: borrowing Descriptor) throws -> [UInt8] {

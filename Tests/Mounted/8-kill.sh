@@ -5,7 +5,7 @@ case_killed_again_and_again_no_block_is_torn_and_nothing_safe_is_lost() {
     start
     if [ "$(id -u)" = 0 ]; then kills=120; else kills=40; fi
     # Another seed at each run: a failure names its own.
-    timeout 280 /usr/bin/python3 "$BASE/cases/kill.py" "$DEVICE" "$APP" "$MOUNT" "${KILLS:-$kills}" "${SEED:-$RANDOM}" 9>&-
+    timeout 280 /usr/bin/python3 "$BASE/cases/kill.py" "$DEVICE" "$APP" "$MOUNT" "${KILLS:-$kills}" "$RANDOM" 9>&-
     whole
     stop
     same "$(grep -c "$DEVICE" /proc/self/mountinfo)" 0 "mounts that stay"
