@@ -53,6 +53,10 @@ struct ControlGate: Sendable {
                 throw Complaint(.notAllowed, "the device belongs to another user")
             }
             guard let (head, rest) = try await head(of: connection) else { return }
+            guard head.bodyLength <= ControlPath.largestBody else {
+                try? await connection.write(Data(ControlReply.tooLarge.bytes))
+                return await dropRest(of: connection)
+            }
             try await pass(head.bytes + rest, from: connection)
         } catch {
             try? await connection.write(Data(ControlReply.failure(error).bytes))

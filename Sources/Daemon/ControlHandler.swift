@@ -36,10 +36,7 @@ struct ControlHandler: HTTPHandler {
     }
 
     private func reply(to request: HTTPRequest) async throws(Complaint) -> ControlReply {
-        guard let body = try await body(of: request) else {
-            let limit = ControlPath.largestBody
-            return .failure(Complaint(.badRequest, "the request is larger than \(limit) bytes"), status: 413)
-        }
+        guard let body = try await body(of: request) else { return .tooLarge }
         guard request.path.hasPrefix(ControlPath.root),
             let route = routes[String(request.path.dropFirst(ControlPath.root.count))]
         else {

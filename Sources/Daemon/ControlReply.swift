@@ -35,6 +35,11 @@ struct ControlReply: Sendable {
             body: .bytes(ControlJSON.line(AppContainer.Failure(DeviceError(complaint)))), allow: allow)
     }
 
+    /// For a request whose body is larger than any command sends.
+    static var tooLarge: ControlReply {
+        failure(Complaint(.badRequest, "the request is larger than \(ControlPath.largestBody) bytes"), status: 413)
+    }
+
     /// - Parameter answer: kept until the answer has gone out.
     func response(_ answer: Answers.Answer) -> HTTPResponse {
         var headers: HTTPHeaders = [.contentType: type]

@@ -6,6 +6,8 @@ import SandboxModel
 struct RequestHead {
     /// The head as it is passed on: one request a connection.
     let bytes: [UInt8]
+    /// Bytes of the body, as far as the head says; 0 when it comes in pieces.
+    let bodyLength: Int
 
     /// Bytes that a head may have.
     static let longest = 16 * 1024
@@ -31,6 +33,7 @@ struct RequestHead {
         }
         var kept = [lines[0]]
         var lengths = 0
+        var bodyLength = 0
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
                 throw Complaint(.badRequest, "a header of the request has no name")
@@ -44,11 +47,13 @@ struct RequestHead {
                 guard let length = Int(String(value.reversed().drop { $0 == " " }.reversed())), length >= 0 else {
                     throw Complaint(.badRequest, "the request's Content-Length is not a number")
                 }
+                bodyLength = length
             }
             kept.append(line)
         }
         guard lengths <= 1 else { throw Complaint(.badRequest, "the request says its length twice") }
         kept.append("Connection: close")
+        self.bodyLength = bodyLength
         self.bytes = Array((kept.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }
 }
