@@ -67,6 +67,13 @@ public final class EncryptedFile: @unchecked Sendable {
     public static func create(
         _ file: SharedDescriptor, inode: UInt64, protection: ProtectionClass, context: StoreContext
     ) throws(Fault) -> EncryptedFile {
+        try create(file, inode: inode, protection: protection, isWritable: true, context: context)
+    }
+
+    /// - Parameter isWritable: when not, the header is only in memory, until a writer joins and brings it along.
+    private static func create(
+        _ file: SharedDescriptor, inode: UInt64, protection: ProtectionClass, isWritable: Bool, context: StoreContext
+    ) throws(Fault) -> EncryptedFile {
         let made: (FileKey, WrappedFileKey)
         do throws(KeyFault) {
             made = try context.keys.makeFileKey(protection)
@@ -80,8 +87,9 @@ public final class EncryptedFile: @unchecked Sendable {
         Entropy.fill(random, at: 0, count: 16)
         header.identity = FileIdentity(high: random.load(UInt64.self, at: 0), low: random.load(UInt64.self, at: 8))
         let content = EncryptedFile(
-            context: context, key: made.0, identity: header.identity, inode: inode, file: file, isWritable: true,
-            header: header)
+            context: context, key: made.0, identity: header.identity, inode: inode, file: file,
+            isWritable: isWritable, header: header)
+        guard isWritable else { return content }
         try context.workspaces.with { workspace throws(Fault) in
             try content.writePage(header, workspace)
         }
@@ -101,8 +109,9 @@ public final class EncryptedFile: @unchecked Sendable {
             context.note(Corruption(inode: status.inode, place: place))
             return .corrupt
         }
-        if isWritable, isUnfinishedCreation(file, status, context) {
-            return try create(file, inode: status.inode, protection: .standard, context: context)
+        if isUnfinishedCreation(file, status, context) {
+            return try create(
+                file, inode: status.inode, protection: .standard, isWritable: isWritable, context: context)
         }
         let header = ContentPage()
         let got = try onHost { () throws(SystemError) in
@@ -135,8 +144,8 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Whether an empty backing file is one whose creation a killed process, or a host that lost power, did not
     /// finish. Otherwise it was cut to nothing: a file without content has a header.
     ///
-    /// A process is killed between creating the file and writing its header: nothing has changed it since it came
-    /// into being. A host that loses power may have made the name durable and not the header.
+    /// A process is killed between creating the file and writing its header, or within that write, for which the host
+    /// has set the time already: nothing has changed it since shortly after it came into being. A host that loses power may have made the name durable and not the header.
     private static func isUnfinishedCreation(
         _ file: SharedDescriptor, _ status: FileStatus, _ context: StoreContext
     ) -> Bool {
@@ -146,9 +155,12 @@ public final class EncryptedFile: @unchecked Sendable {
         case .powerLost: return true
         case .killed:
             guard let birth = try? file.descriptor.birthTime() else { return false }
-            return birth.tv_sec == status.modificationTime.tv_sec && birth.tv_nsec == status.modificationTime.tv_nsec
+            return status.modificationTime.tv_sec - birth.tv_sec <= longestCreation
         }
     }
+
+    /// Seconds between creating a file and writing its header, on a host that is busy.
+    private static let longestCreation = 10
 
     /// Makes the descriptor one that can write, when a writer joins readers.
     ///

@@ -17,6 +17,7 @@ final class TestHome: @unchecked Sendable {
     let keys = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: .standard).1
     private let home: Home
     private var session: UInt32 = 1
+    private var killed: Set<UInt32> = []
     private(set) var volume: Volume
 
     static let group: ContainerIdentifier = ContainerIdentifier("group.com.example.notes")!
@@ -41,7 +42,7 @@ final class TestHome: @unchecked Sendable {
             app: ContainerIdentifier("com.example.Notes")!, bundleName: "Notes.app", bundle: bundle,
             data: try make("data"), groups: [TestHome.group: try make("group")],
             iCloud: [TestHome.iCloud: try make("iCloud")], owner: geteuid(), group: getegid(), isPrivate: true)
-        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session))
+        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, 1))
         volume.kernelCache = Remains(directory)
         try store("plist", at: ".com.apple.mobile_container_manager.metadata.plist")
     }
@@ -56,8 +57,8 @@ final class TestHome: @unchecked Sendable {
         func forgetContent(of node: NodeID) {}
     }
 
-    private static func context(_ keys: KeyRing, _ session: UInt32) -> StoreContext {
-        StoreContext(keys: keys, history: SessionHistory(current: session)) { _ in }
+    private static func context(_ keys: KeyRing, _ session: UInt32, killed: Set<UInt32> = []) -> StoreContext {
+        StoreContext(keys: keys, history: SessionHistory(current: session, killed: killed)) { _ in }
     }
 
     private static func volume(over home: Home, _ directory: String, _ context: StoreContext) throws -> Volume {
@@ -65,11 +66,12 @@ final class TestHome: @unchecked Sendable {
         return Volume(view: .home(home), device: device, context: context)
     }
 
-    /// Shuts down and starts again. No handle may be open.
-    func restart() throws {
+    /// Ends the session, by a shutdown or, when `killed`, without one, and starts the next.
+    func restart(killed isKilled: Bool = false) throws {
+        if isKilled { killed.insert(session) }
         session += 1
         let remains = volume.kernelCache
-        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session))
+        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session, killed: killed))
         volume.kernelCache = remains
     }
 
