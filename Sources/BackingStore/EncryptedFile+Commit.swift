@@ -162,7 +162,11 @@ extension EncryptedFile {
         }
         contentLength = ContentLayout.length(ofBacking: backingLength)
         try findGroups(workspace)
+        let found = contentLength
         try findEnd(atLeast: wasOpen ? promised : 0, workspace)
+        dropGroups(
+            after: ContentLayout.lastGroup(length: contentLength),
+            through: ContentLayout.lastGroup(length: max(found, promised)))
         guard isWritable else { return }
         let file = self.file
         let length = ContentLayout.backingLength(of: contentLength)
@@ -187,7 +191,8 @@ extension EncryptedFile {
                 try file.descriptor.read(
                     into: probe.bytes, count: ContentPage.size, from: ContentLayout.tagPageOffset(group: group))
             }
-            if got == ContentPage.size, !probe.isZero { addedGroups.insert(group) }
+            // A page of a session before the header's was being written when that one ended, and was passed over then.
+            if got == ContentPage.size, !probe.isZero, probe.session >= header.session { addedGroups.insert(group) }
         }
     }
 
@@ -206,14 +211,23 @@ extension EncryptedFile {
                 if page.turnedBack >> UInt64(index) & 1 == 1 { contentLength = max(start + Int64(valid), promised) }
                 return
             } catch {
-                // A block that has an older seal, or was longer, was there before: it may have been synchronized, and
-                // gives EIO. Any other was being appended, and need not have arrived if the host lost power.
-                let isAppended = page.previous(index).length == 0 && page.current(index).length <= contentLength - start
-                guard error == .corrupt, start >= promised, isAppended, context.history.lostPower(since: header.session)
+                // One that is not there at all was being appended when the host lost power. Any other may have been
+                // synchronized before it was written over: it counts, and gives EIO.
+                guard error == .corrupt, start >= promised, context.history.lostPower(since: header.session),
+                    try isMissing(block, workspace)
                 else { return }
                 contentLength = start
             }
         }
+    }
+
+    private func isMissing(_ block: Int64, _ workspace: Workspace) throws(Fault) -> Bool {
+        let file = self.file
+        let got = try onHost { () throws(SystemError) in
+            try file.descriptor.read(
+                into: workspace.block, count: ContentLayout.blockSize, from: ContentLayout.blockOffset(block))
+        }
+        return workspace.block.isZero(0, count: got)
     }
 
     private func clearSlotsBehindEnd(_ workspace: Workspace) throws(Fault) {

@@ -100,7 +100,7 @@ extension EncryptedFile {
 
     /// Groups behind the new end are to go: nothing may name them any more. The map that covers the new end goes on
     /// naming them, which counts for nothing behind the header's length; it is put right when the content grows.
-    private func dropGroups(after last: Int, through oldLast: Int) {
+    func dropGroups(after last: Int, through oldLast: Int) {
         guard oldLast > last else { return }
         cache.remove(after: last)
         addedGroups = addedGroups.filter { $0 <= last }

@@ -65,46 +65,29 @@ struct PowerCutTests {
         var model = ContentModel()
         for round in 0..<8 {
             let before = ContentModel.random(&generator, largest: 900_000)
-            do { try file.apply(before) } catch {
-                Issue.record("seed \(seed) round \(round) before \(before): \(stored.reports.all)")
-                throw error
-            }
+            try file.apply(before)
             model.apply(before)
             if Bool.random(using: &generator) { try file.commit() }
             try file.synchronize(dataOnly: false)
             let change = ContentModel.random(&generator, largest: 900_000)
             var after = model
             after.apply(change)
-            do { try file.apply(change) } catch {
-                Issue.record("apply seed \(seed), round \(round), \(change) before \(before): \(stored.reports.all)")
-                throw error
-            }
-            if Bool.random(using: &generator) {
-                do { try file.commit() } catch {
-                    Issue.record(
-                        "commit seed \(seed), round \(round), \(change) before \(before): \(stored.reports.all)")
-                    throw error
-                }
-            }
+            try file.apply(change)
+            if Bool.random(using: &generator) { try file.commit() }
             stored.bytes = leftover(try bytes(of: mirror), stored.bytes, &generator)
             stored.losePower()
             let what: Comment = "seed \(seed), round \(round), \(change)"
-            do { file = try stored.open() } catch {
-                Issue.record(
-                    "open \(what) before \(before) len \(model.bytes.count) \(after.bytes.count) \(stored.reports.all)")
-                throw error
-            }
+            file = try #require(try? stored.open(), what)
             let lengths = min(model.bytes.count, after.bytes.count)...max(model.bytes.count, after.bytes.count)
-            if !lengths.contains(Int(file.length)) {
-                Issue.record("length \(what) before \(before) \(file.length) \(lengths)")
-                return
-            }
-            model.bytes = try settle(file, model.bytes, after.bytes, what)
+            try #require(lengths.contains(Int(file.length)), what)
+            model.bytes = try settle(file, change, model.bytes, after.bytes, what)
         }
     }
 
     /// What the file holds now, once each block that gives EIO has been written again.
-    private func settle(_ file: EncryptedFile, _ before: [UInt8], _ after: [UInt8], _ what: Comment) throws -> [UInt8] {
+    private func settle(
+        _ file: EncryptedFile, _ change: ContentModel.Change, _ before: [UInt8], _ after: [UInt8], _ what: Comment
+    ) throws -> [UInt8] {
         var result: [UInt8] = []
         let length = Int(file.length)
         for start in stride(from: 0, to: length, by: 4096) {
@@ -119,15 +102,11 @@ struct PowerCutTests {
                 try #require(bytes == old || bytes == new, "\(what), block \(start / 4096)")
                 result += bytes
             } catch Fault.corrupt {
-                let isCutOff = min(before.count, after.count) < start + 4096
-                if old == new, !isCutOff {
-                    Issue.record("lost \(what) block \(start / 4096) len \(length) \(before.count) \(after.count)")
-                    throw Fault.corrupt
-                }
-                do { try file.write(new, at: Int64(start)) } catch {
-                    Issue.record("rewrite \(what) block \(start/4096)")
-                    throw error
-                }
+                // A block is written, too, when zeros go over zeros, and when a truncation ends in it.
+                let isWritten =
+                    old != new || min(before.count, after.count) < start + 4096 || change.zeroed.overlaps(range)
+                try #require(isWritten, "\(what), block \(start / 4096) is lost")
+                try file.write(new, at: Int64(start))
                 result += new
             }
         }
@@ -139,5 +118,11 @@ struct PowerCutTests {
         let buffer = PageBuffer(count: length)
         _ = try file.read(into: buffer, count: length, from: 0)
         return buffer.bytes(0, count: length)
+    }
+}
+
+extension ContentModel.Change {
+    fileprivate var zeroed: Range<Int> {
+        if case .zero(let offset, let count, _) = self { offset..<offset + count } else { 0..<0 }
     }
 }
