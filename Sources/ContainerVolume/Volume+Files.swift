@@ -161,8 +161,17 @@ extension Volume {
         let entry = entry(written, name, parent, isNew: true)
         let node = try node(entry.node)
         let writing = flags & O_ACCMODE != O_RDONLY
-        openLock(of: node).writing { adopt(.encrypted(file), into: node, writing: writing) }
-        return (entry, FileHandle(node: node, content: .encrypted(file), canWrite: writing))
+        let content = openLock(of: node).writing {
+            // Somebody may have found the name and opened the file already: one file has one content.
+            guard let open = node.open else {
+                adopt(.encrypted(file), into: node, writing: writing)
+                return OpenFile.Content.encrypted(file)
+            }
+            open.handles += 1
+            open.writers += writing ? 1 : 0
+            return open.content
+        }
+        return (entry, FileHandle(node: node, content: content, canWrite: writing))
     }
 
     /// The class of what is made in a directory.

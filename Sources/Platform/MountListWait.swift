@@ -1,0 +1,39 @@
+// Waiting for a change of the list of mounts.
+
+import CPlatform
+import Glibc
+public import SandboxModel
+
+/// Waits until anybody mounts or unmounts something (proc_pid_mountinfo(5): POLLERR and POLLPRI), or until it is ended.
+public final class MountListWait: Sendable {
+    private let list: Descriptor
+    private let ended: Descriptor
+    /// Closed to end the waiting.
+    private let end: Monitor<SharedDescriptor?>
+
+    public init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        try systemCall { unsafe platform_pipe(&ends) }
+        ended = Descriptor(owning: ends[0])
+        end = Monitor(SharedDescriptor(Descriptor(owning: ends[1])))
+        list = try Descriptor.open(path: "/proc/self/mountinfo", flags: O_RDONLY)
+    }
+
+    /// - Returns: true after a change; false when the waiting was ended.
+    public func next() -> Bool {
+        var requests = [
+            pollfd(fd: list.number, events: Int16(POLLPRI), revents: 0),
+            pollfd(fd: ended.number, events: 0, revents: 0),
+        ]
+        while (try? systemCall { unsafe poll(&requests, 2, -1) }) != nil {
+            if requests[1].revents != 0 { return false }
+            if requests[0].revents != 0 { return true }
+        }
+        return false
+    }
+
+    /// Has every call of ``next()`` return false from now on.
+    public func stop() {
+        end.access { $0 = nil }
+    }
+}
