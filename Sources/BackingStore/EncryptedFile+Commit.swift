@@ -127,8 +127,9 @@ extension EncryptedFile {
 
     /// After a change that failed halfway: forgets what memory says and finds out from the file, as after a process
     /// that ended there. The caller holds the lock exclusively.
-    func reload(_ workspace: Workspace) {
-        context.noteDisturbance()
+    func reload(after fault: Fault, _ workspace: Workspace) {
+        // A block that could not be read stopped the change before anything was written.
+        if fault != .corrupt { context.noteDisturbance() }
         cache.removeAll()
         maps.removeAll()
         addedGroups = []

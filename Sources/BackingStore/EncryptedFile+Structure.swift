@@ -30,7 +30,7 @@ extension EncryptedFile {
         do throws(Fault) {
             try body()
         } catch {
-            reload(workspace)
+            reload(after: error, workspace)
             throw error
         }
     }

@@ -30,7 +30,7 @@ extension EncryptedFile {
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
         } catch {
-            reload(workspace)
+            reload(after: error, workspace)
             throw error
         }
     }

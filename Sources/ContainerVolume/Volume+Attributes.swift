@@ -58,9 +58,14 @@ extension Volume {
                     try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
                 }
                 if let mode = change.mode { try changeMode(mode & 0o7777, at: place) }
-                if change.accessTime != nil || change.modificationTime != nil {
-                    try place.changeTimes(
-                        access: change.accessTime.raw, modification: change.modificationTime.raw)
+            }
+            if change.accessTime != nil || change.modificationTime != nil {
+                // Not while a closing file writes its header and puts its times back.
+                try openLock(of: node).reading { () throws(Fault) in
+                    try onHost { () throws(SystemError) in
+                        try place.changeTimes(
+                            access: change.accessTime.raw, modification: change.modificationTime.raw)
+                    }
                 }
             }
             return try status(of: node)
@@ -72,7 +77,8 @@ extension Volume {
     /// The kernel sends the times of every file that it sees removed, to be written before the file itself goes:
     /// nobody will ask for them again.
     private func statusOfRemoved(_ node: Node) -> FileStatus? {
-        guard let status = node.rare?.lastStatus, openLock(of: node).reading({ node.open == nil }) else { return nil }
+        // A file may have had another name that the kernel did not know then, and does now.
+        guard let status = node.rare?.lastStatus, status.linkCount <= 1, table.location(of: node) == nil, openLock(of: node).reading({ node.open == nil }) else { return nil }
         var shown = present(status, zone: node.zone, home: home(of: node)).raw
         shown.st_nlink = 0
         return FileStatus(shown)

@@ -54,7 +54,15 @@ extension Volume {
                 content = .plain(try openBacking(of: node, writing: false).0)
             } else {
                 let (backing, isWritable) = try openBacking(of: node, writing: writing)
-                let file = try EncryptedFile.open(backing, isWritable: isWritable, context: context)
+                var file = try EncryptedFile.open(backing, isWritable: isWritable, context: context)
+                if file.lengthWasSettled, !isWritable {
+                    // What a killed process left must be written down, whatever the mode says.
+                    let place = try place(of: node)
+                    let writable = try onHost { () throws(SystemError) in
+                        SharedDescriptor(try place.openDespiteMode())
+                    }
+                    file = try EncryptedFile.open(writable, isWritable: true, context: context)
+                }
                 guard !file.lengthWasSettled else {
                     // The kernel keeps the length it was told for as long as it knows the node: give it another.
                     table.renew(node)

@@ -69,8 +69,7 @@ extension Volume {
         while copied < count {
             var fault: Fault?
             var moved = 0
-            try read(source, count: min(count - copied, Workspace.largestTransfer), from: offset + Int64(copied)) {
-                result in
+            func take(_ result: ReadResult) {
                 for index in 0..<result.segmentCount {
                     let (buffer, start, length) = result.segment(index)
                     do throws(Fault) {
@@ -83,6 +82,13 @@ extension Volume {
                     }
                     moved += length
                 }
+            }
+            do throws(Fault) {
+                try read(
+                    source, count: min(count - copied, Workspace.largestTransfer), from: offset + Int64(copied)
+                ) { take($0) }
+            } catch {
+                fault = error
             }
             copied += moved
             if let fault {
