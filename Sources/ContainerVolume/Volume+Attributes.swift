@@ -78,7 +78,9 @@ extension Volume {
     /// nobody will ask for them again.
     private func statusOfRemoved(_ node: Node) -> FileStatus? {
         // A file may have had another name that the kernel did not know then, and does now.
-        guard let status = node.rare?.lastStatus, status.linkCount <= 1, table.location(of: node) == nil, openLock(of: node).reading({ node.open == nil }) else { return nil }
+        guard let status = node.rare?.lastStatus, status.linkCount <= 1, table.location(of: node) == nil,
+            openLock(of: node).reading({ node.open == nil })
+        else { return nil }
         var shown = present(status, zone: node.zone, home: home(of: node)).raw
         shown.st_nlink = 0
         return FileStatus(shown)

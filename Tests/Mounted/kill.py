@@ -28,12 +28,19 @@ class Kept:
 
     def __init__(self, state=None):
         self.states = [state]
+        self.history = []
+
+    def note(self, what):
+        """The last things that happened, for a failure's message."""
+        self.history = self.history[-7:] + [what]
 
     def ask(self, state):
         self.states.append(state)
+        self.note(None if state is None else len(state))
 
     def acknowledge(self):
         self.states = [self.states[-1]]
+        self.note("safe")
 
     def compare(self, path):
         """What the file holds now, which is acknowledged from now on; or fails."""
@@ -58,8 +65,13 @@ class Kept:
             known = [state[start:start + len(block)].ljust(len(block), b"\0") for state in states]
             if None in self.states:
                 known.append(bytes(len(block)))
-            assert block in known, f"{path}: block {start // BLOCK} of {len(got)} bytes is of no state of {len(states)}"
-        self.states = [bytes(got)]
+            if block not in known:
+                same = max(sum(a == b for a, b in zip(block, state)) for state in known)
+                raise AssertionError(
+                    f"{path}: block {start // BLOCK} of {len(got)} bytes is of no state of {len(states)}: {same} bytes"
+                    f" as in the nearest, {block.count(0)} zeros; lengths lately {self.history}")
+        self.states = [got]
+        self.note("looked at")
 
 
 class Writer(threading.Thread):
