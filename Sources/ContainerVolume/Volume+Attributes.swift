@@ -48,28 +48,38 @@ extension Volume {
             if change.size != nil { try permit(.truncate, on: node.zone) }
             if change.accessTime != nil || change.modificationTime != nil { try permit(.changeTimes, on: node.zone) }
 
-            if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) ?? statusOfClosedOff(node) {
+            if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) { return status }
+            do throws(Fault) {
+                return try apply(change, to: node, handle)
+            } catch {
+                guard handle == nil, change.isOnlyTimes, let status = statusOfClosedOff(node, error) else {
+                    throw error
+                }
                 return status
             }
-            if let size = change.size { try truncate(node, to: size, handle) }
-            let place: Place = if let handle { .descriptor(handle.backing) } else { try holder(of: node) }
-            try onHost { () throws(SystemError) in
-                if change.owner != nil || change.group != nil {
-                    try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
-                }
-                if let mode = change.mode { try changeMode(mode & 0o7777, at: place) }
-            }
-            if change.accessTime != nil || change.modificationTime != nil {
-                // Not while a closing file writes its header and puts its times back.
-                try openLock(of: node).reading { () throws(Fault) in
-                    try onHost { () throws(SystemError) in
-                        try place.changeTimes(
-                            access: change.accessTime.raw, modification: change.modificationTime.raw)
-                    }
-                }
-            }
-            return try status(of: node)
         }
+    }
+
+    /// The caller holds `names`, and has asked the rules.
+    private func apply(_ change: AttributeChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
+        if let size = change.size { try truncate(node, to: size, handle) }
+        let place: Place = if let handle { .descriptor(handle.backing) } else { try holder(of: node) }
+        try onHost { () throws(SystemError) in
+            if change.owner != nil || change.group != nil {
+                try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
+            }
+            if let mode = change.mode { try changeMode(mode & 0o7777, at: place) }
+        }
+        if change.accessTime != nil || change.modificationTime != nil {
+            // Not while a closing file writes its header and puts its times back.
+            try openLock(of: node).reading { () throws(Fault) in
+                try onHost { () throws(SystemError) in
+                    try place.changeTimes(
+                        access: change.accessTime.raw, modification: change.modificationTime.raw)
+                }
+            }
+        }
+        return try status(of: node)
     }
 
     /// The status of a file that was removed and that nobody has open.
@@ -91,19 +101,13 @@ extension Volume {
     /// No call of an application gets here, because the kernel lets none past such a directory: it is the kernel
     /// itself that has times to write down. What it is answered, it does not keep; a refusal it would report as EIO
     /// to whoever opens the file next.
-    private func statusOfClosedOff(_ node: Node) -> FileStatus? {
-        guard daemonUser != 0, node.kind == .file, openLock(of: node).reading({ node.open == nil }) else { return nil }
-        do throws(Fault) {
-            _ = try status(of: node)
-            return nil
-        } catch {
-            guard error == .system(.accessDenied) else { return nil }
-            var shown = stat()
-            shown.st_ino = ino_t(node.inode)
-            shown.st_mode = S_IFREG
-            shown.st_nlink = 1
-            return FileStatus(shown)
-        }
+    private func statusOfClosedOff(_ node: Node, _ fault: Fault) -> FileStatus? {
+        guard fault == .system(.accessDenied), daemonUser != 0, node.kind == .file else { return nil }
+        var shown = stat()
+        shown.st_ino = ino_t(node.inode)
+        shown.st_mode = S_IFREG
+        shown.st_nlink = 1
+        return FileStatus(shown)
     }
 
     private func changeMode(_ mode: mode_t, at place: Place) throws(SystemError) {

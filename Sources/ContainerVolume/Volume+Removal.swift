@@ -7,27 +7,26 @@ import SandboxPolicy
 
 extension Volume {
     public func removeFile(_ name: FileName, in parent: NodeID) throws(Fault) {
-        try names.writing { () throws(Fault) in
-            let parent = try self.parent(parent)
-            let zone = zone(of: name, in: parent)
-            try permit(.remove, on: zone)
-            let directory = try directory(parent)
-            let kept = try keepReachable(name, in: parent, directory)
-            try onHost { () throws(SystemError) in try directory.descriptor.removeFile(name) }
-            kept?.settle(table, name, parent)
-        }
+        try remove(name, in: parent) { (directory) throws(SystemError) in try directory.descriptor.removeFile(name) }
     }
 
     public func removeDirectory(_ name: FileName, in parent: NodeID) throws(Fault) {
+        try remove(name, in: parent) { (directory) throws(SystemError) in
+            try directory.descriptor.removeDirectory(name)
+        }
+    }
+
+    private func remove(
+        _ name: FileName, in parent: NodeID, _ call: (SharedDescriptor) throws(SystemError) -> Void
+    ) throws(Fault) {
         try names.writing { () throws(Fault) in
             let parent = try self.parent(parent)
-            let zone = zone(of: name, in: parent)
-            try permit(.remove, on: zone)
+            try permit(.remove, on: zone(of: name, in: parent))
             let directory = try directory(parent)
             let kept = try keepReachable(name, in: parent, directory)
-            try onHost { () throws(SystemError) in try directory.descriptor.removeDirectory(name) }
+            try onHost { () throws(SystemError) in try call(directory) }
             if let kept {
-                directories.drop(kept.node)
+                if kept.node.isDirectory { directories.drop(kept.node) }
                 kept.settle(table, name, parent)
             }
         }
