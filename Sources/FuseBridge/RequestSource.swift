@@ -19,14 +19,10 @@ import Synchronization
     private let device: Int32
     /// Workers in read(2).
     private let waiting = Atomic<Int>(0)
-    private let bench = Monitor(Bench())
-
-    /// The workers that are parked.
-    private struct Bench {
-        var parked = 0
-        var called = 0
-        var isOver = false
-    }
+    /// Workers that are parked and have not been called.
+    private let parked = Atomic<Int>(0)
+    private let calls = Semaphore()
+    private let isOver = Atomic<Bool>(false)
 
     init(_ session: Session) {
         self.session = session
@@ -57,7 +53,8 @@ import Synchronization
             unsafe fuse_session_process_buf(session.connection, &request)
             if waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext(), !park() { break }
         }
-        bench.access { $0.isOver = true }
+        isOver.store(true, ordering: .sequentiallyConsistent)
+        while callAnother() {}
     }
 
     /// Looks for the next request for as long as it may come without its client having slept.
@@ -88,22 +85,30 @@ import Synchronization
     private static let slowOpcodes: Set<UInt32> = [20, 30, 43, 47]
     private static let longRequest: UInt32 = 32 * 1024
 
-    private func callAnother() {
-        bench.access { bench in
-            if bench.parked > bench.called { bench.called += 1 }
+    /// - Returns: false when none is parked.
+    @discardableResult
+    private func callAnother() -> Bool {
+        var seen = parked.load(ordering: .sequentiallyConsistent)
+        while seen > 0 {
+            let (exchanged, now) = parked.compareExchange(
+                expected: seen, desired: seen - 1, ordering: .sequentiallyConsistent)
+            if exchanged {
+                calls.signal()
+                return true
+            }
+            seen = now
         }
+        return false
     }
 
     /// Waits until another worker calls.
     /// - Returns: false when there will be no request any more.
     private func park() -> Bool {
-        bench.access { $0.parked += 1 }
-        return bench.wait { bench in
-            guard bench.called > 0 || bench.isOver else { return nil }
-            bench.parked -= 1
-            bench.called -= bench.isOver ? 0 : 1
-            return !bench.isOver
-        }
+        parked.add(1, ordering: .sequentiallyConsistent)
+        // Whoever ends the session calls those that it finds parked: one that comes later must see the end itself.
+        if isOver.load(ordering: .sequentiallyConsistent) { callAnother() }
+        calls.wait()
+        return !isOver.load(ordering: .sequentiallyConsistent)
     }
 
     /// - Returns: the size of the next request; nil when there will be none any more.

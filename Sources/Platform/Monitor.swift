@@ -30,8 +30,8 @@ import Glibc
     ) throws(Failure) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer {
-            unsafe pthread_cond_broadcast(condition)
             unsafe pthread_mutex_unlock(mutex)
+            unsafe pthread_cond_broadcast(condition)
         }
         return try body(&state)
     }
