@@ -25,7 +25,8 @@ extension EncryptedFile {
         hasGap = false
         // The application did not write now: the time of its last write stays.
         try onHost { () throws(SystemError) in
-            try file.descriptor.changeTimes(access: before.raw.st_atim, modification: before.modificationTime)
+            try file.descriptor.changeTimes(
+                access: before.raw.st_atim, modification: keptModificationTime ?? before.modificationTime)
         }
     }
 

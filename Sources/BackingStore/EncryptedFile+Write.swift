@@ -29,6 +29,8 @@ extension EncryptedFile {
         let headerLength = try prepareGrowth(from: offset, to: end, workspace)
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
+            let firstGroup = ContentLayout.group(of: ContentLayout.block(at: offset))
+            syncHabit.wrote(ContentLayout.tagPageOffset(group: firstGroup)..<ContentLayout.backingLength(of: end))
         } catch {
             reload(after: error, workspace)
             throw error

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/syscall.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -34,6 +35,10 @@ int platform_renameat2(int from_directory, const char *from, int to_directory, c
 long platform_getdents64(int fd, void *buffer, size_t size) { return getdents64(fd, buffer, size); }
 
 int platform_syncfs(int fd) { return syncfs(fd); }
+
+int platform_begin_writeback(int fd, int64_t offset, int64_t count) {
+    return sync_file_range(fd, offset, count, SYNC_FILE_RANGE_WRITE);
+}
 
 // The C library has no wrapper for these two, and libcap is not worth a dependency for one bit. Both act on the
 // calling thread only.
@@ -214,5 +219,27 @@ int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds) {
     }
     *seconds = status.stx_btime.tv_sec;
     *nanoseconds = status.stx_btime.tv_nsec;
+    return 0;
+}
+
+int platform_status_without_write_times(int fd, void *result) {
+    struct statx found;
+    const unsigned wanted = STATX_BASIC_STATS & ~(STATX_MTIME | STATX_CTIME);
+    if (statx(fd, "", AT_EMPTY_PATH, wanted, &found) != 0) {
+        return -1;
+    }
+    struct stat *status = result;
+    status->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
+    status->st_ino = found.stx_ino;
+    status->st_nlink = found.stx_nlink;
+    status->st_mode = found.stx_mode;
+    status->st_uid = found.stx_uid;
+    status->st_gid = found.stx_gid;
+    status->st_rdev = makedev(found.stx_rdev_major, found.stx_rdev_minor);
+    status->st_size = (off_t)found.stx_size;
+    status->st_blksize = found.stx_blksize;
+    status->st_blocks = (blkcnt_t)found.stx_blocks;
+    status->st_atim.tv_sec = found.stx_atime.tv_sec;
+    status->st_atim.tv_nsec = found.stx_atime.tv_nsec;
     return 0;
 }

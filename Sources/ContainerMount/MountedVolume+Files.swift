@@ -50,8 +50,9 @@ extension MountedVolume {
         do throws(Fault) {
             reply.count(try volume.write(handle, bytes: bytes, to: offset))
         } catch {
-            reply.fail(error.errno)
+            return reply.fail(error.errno)
         }
+        volume.wroteAndAnswered(handle)
     }
 
     func close(_ handle: FileHandle) {

@@ -97,9 +97,12 @@ final class OpenFile {
     init(_ content: Content) {
         self.content = content
     }
+}
 
+extension OpenFile.Content {
+    /// The backing file, for what concerns its attributes.
     var backing: SharedDescriptor {
-        switch content {
+        switch self {
         case .encrypted(let file): file.backing
         case .plain(let descriptor): descriptor
         }

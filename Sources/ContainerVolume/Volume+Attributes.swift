@@ -28,7 +28,7 @@ extension Volume {
     /// - Parameter handle: an open descriptor of the node, where the kernel names one.
     public func status(of node: NodeID, handle: FileHandle?) throws(Fault) -> FileStatus {
         if let handle {
-            let status = try onHost { () throws(SystemError) in try handle.backing.descriptor.status() }
+            let status = try hostStatus(of: handle.content)
             let node = handle.node
             return names.reading {
                 present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
@@ -63,7 +63,7 @@ extension Volume {
     /// The caller holds `names`, and has asked the rules.
     private func apply(_ change: AttributeChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
-        let place: Place = if let handle { .descriptor(handle.backing) } else { try holder(of: node) }
+        let place: Place = if let handle { .descriptor(handle.content.backing) } else { try holder(of: node) }
         try onHost { () throws(SystemError) in
             if change.owner != nil || change.group != nil {
                 try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
@@ -73,13 +73,23 @@ extension Volume {
         if change.accessTime != nil || change.modificationTime != nil {
             // Not while a closing file writes its header and puts its times back.
             try openLock(of: node).reading { () throws(Fault) in
-                try onHost { () throws(SystemError) in
-                    try place.changeTimes(
-                        access: change.accessTime.raw, modification: change.modificationTime.raw)
-                }
+                try changeTimes(change, of: node, at: place)
             }
         }
         return try status(of: node)
+    }
+
+    /// The caller holds the node's `openLock`.
+    private func changeTimes(_ change: AttributeChange, of node: Node, at place: Place) throws(Fault) {
+        var writtenFile: EncryptedFile?
+        if let open = node.open, open.writers > 0, case .encrypted(let file) = open.content { writtenFile = file }
+        if let writtenFile, change.accessTime == nil, case .at(let time) = change.modificationTime {
+            return writtenFile.keep(modificationTime: time)
+        }
+        try onHost { () throws(SystemError) in
+            try place.changeTimes(access: change.accessTime.raw, modification: change.modificationTime.raw)
+        }
+        if change.modificationTime != nil { writtenFile?.keep(modificationTime: nil) }
     }
 
     /// The status of a file that was removed and that nobody has open.
@@ -129,21 +139,11 @@ extension Volume {
     }
 }
 
-extension FileHandle {
-    /// The backing file, for what concerns its attributes.
-    var backing: SharedDescriptor {
-        switch content {
-        case .encrypted(let file): file.backing
-        case .plain(let descriptor): descriptor
-        }
-    }
-}
-
 extension AttributeChange.Time? {
     fileprivate var raw: timespec {
         switch self {
-        case nil: timespec(tv_sec: 0, tv_nsec: Platform.omitTime)
-        case .now: timespec(tv_sec: 0, tv_nsec: Platform.currentTime)
+        case nil: .unchanged
+        case .now: .current
         case .at(let time): time
         }
     }

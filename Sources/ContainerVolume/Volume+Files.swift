@@ -206,6 +206,11 @@ extension Volume {
         return bytes.byteCount
     }
 
+    /// To be called after the answer to a write, when nobody waits for it.
+    public func wroteAndAnswered(_ handle: FileHandle) {
+        if case .encrypted(let file) = handle.content { file.anticipateSynchronization() }
+    }
+
     public func close(_ handle: FileHandle) {
         closeContent(of: handle.node, writing: handle.canWrite)
     }

@@ -48,7 +48,7 @@ extension Volume {
     /// How a node's attributes are reached: by its open file where it has one, because those who have it open may act
     /// on it though its directory has become closed to them. The caller holds `names`.
     func holder(of node: Node) throws(Fault) -> Place {
-        if node.kind == .file, let backing = openLock(of: node).reading({ node.open?.backing }) {
+        if node.kind == .file, let backing = openLock(of: node).reading({ node.open?.content.backing }) {
             return .descriptor(backing)
         }
         return try place(of: node)
@@ -87,15 +87,31 @@ extension Volume {
 
     /// The status of a node as the mount shows it. The caller holds `names`.
     func status(of node: Node) throws(Fault) -> FileStatus {
-        switch try holder(of: node) {
-        case .entry(let directory, let name):
-            let status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
-            return present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
-        case .descriptor(let descriptor):
-            let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
-            return present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
-        case .none:
-            return statusOfMadeUpDirectory(node)
+        let status: FileStatus
+        if node.kind == .file, let content = openLock(of: node).reading({ node.open?.content }) {
+            status = try hostStatus(of: content)
+        } else {
+            switch try place(of: node) {
+            case .entry(let directory, let name):
+                status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
+            case .descriptor(let descriptor):
+                status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
+            case .none:
+                return statusOfMadeUpDirectory(node)
+            }
+        }
+        return present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
+    }
+
+    /// The status of an open file, with the time of its last write.
+    func hostStatus(of content: OpenFile.Content) throws(Fault) -> FileStatus {
+        try onHost { () throws(SystemError) in
+            switch content {
+            case .encrypted(let file):
+                guard let time = file.modificationTime else { return try file.backing.descriptor.status() }
+                return try file.backing.descriptor.status(writtenAt: time)
+            case .plain(let file): return try file.descriptor.status()
+            }
         }
     }
 

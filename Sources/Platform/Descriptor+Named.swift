@@ -1,18 +1,19 @@
-// Attributes of a file that is known by a descriptor which only names it (O_PATH): fchmod and futimens refuse those,
-// so the call goes through /proc/self/fd, which no rename can redirect.
+// Attributes of a file that is known by a descriptor which may only name it (O_PATH): fchmod and futimens refuse those
+// with EBADF, and the call goes through /proc/self/fd, which no rename can redirect.
 
 import CPlatform
 public import Glibc
 public import SandboxModel
 
-/// `UTIME_OMIT` and `UTIME_NOW` of utimensat(2), which Swift does not import.
-public let omitTime = (1 << 30) - 2
-public let currentTime = (1 << 30) - 1
-
 extension Descriptor {
     public borrowing func changeModeOfNamed(_ mode: mode_t) throws(SystemError) {
-        let path = "/proc/self/fd/\(number)"
-        try systemCall { unsafe chmod(path, mode) }
+        do throws(SystemError) {
+            try changeMode(mode)
+        } catch {
+            guard error == .badDescriptor else { throw error }
+            let path = "/proc/self/fd/\(number)"
+            try systemCall { unsafe chmod(path, mode) }
+        }
     }
 
     public borrowing func changeOwnerOfNamed(_ owner: uid_t, group: gid_t) throws(SystemError) {
@@ -21,12 +22,24 @@ extension Descriptor {
     }
 
     public borrowing func changeTimesOfNamed(access: timespec, modification: timespec) throws(SystemError) {
-        let path = "/proc/self/fd/\(number)"
-        var times = (access, modification)
-        try systemCall {
-            unsafe withUnsafeBytes(of: &times) { bytes in
-                unsafe utimensat(AT_FDCWD, path, bytes.baseAddress!.assumingMemoryBound(to: timespec.self), 0)
+        do throws(SystemError) {
+            try changeTimes(access: access, modification: modification)
+        } catch {
+            guard error == .badDescriptor else { throw error }
+            let path = "/proc/self/fd/\(number)"
+            var times = (access, modification)
+            try systemCall {
+                unsafe withUnsafeBytes(of: &times) { bytes in
+                    unsafe utimensat(AT_FDCWD, path, bytes.baseAddress!.assumingMemoryBound(to: timespec.self), 0)
+                }
             }
         }
     }
+}
+
+extension timespec {
+    /// `UTIME_OMIT` of utimensat(2), which Swift does not import: the time stays.
+    public static let unchanged = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
+    /// `UTIME_NOW`.
+    public static let current = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 1)
 }

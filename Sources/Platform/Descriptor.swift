@@ -127,6 +127,19 @@ public struct Descriptor: ~Copyable, Sendable {
         return FileStatus(status)
     }
 
+    /// The status of a file whose last write the caller knows better than the host.
+    ///
+    /// The host is not asked for its own times. A kernel with multigrain timestamps (since 6.13) would give the next
+    /// write after such a question a time that is its alone, and ext4 would then write the inode at each fdatasync.
+    public borrowing func status(writtenAt time: timespec) throws(SystemError) -> FileStatus {
+        let number = self.number
+        var status = stat()
+        status.st_mtim = time
+        status.st_ctim = time
+        try systemCall { unsafe platform_status_without_write_times(number, &status) }
+        return FileStatus(status)
+    }
+
     /// When the file was created (statx's btime).
     /// - Throws: ENODATA where the host filesystem does not record it.
     public borrowing func birthTime() throws(SystemError) -> timespec {
@@ -156,6 +169,12 @@ public struct Descriptor: ~Copyable, Sendable {
                 unsafe futimens(number, bytes.baseAddress!.assumingMemoryBound(to: timespec.self))
             }
         }
+    }
+
+    /// Lets what was written to a range start on its way to the disk, without waiting for it. Whether it got there is
+    /// for ``synchronize(dataOnly:)`` to say.
+    public borrowing func beginWriteback(from offset: Int64, count: Int64) {
+        _ = platform_begin_writeback(number, offset, count)
     }
 
     public borrowing func filesystemStatistics() throws(SystemError) -> statvfs {

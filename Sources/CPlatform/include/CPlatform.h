@@ -24,6 +24,8 @@ int platform_fallocate(int fd, int mode, int64_t offset, int64_t length);
 int platform_renameat2(int from_directory, const char *from, int to_directory, const char *to, unsigned flags);
 long platform_getdents64(int fd, void *buffer, size_t size);
 int platform_syncfs(int fd);
+/// SYNC_FILE_RANGE_WRITE: dirty pages of the range start on their way to the disk, and nothing waits for them.
+int platform_begin_writeback(int fd, int64_t offset, int64_t count);
 
 /// Takes CAP_FSETID out of this thread's effective set (0) or puts it back (1). Without it the host clears the
 /// set-user-ID and set-group-ID bits of a file that is written to, as it would for the application itself.
@@ -37,6 +39,10 @@ long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *t
 
 /// When the file came into being, by statx(2); -1 and ENODATA where the host filesystem does not record it.
 int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds);
+
+/// What fstat answers, but for the times of modification and change, which stay as they are in `status`, a struct stat.
+/// A kernel with multigrain timestamps notes that somebody looked at those, and gives the next write a time of its own.
+int platform_status_without_write_times(int fd, void *status);
 
 /// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
 int platform_clone_file(int from, int to);
