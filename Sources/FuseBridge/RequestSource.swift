@@ -8,8 +8,8 @@ import Synchronization
 /// What the workers of one session share. libfuse's own pool costs some 4 µs more for each request.
 ///
 /// One worker at a time waits for a request, the others are parked: a client that waits for each answer is served by
-/// one thread, whose caches are warm, where the kernel would wake all of them in turn. A worker calls another when more
-/// requests are queued, or before one that may take long.
+/// one thread, whose caches are warm, where the kernel would wake all of them in turn. A worker calls another when
+/// requests queue up, or before one that may take long; who watches over them does when one takes long all the same.
 ///
 /// The one that waits looks for the next request a moment before it sleeps, because waking a sleeping processor takes
 /// longer than most requests: on two idle processors a call takes 0.6 of the time, removing a tree 0.9, unpacking one
@@ -18,11 +18,12 @@ import Synchronization
     private let session: Session
     private let device: Int32
     /// Workers in read(2).
-    private let waiting = Atomic<Int>(0)
+    let waiting = Atomic<Int>(0)
     /// Workers that are parked and have not been called.
     private let parked = Atomic<Int>(0)
     private let calls = Semaphore()
-    private let isOver = Atomic<Bool>(false)
+    let isOver = Atomic<Bool>(false)
+    let oversight = Oversight()
 
     init(_ session: Session) {
         self.session = session
@@ -43,18 +44,22 @@ import Synchronization
         var request = unsafe fuse_buf()
         // The memory lives as long as this function, and libfuse parses a request where it lies.
         unsafe request.mem = memory.base + RequestSource.lead
+        var backlog = 0
         while true {
             waiting.add(1, ordering: .sequentiallyConsistent)
             let count = unsafe next(into: request.mem, size)
             let others = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
             guard let count else { break }
-            if others == 0, unsafe mayTakeLong(request.mem) || hasNext() { callAnother() }
+            oversight.tookRequest()
+            backlog = hasNext() ? backlog + 1 : 0
+            if others == 0, unsafe backlog >= RequestSource.longBacklog || mayTakeLong(request.mem) { callAnother() }
             unsafe request.size = count
             unsafe fuse_session_process_buf(session.connection, &request)
             if waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext(), !park() { break }
         }
         isOver.store(true, ordering: .sequentiallyConsistent)
         while callAnother() {}
+        oversight.wake()
     }
 
     /// Looks for the next request for as long as it may come without its client having slept.
@@ -84,10 +89,13 @@ import Synchronization
     /// FSYNC, FSYNCDIR, FALLOCATE, COPY_FILE_RANGE.
     private static let slowOpcodes: Set<UInt32> = [20, 30, 43, 47]
     private static let longRequest: UInt32 = 32 * 1024
+    /// Requests in a row behind each of which another was queued. One is no reason to wake a processor: closing a file
+    /// leaves a RELEASE that nobody waits for, before the client's next request.
+    private static let longBacklog = 2
 
     /// - Returns: false when none is parked.
     @discardableResult
-    private func callAnother() -> Bool {
+    func callAnother() -> Bool {
         var seen = parked.load(ordering: .sequentiallyConsistent)
         while seen > 0 {
             let (exchanged, now) = parked.compareExchange(

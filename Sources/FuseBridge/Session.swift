@@ -112,8 +112,10 @@ import Synchronization
             }
             workers.withLock { $0.append(worker) }
         }
+        let overseer = try HostThread(name: "fuse-oversight") { source.oversee() }
         _ = try HostThread(name: "fuse-end") {
             self.running.wait { $0 == 0 ? () : nil }
+            overseer.join()
             // Off the list before they are joined: `stop` interrupts only threads that are there.
             let workers = self.workers.withLock { workers in
                 defer { workers = [] }

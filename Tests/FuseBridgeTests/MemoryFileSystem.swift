@@ -28,9 +28,14 @@ final class MemoryFileSystem: FileSystem {
         var ended = false
         /// The request of this name drops its reply.
         var forgetful: String?
+        /// Lookups of names that begin so wait for ``MemoryFileSystem/goOn``.
+        var slowPrefix: [UInt8]?
+        var slowLookups = 0
     }
 
     let state: Mutex<State>
+    /// One signal lets one slow lookup go on.
+    let goOn = Semaphore()
     /// For how many seconds the kernel may trust names and attributes.
     let timeout: Double
 
@@ -118,6 +123,12 @@ final class MemoryFileSystem: FileSystem {
     // MARK: Names
 
     func lookup(_ name: [UInt8], in parent: KernelNode, reply: consuming EntryReply) {
+        let isSlow = state.withLock { state in
+            let isSlow = state.slowPrefix.map { name.starts(with: $0) } ?? false
+            state.slowLookups += isSlow ? 1 : 0
+            return isSlow
+        }
+        if isSlow { goOn.wait() }
         let found: KernelEntry?? = state.withLock { state in
             count("lookup", &state)
             if state.forgetful == "lookup" { return .none }

@@ -26,6 +26,37 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 3]) func slowRequestsDoNotKeepOthersWaiting(count: Int) throws {
+        try Mounted.run { mount in
+            let fileSystem = mount.fileSystem
+            // One worker serves whoever asks for one thing after the other; the rest go to sleep.
+            for index in 0..<20 { _ = unsafe access(mount.path("before\(index)"), F_OK) }
+            fileSystem.state.withLock { $0.slowPrefix = Array("slow".utf8) }
+            let slow = try (0..<count).map { index in
+                try HostThread(name: "slow") { _ = unsafe access(mount.path("slow\(index)"), F_OK) }
+            }
+            // Should nobody serve the others, the slow ones go on after a while, and the test can end.
+            let isAnswered = Atomic<Bool>(false)
+            let gaveUp = Atomic<Bool>(false)
+            let patience = try HostThread(name: "patience") {
+                for _ in 0..<500 where !isAnswered.load(ordering: .relaxed) { usleep(10_000) }
+                gaveUp.store(!isAnswered.load(ordering: .relaxed), ordering: .relaxed)
+                for _ in 0..<count { fileSystem.goOn.signal() }
+            }
+            while fileSystem.state.withLock({ $0.slowLookups }) < count, !gaveUp.load(ordering: .relaxed) {
+                usleep(1000)
+            }
+            for index in 0..<20 {
+                #expect(unsafe code(access(mount.path("absent\(index)"), F_OK)) == ENOENT)
+            }
+            isAnswered.store(true, ordering: .relaxed)
+            patience.join()
+            for thread in slow { thread.join() }
+            let inTime = !gaveUp.load(ordering: .relaxed)
+            #expect(inTime)
+        }
+    }
+
     @Test func whatTheKernelKnowsIsNotAskedAgain() throws {
         try Mounted.run { mount in
             try mount.write("x", to: "a")
