@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -175,6 +176,17 @@ int platform_receive_descriptor(int socket) {
 }
 
 int platform_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int platform_watch_removals(const char *directory) {
+    int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watch != -1 && inotify_add_watch(watch, directory, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR) == -1) {
+        int error = errno;
+        close(watch);
+        errno = error;
+        return -1;
+    }
+    return watch;
+}
 
 int platform_peer_user(int socket, uint32_t *user) {
     struct ucred credentials;

@@ -64,6 +64,8 @@ public enum DaemonProcess {
             throw error
         }
         ending.watchSignals()
+        // On a host that has no watches left the daemon stays until it is asked to end.
+        try? ending.watchRemoval(of: path)
         log.info("serving \(path)", metadata: ["pid": "\(getpid())", "socket": "\(socket)"])
         return Started(device: device, server: server, socket: socket, log: log)
     }
@@ -91,6 +93,17 @@ private final class Ending: Sendable {
     func reason() async -> String {
         for await reason in reasons { return reason }
         return "nothing is left to do"
+    }
+
+    /// A device that was removed with `rm -r` needs no daemon.
+    func watchRemoval(of device: String) throws(SystemError) {
+        let watch = try RemovalWatch(of: "Device.json", in: device)
+        let source = DispatchSource.makeReadSource(fileDescriptor: watch.eventDescriptor, queue: .global())
+        source.setEventHandler { [self] in
+            _ = source
+            if watch.isRemoved() { end("its device was removed") }
+        }
+        source.resume()
     }
 
     /// The usual ways to ask a process to end; from now on each is a clean shutdown.

@@ -22,6 +22,20 @@ case_a_killed_daemon_gives_enotconn_and_then_a_clean_mount() {
     whole
 }
 
+case_a_daemon_ends_when_its_device_is_removed() {
+    start
+    stop
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    pid=$(daemon_pid)
+    # Moved, it is the same device.
+    mv "$DEVICE" "$WORK/moved"
+    rm "$WORK/moved/daemon.log"
+    echo text >"$DOCUMENTS/f"
+    rm -r "$WORK/moved"
+    gone "$pid"
+    not_mounted "$MOUNT"
+}
+
 case_a_mount_left_by_a_killed_daemon_can_be_unmounted() {
     start
     pid=$(daemon_pid)

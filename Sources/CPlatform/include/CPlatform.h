@@ -66,6 +66,10 @@ int platform_receive_descriptor(int socket);
 /// Two ends that a program started by this one does not get.
 int platform_pipe(int ends[2]);
 
+/// A descriptor that can be read when entries of a directory were removed or moved out of it (inotify), and does not
+/// make a read of nothing wait.
+int platform_watch_removals(const char *directory);
+
 /// The user at the other end of a connected Unix socket (SO_PEERCRED).
 int platform_peer_user(int socket, uint32_t *user);
 

@@ -1,0 +1,34 @@
+// Notices that an entry of a directory went away.
+
+import CPlatform
+import Glibc
+public import SandboxModel
+
+/// Watches one entry of a directory, wherever the directory is moved meanwhile.
+public final class RemovalWatch: Sendable {
+    private let directory: Descriptor
+    private let events: Descriptor
+    private let name: FileName
+
+    public init(of name: FileName, in directory: String) throws(SystemError) {
+        self.name = name
+        self.directory = try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY)
+        events = Descriptor(owning: try systemCall { unsafe platform_watch_removals(directory) })
+    }
+
+    /// Can be read when some entry was removed, until ``isRemoved()`` has looked which.
+    public var eventDescriptor: Int32 { events.number }
+
+    /// Whether the entry is gone.
+    public func isRemoved() -> Bool {
+        // What the events say is of no interest, only that there were any.
+        var discarded = [UInt8](repeating: 0, count: 4096)
+        while unsafe read(events.number, &discarded, discarded.count) > 0 {}
+        do throws(SystemError) {
+            _ = try directory.status(of: name)
+            return false
+        } catch {
+            return error == .noEntry
+        }
+    }
+}
