@@ -45,6 +45,13 @@ enum Preconditions {
             throw MountFailure(
                 .unavailable, "fusermount3 is missing, and only root can mount without it: install the package fuse3")
         }
+        // Seen before anything is mounted, because without it nobody but root could take the mount away again.
+        guard unsafe access("/etc/mtab", R_OK) == 0 else {
+            throw MountFailure(
+                .configuration,
+                "/etc/mtab is missing, without which fusermount3 does not unmount: ask root for "
+                    + "ln -s /proc/self/mounts /etc/mtab")
+        }
         if otherUsers, !allowsOtherUsers() {
             throw MountFailure(
                 .configuration,

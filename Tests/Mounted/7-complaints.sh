@@ -180,6 +180,16 @@ rootcase_without_fusermount3() {
     runuser -u "$TEST_USER" -- appcontainer shutdown "$WORK/users/device"
 }
 
+rootcase_without_the_list_of_mounts_that_fusermount3_reads() {
+    users_device
+    cp -a /etc etc
+    rm -f etc/mtab
+    complains 16 as_user_with "$WORK/etc" /etc \
+        appcontainer mount "$WORK/users/device" "$APP" "$WORK/users/home"
+    grep -q 'ln -s /proc/self/mounts /etc/mtab' .err || fail "no word of what to do: $(cat .err)"
+    runuser -u "$TEST_USER" -- appcontainer shutdown "$WORK/users/device"
+}
+
 rootcase_without_user_allow_other() {
     users_device
     echo '# nothing is allowed' >fuse.conf
