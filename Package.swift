@@ -88,7 +88,10 @@ let package = Package(
         tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
         tests(
             "VolumeTests",
-            of: ["BackingStore", "CAllocations", "ContainerVolume", "DataProtection", "Platform", "SandboxModel"]),
+            of: [
+                "BackingStore", "CAllocations", "CHostFaults", "ContainerVolume", "DataProtection", "Platform",
+                "SandboxModel",
+            ]),
         tests(
             "ContainerMountTests",
             of: [

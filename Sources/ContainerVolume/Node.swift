@@ -30,8 +30,8 @@ final class Node: @unchecked Sendable {
     let generation: UInt32
 
     var zone: Zone
-    /// Whether the name was given, or the node made, since its directory was last made durable.
-    var isNameFresh = false
+    /// Of a directory.
+    let names = GivenNames()
     var parent: Node?
     var name: FileName?
     var rare: Rare?

@@ -109,6 +109,14 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// The directories in which the node has a name that is known.
+    func parents(of node: Node) -> [Node] {
+        state.withLock { _ in
+            guard let first = node.parent else { return [] }
+            return [first] + (node.rare?.furtherNames.map(\.parent) ?? [])
+        }
+    }
+
     /// How many names beyond the first a node is known by.
     func furtherNames(of node: Node) -> Int {
         state.withLock { _ in node.rare?.furtherNames.count ?? 0 }

@@ -215,45 +215,6 @@ extension Volume {
         closeContent(of: handle.node, writing: handle.canWrite)
     }
 
-    // MARK: Durability
-
-    /// Makes a file durable with everything that is needed to find and read it.
-    public func synchronize(_ handle: FileHandle, dataOnly: Bool) throws(Fault) {
-        switch handle.content {
-        case .encrypted(let file): try file.synchronize(dataOnly: dataOnly)
-        case .plain: return
-        }
-        try synchronizeNames(above: handle.node)
-    }
-
-    /// Makes a directory's entries durable.
-    public func synchronizeDirectory(_ node: NodeID) throws(Fault) {
-        let node = try self.node(node)
-        guard node.kind == .directory else { return }
-        try names.reading { () throws(Fault) in try synchronizeEntries(of: node) }
-        try synchronizeNames(above: node)
-    }
-
-    private func synchronizeEntries(of node: Node) throws(Fault) {
-        let directory = try directory(node)
-        try onHost { () throws(SystemError) in
-            try directory.descriptor.reopen(flags: O_RDONLY | O_DIRECTORY).synchronize()
-        }
-    }
-
-    /// The names by which a node is found, where they are newer than their directory's last fsync.
-    private func synchronizeNames(above node: Node) throws(Fault) {
-        guard node.isNameFresh else { return }
-        try names.reading { () throws(Fault) in
-            var candidate: Node? = node
-            while let node = candidate, node.isNameFresh, let parent = node.parent {
-                if parent.kind == .directory || parent.rare?.anchor != nil { try synchronizeEntries(of: parent) }
-                node.isNameFresh = false
-                candidate = parent
-            }
-        }
-    }
-
     /// The host filesystem's figures, as statvfs(3) gives them.
     public func statistics() throws(Fault) -> statvfs {
         try onHost { () throws(SystemError) in try device.descriptor.filesystemStatistics() }

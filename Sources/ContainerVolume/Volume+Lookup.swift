@@ -85,7 +85,7 @@ extension Volume {
             }
         let zone = zone(of: name, in: parent)
         let node = table.lookUp(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name)
-        if isNew { node.isNameFresh = true }
+        if isNew { parent.names.add() }
         return Entry(
             node: node.id, generation: UInt64(node.generation),
             status: present(status, zone: zone, home: zone == .container ? nil : home(of: parent)))

@@ -111,6 +111,7 @@ extension Volume {
 
     /// Records where a node lies now, and in which zone it and what is below it are.
     private func place(_ inode: UInt64, from old: (Node, FileName), at new: (Node, FileName), zone: Zone) {
+        new.0.names.add()
         guard let node = table.known(inode: inode) else { return }
         table.addName(new.1, in: new.0, to: node)
         if node.isDirectory {
@@ -118,7 +119,6 @@ extension Volume {
         } else {
             table.removeName(old.1, in: old.0, of: node)
         }
-        node.isNameFresh = true
         let isOther = node.zone != zone
         node.zone = zone
         if isOther, node.isDirectory {

@@ -2,6 +2,7 @@
 #include "CHostFaults.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -94,6 +95,29 @@ static int copied(int fd, int result) {
     return result;
 }
 
-int fsync(int fd) { return copied(fd, (int)syscall(SYS_fsync, fd)); }
+static _Thread_local unsigned long synchronized[256];
+static _Thread_local size_t synchronized_count;
 
-int fdatasync(int fd) { return copied(fd, (int)syscall(SYS_fdatasync, fd)); }
+void faults_forget_synchronized(void) { synchronized_count = 0; }
+
+int faults_synchronized(unsigned long inode) {
+    for (size_t index = 0; index < synchronized_count; index++) {
+        if (synchronized[index] == inode) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int noted(int fd, int result) {
+    struct stat status;
+    size_t capacity = sizeof synchronized / sizeof *synchronized;
+    if (result == 0 && synchronized_count < capacity && fstat(fd, &status) == 0) {
+        synchronized[synchronized_count++] = status.st_ino;
+    }
+    return copied(fd, result);
+}
+
+int fsync(int fd) { return noted(fd, (int)syscall(SYS_fsync, fd)); }
+
+int fdatasync(int fd) { return noted(fd, (int)syscall(SYS_fdatasync, fd)); }

@@ -279,3 +279,17 @@ rootcase_writing_clears_setuid_for_an_ordinary_caller() {
 ok mode $DOCUMENTS/f 755
 TABLE
 }
+
+case_a_file_in_a_directory_that_nobody_may_list_can_be_synchronized() {
+    start
+    mkdir "$DOCUMENTS/closed"
+    echo text >"$DOCUMENTS/closed/f"
+    chmod 300 "$DOCUMENTS/closed"
+    sync "$DOCUMENTS/closed/f"
+    again
+    echo more >>"$DOCUMENTS/closed/f"
+    sync "$DOCUMENTS/closed/f"
+    same "$(cat "$DOCUMENTS/closed/f")" $'text\nmore' content
+    chmod 700 "$DOCUMENTS/closed"
+    stop
+}

@@ -20,3 +20,8 @@ long faults_count(void);
 /// From now on a file that is synchronized is copied to the file open as `fd`: what a power cut would leave at least.
 /// -1 ends it.
 void faults_mirror(int fd);
+
+/// Forgets which files this thread has synchronized.
+void faults_forget_synchronized(void);
+/// Whether this thread has synchronized a file or directory since then, by its inode number.
+int faults_synchronized(unsigned long inode);
