@@ -1,8 +1,8 @@
 // The small files of the device directory: read whole, replaced whole.
 
 import Glibc
-import Platform
-import SandboxModel
+public import Platform
+public import SandboxModel
 
 /// One record file. A reader, and a start after a crash, finds the old content or the new, never a mixture.
 struct DeviceFile {
@@ -30,6 +30,7 @@ struct DeviceFile {
         do throws(SystemError) {
             // The process's umask has no say in who may read a secret.
             try file.changeMode(mode)
+            try file.giveToOwner(of: directory)
             try file.writeAll(bytes)
             try file.synchronize()
             try directory.rename(replacement, to: name, in: directory)
@@ -42,6 +43,13 @@ struct DeviceFile {
 }
 
 extension Descriptor {
+    /// Lets a new file of a device belong to whom the device belongs: root may serve it, and the owner later.
+    public borrowing func giveToOwner(of directory: borrowing Descriptor) throws(SystemError) {
+        guard geteuid() == 0 else { return }
+        let owner = try directory.status()
+        try changeOwner(owner.owner, group: owner.group)
+    }
+
     borrowing func readAll(limit: Int) throws(SystemError) -> [UInt8] {
         let size = try status().size
         guard size <= limit else { throw .fileTooLarge }

@@ -1,5 +1,6 @@
 // DEVICE/daemon.log: one line an event, for people.
 
+import BackingStore
 import FoundationEssentials
 import Glibc
 public import Logging
@@ -27,6 +28,9 @@ public struct DaemonLog: LogHandler {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
         guard let file = try? Descriptor.open(path: device + "/daemon.log", flags: flags, mode: 0o600) else {
             return nil
+        }
+        if let directory = try? Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY) {
+            try? file.giveToOwner(of: directory)
         }
         if let status = try? file.status(), status.size > DaemonLog.largest { _ = try? file.truncate(to: 0) }
         self.file = SharedDescriptor(file)

@@ -171,6 +171,17 @@ users_device() {
     runuser -u "$TEST_USER" -- appcontainer shutdown "$WORK/users/device"
 }
 
+rootcase_a_users_device_stays_the_users_when_root_has_served_it() {
+    users_device
+    appcontainer mount "$WORK/users/device" "$APP" "$WORK/users/home"
+    appcontainer unmount "$WORK/users/home"
+    appcontainer shutdown "$WORK/users/device"
+    same "$(find "$WORK/users/device" ! -user "$TEST_USER")" "" "files of others"
+    runuser -u "$TEST_USER" -- appcontainer mount "$WORK/users/device" "$APP" "$WORK/users/home"
+    runuser -u "$TEST_USER" -- appcontainer unmount "$WORK/users/home"
+    runuser -u "$TEST_USER" -- appcontainer shutdown "$WORK/users/device"
+}
+
 rootcase_without_fusermount3() {
     users_device
     touch nothing
