@@ -32,6 +32,15 @@ public enum ContentLayout {
         tagPageOffset(group: group(of: block)) + Int64(1 + index(of: block)) * Int64(blockSize)
     }
 
+    /// The group in which an offset of the backing file lies; a map page counts to the group behind it.
+    static func group(atBackingOffset offset: Int64) -> Int {
+        let page = Int64(blockSize)
+        let (map, rest) = offset.quotientAndRemainder(dividingBy: pagesPerMap * page)
+        let firstGroup = pagesPerGroup * page
+        let within = rest < firstGroup ? 0 : 1 + max(0, rest - firstGroup - page) / firstGroup
+        return Int(map) * groupsPerMap + Int(within)
+    }
+
     /// Offset in the backing file of a map page.
     static func mapPageOffset(_ map: Int) -> Int64 {
         (Int64(map) * pagesPerMap + pagesPerGroup) * Int64(blockSize)

@@ -188,13 +188,22 @@ extension EncryptedFile {
         let known = header.isOpen && !header.isSparse ? ContentLayout.lastGroup(length: header.length) : 0
         let probe = ContentPage()
         let file = self.file
-        for group in 1...last where group > known {
+        var group = known + 1
+        while group <= last {
+            let place = ContentLayout.tagPageOffset(group: group)
+            // The host's own holes hold no page: of a sparse file of a terabyte they are nearly all there is.
+            guard let data = try onHost({ () throws(SystemError) in try file.descriptor.nextData(from: place) })
+            else { return }
+            if data >= place + Int64(ContentPage.size) {
+                group = max(group + 1, ContentLayout.group(atBackingOffset: data))
+                continue
+            }
             let got = try onHost { () throws(SystemError) in
-                try file.descriptor.read(
-                    into: probe.bytes, count: ContentPage.size, from: ContentLayout.tagPageOffset(group: group))
+                try file.descriptor.read(into: probe.bytes, count: ContentPage.size, from: place)
             }
             // A page of a session before the header's was being written when that one ended, and was passed over then.
             if got == ContentPage.size, !probe.isZero, probe.session >= header.session { addedGroups.insert(group) }
+            group += 1
         }
     }
 

@@ -44,6 +44,16 @@ struct LayoutTests {
         #expect(places.allSatisfy { $0 % 4096 == 0 })
     }
 
+    @Test("An offset of the backing file tells its group", arguments: [0, 1, 2, 16_383, 16_384, 16_385, 32_768])
+    func groupOfOffset(group: Int) {
+        let page = ContentLayout.tagPageOffset(group: group)
+        for offset in [page, page + 4095, page + 64 * 4096, page + 65 * 4096 - 1] {
+            #expect(ContentLayout.group(atBackingOffset: offset) == group, "\(offset)")
+        }
+        let map = group / 16_384
+        #expect(ContentLayout.group(atBackingOffset: ContentLayout.mapPageOffset(map)) == map * 16_384 + 1)
+    }
+
     @Test("A length that no content has gives what lies before it", arguments: [0, 1, 4095] as [Int64])
     func cutWithinTags(extra: Int64) {
         // Behind group 0: the map page's place, then the tag page of group 1.

@@ -73,4 +73,26 @@ struct StructureTests {
         #expect(try file.readAll(from: secondMap + 5 * group, count: 1) == [9])
         #expect(try file.readAll(from: secondMap, count: 100) == [UInt8](repeating: 0, count: 100))
     }
+
+    @Test("After a kill all that was written is found, however far apart, and nothing else")
+    func groupsFoundAfterAKill() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        // In the middle of blocks and at their edges, in groups that follow each other and in lone ones, by each map.
+        let groups = [0, 1, 2, 5, 16_382, 16_383, 16_384, 16_385, 16_386, 100_000, 1_000_000, 4_194_303]
+        for place in groups {
+            try file.write([UInt8(truncatingIfNeeded: place), 1], at: Int64(place) * group + Int64(place % 2) * 70_000)
+        }
+        stored.kill()
+        let again = try stored.open()
+        #expect(again.length == 4_194_303 * group + 70_002)
+        for place in groups {
+            let bytes = try again.readAll(from: Int64(place) * group + Int64(place % 2) * 70_000, count: 3)
+            #expect(bytes.prefix(2) == [UInt8(truncatingIfNeeded: place), 1], "group \(place)")
+        }
+        for place in [3, 4, 6, 16_381, 16_387, 99_999, 100_001, 4_194_302] {
+            #expect(try again.readAll(from: Int64(place) * group + 70_000, count: 2) == [0, 0], "group \(place)")
+        }
+        #expect(stored.reports.all.isEmpty)
+    }
 }
