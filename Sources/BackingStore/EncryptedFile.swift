@@ -183,15 +183,11 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Makes everything durable that is needed to read what was written and, unless `dataOnly`, the time of the last
     /// write with it.
     public func synchronize(dataOnly: Bool) throws(Fault) {
-        let (file, time) = lock.writing {
+        let file = lock.writing {
             syncHabit.synchronized()
-            return (self.file, keptModificationTime)
+            return self.file
         }
-        if !dataOnly, let time {
-            try onHost { () throws(SystemError) in
-                try file.descriptor.changeTimes(access: .unchanged, modification: time)
-            }
-        }
+        if !dataOnly { try lock.reading { () throws(Fault) in try writeModificationTime() } }
         try onHost { () throws(SystemError) in try file.descriptor.synchronize(dataOnly: dataOnly) }
     }
 
@@ -209,13 +205,19 @@ public final class EncryptedFile: @unchecked Sendable {
         try lock.writing { () throws(Fault) in
             if header.isOpen {
                 try context.workspaces.with { workspace throws(Fault) in try commitStructure(workspace) }
-            } else if let time = keptModificationTime {
-                let file = self.file
-                try onHost { () throws(SystemError) in
-                    try file.descriptor.changeTimes(access: .unchanged, modification: time)
-                }
+            } else {
+                try writeModificationTime()
             }
             keptModificationTime = nil
+        }
+    }
+
+    /// Gives the host the time that was kept. The caller holds the lock: a later time must not reach the host first.
+    private func writeModificationTime() throws(Fault) {
+        guard let time = keptModificationTime else { return }
+        let file = self.file
+        try onHost { () throws(SystemError) in
+            try file.descriptor.changeTimes(access: .unchanged, modification: time)
         }
     }
 

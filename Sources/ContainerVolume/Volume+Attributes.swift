@@ -73,23 +73,29 @@ extension Volume {
         if change.accessTime != nil || change.modificationTime != nil {
             // Not while a closing file writes its header and puts its times back.
             try openLock(of: node).reading { () throws(Fault) in
-                try changeTimes(change, of: node, at: place)
+                try changeTimes(change, of: node, handle, at: place)
             }
         }
         return try status(of: node)
     }
 
     /// The caller holds the node's `openLock`.
-    private func changeTimes(_ change: AttributeChange, of node: Node, at place: Place) throws(Fault) {
-        var writtenFile: EncryptedFile?
-        if let open = node.open, open.writers > 0, case .encrypted(let file) = open.content { writtenFile = file }
-        if let writtenFile, change.accessTime == nil, case .at(let time) = change.modificationTime {
-            return writtenFile.keep(modificationTime: time)
+    ///
+    /// The kernel names a handle for the time of a write, which may wait. A time that an application sets comes without
+    /// one: once it is answered, it stays, though this process be killed before the file is closed.
+    private func changeTimes(
+        _ change: AttributeChange, of node: Node, _ handle: FileHandle?, at place: Place
+    ) throws(Fault) {
+        let openFile: EncryptedFile? = if case .encrypted(let file)? = node.open?.content { file } else { nil }
+        if let openFile, handle != nil, node.open!.writers > 0, change.accessTime == nil,
+            case .at(let time) = change.modificationTime
+        {
+            return openFile.keep(modificationTime: time)
         }
         try onHost { () throws(SystemError) in
             try place.changeTimes(access: change.accessTime.raw, modification: change.modificationTime.raw)
         }
-        if change.modificationTime != nil { writtenFile?.keep(modificationTime: nil) }
+        if change.modificationTime != nil { openFile?.keep(modificationTime: nil) }
     }
 
     /// The status of a file that was removed and that nobody has open.

@@ -80,6 +80,21 @@ case_killed_in_the_middle_of_work_nothing_acknowledged_is_lost() {
     whole
 }
 
+case_a_time_that_was_set_outlives_a_kill_though_the_file_is_open_for_writing() {
+    start
+    exec 5<>"$DOCUMENTS/f"
+    echo text >&5
+    touch -m -d '2001-02-03 04:05:06.789012345' "$DOCUMENTS/f"
+    pid=$(daemon_pid)
+    kill -9 "$pid"
+    gone "$pid"
+    exec 5>&-
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(TZ=UTC stat -c %y "$DOCUMENTS/f")" '2001-02-03 04:05:06.789012345 +0000' "time"
+    stop
+    whole
+}
+
 case_two_mounts_of_one_app_at_once_from_two_shells() {
     mkdir -p "$MOUNT" other
     appcontainer create "$DEVICE"

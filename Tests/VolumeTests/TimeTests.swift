@@ -1,3 +1,4 @@
+import CHostFaults
 import ContainerVolume
 import Foundation
 import Platform
@@ -84,6 +85,17 @@ struct TimeTests {
         #expect(try parts(volume.status(of: node, handle: nil).raw.st_atim) == parts(TimeTests.time))
     }
 
+    @Test("is on the host at once where an application has set it, though the file is open for writing")
+    func setByApplication() throws {
+        var change = AttributeChange()
+        change.modificationTime = .at(TimeTests.earlier)
+        let shown = try volume.setAttributes(change, of: node, handle: nil)
+        #expect(parts(shown.modificationTime) == parts(TimeTests.earlier))
+        #expect(try parts(onHost) == parts(TimeTests.earlier))
+        volume.close(handle)
+        #expect(try parts(onHost) == parts(TimeTests.earlier))
+    }
+
     @Test("goes to the host at once where nobody can write")
     func notOpenForWriting() throws {
         volume.close(handle)
@@ -95,6 +107,23 @@ struct TimeTests {
         change.modificationTime = .at(TimeTests.time)
         _ = try volume.setAttributes(change, of: node, handle: nil)
         #expect(try parts(onHost) == parts(TimeTests.time))
+        volume.close(reader)
+    }
+
+    @Test("is not written over a later one by the next close, where the last could not write the header")
+    func closedInVain() throws {
+        try volume.write(handle, Array("behind a gap".utf8), at: 1 << 20)
+        try set(TimeTests.time)
+        let reader = try volume.open(node, flags: O_RDONLY)
+        faults_arm(faults_fail, 1, EIO)
+        volume.close(handle)
+        faults_disarm()
+        var change = AttributeChange()
+        change.modificationTime = .at(TimeTests.earlier)
+        let shown = try volume.setAttributes(change, of: node, handle: nil)
+        #expect(parts(shown.modificationTime) == parts(TimeTests.earlier))
+        volume.close(try volume.open(node, flags: O_WRONLY))
+        #expect(try parts(onHost) == parts(TimeTests.earlier))
         volume.close(reader)
     }
 
