@@ -25,6 +25,18 @@ extension EncryptedFile {
         }
     }
 
+    /// Has the header say a length that ends in a hole, before it is promised to be durable: a block that is written into
+    /// the hole afterwards, and lost with the host's power, is otherwise taken for one that was appended.
+    func announceGap() throws(Fault) {
+        guard lock.reading({ header.isOpen && hasGap && isWritable }) else { return }
+        try lock.writing { () throws(Fault) in
+            guard header.isOpen, hasGap else { return }
+            try context.workspaces.with { workspace throws(Fault) in
+                try change(workspace) { () throws(Fault) in try commitStructure(workspace) }
+            }
+        }
+    }
+
     /// Runs a change of the structure; when it fails halfway, finds out what is so now.
     private func change(_ workspace: Workspace, _ body: () throws(Fault) -> Void) throws(Fault) {
         do throws(Fault) {

@@ -112,13 +112,19 @@ public final class EncryptedFile: @unchecked Sendable {
             context.note(Corruption(inode: status.inode, place: place))
             return .corrupt
         }
-        if isUnfinishedCreation(file, status, context) {
-            return try create(
-                file, inode: status.inode, protection: .standard, isWritable: isWritable, context: context)
-        }
         let header = ContentPage()
         let got = try onHost { () throws(SystemError) in
             try file.descriptor.read(into: header.bytes, count: ContentPage.size, from: 0)
+        }
+        if isUnfinishedCreation(file, status, header, context) {
+            if isWritable, status.size > 0 {
+                // What lies behind the header that never came was sealed with a key that never came either.
+                try onHost { () throws(SystemError) in try file.descriptor.truncate(to: 0) }
+            }
+            let content = try create(
+                file, inode: status.inode, protection: .standard, isWritable: isWritable, context: context)
+            content.lengthWasSettled = ContentLayout.length(ofBacking: status.size) != 0
+            return content
         }
         guard got == ContentPage.size, header.isWellFormed(.header), header.version == ContentPage.formatVersion,
             let protection = ProtectionClass(rawValue: header.protectionRawValue), let wrapped = header.wrappedKeyBytes
@@ -144,20 +150,21 @@ public final class EncryptedFile: @unchecked Sendable {
         return content
     }
 
-    /// Whether an empty backing file is one whose creation a killed process, or a host that lost power, did not
-    /// finish. Otherwise it was cut to nothing: a file without content has a header.
+    /// Whether a backing file is one whose creation a killed process, or a host that lost power, did not finish.
+    /// Otherwise one that is empty was cut to nothing: a file without content has a header.
     ///
     /// A process is killed between creating the file and writing its header, or within that write, for which the host
-    /// has set the time already: nothing has changed it since shortly after it came into being. A host that loses power may have made the name durable and not the header.
+    /// has set the time already: nothing has changed it since shortly after it came into being. A host that loses power
+    /// may have made the name durable, and the length with it, and not the header: then its page is zeros. A header
+    /// that was synchronized once is written over in place, and is never zeros again.
     private static func isUnfinishedCreation(
-        _ file: SharedDescriptor, _ status: FileStatus, _ context: StoreContext
+        _ file: SharedDescriptor, _ status: FileStatus, _ header: ContentPage, _ context: StoreContext
     ) -> Bool {
-        guard status.size == 0 else { return false }
         switch context.history.worstEnding {
         case .orderly: return false
-        case .powerLost: return true
+        case .powerLost: return header.isZero
         case .killed:
-            guard let birth = try? file.descriptor.birthTime() else { return false }
+            guard status.size == 0, let birth = try? file.descriptor.birthTime() else { return false }
             return status.modificationTime.tv_sec - birth.tv_sec <= longestCreation
         }
     }
@@ -183,6 +190,7 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Makes everything durable that is needed to read what was written and, unless `dataOnly`, the time of the last
     /// write with it.
     public func synchronize(dataOnly: Bool) throws(Fault) {
+        try announceGap()
         let file = lock.writing {
             syncHabit.synchronized()
             return self.file

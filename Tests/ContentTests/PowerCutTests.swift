@@ -84,6 +84,60 @@ struct PowerCutTests {
         }
     }
 
+    @Test(
+        "takes a new file whose header never arrived for an empty one, as long as its name may claim that it is",
+        arguments: [0, 4096, 4097, 40_960, 300_000])
+    func unfinishedCreation(backingLength: Int) throws {
+        let stored = try StoredFile()
+        try stored.create().write([UInt8](repeating: 7, count: 20_000), at: 0)
+        stored.bytes = [UInt8](repeating: 0, count: backingLength)
+        stored.losePower()
+        let found = try stored.open()
+        #expect(found.length == 0)
+        // The kernel was told a length that is not so.
+        #expect(found.lengthWasSettled == (backingLength > 4096))
+        #expect(stored.bytes.count == 4096)
+        try found.write([1, 2, 3], at: 5000)
+        try found.commit()
+        stored.restart()
+        #expect(try stored.open().readAll() == [UInt8](repeating: 0, count: 5000) + [1, 2, 3])
+        #expect(stored.reports.all.isEmpty)
+    }
+
+    @Test("has a header of zeros be EIO on a host that never lost power")
+    func zeroedHeader() throws {
+        let stored = try StoredFile()
+        try stored.create().write([UInt8](repeating: 7, count: 20_000), at: 0)
+        stored.bytes = [UInt8](repeating: 0, count: 4096) + stored.bytes.dropFirst(4096)
+        stored.kill()
+        #expect(throws: Fault.corrupt) { try stored.open() }
+        stored.restart()
+        #expect(throws: Fault.corrupt) { try stored.open() }
+    }
+
+    @Test(
+        "keeps a length that was synchronized, where the block that is written at its end was a hole",
+        arguments: [5000, 700_000], [false, true])
+    func holeAtTheEnd(length: Int64, closedBefore: Bool) throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        try file.write([UInt8](repeating: 7, count: 100), at: 0)
+        try file.truncate(to: length)
+        if closedBefore { try file.commit() }
+        try file.synchronize(dataOnly: true)
+        let block = Int(ContentLayout.blockOffset(ContentLayout.block(at: length)))
+        let kept = stored.bytes.count
+        try file.write([1, 2, 3], at: length)
+        // All that was written arrives, but for the block itself and the host's length.
+        var bytes = Array(stored.bytes.prefix(kept))
+        bytes.replaceSubrange(block..<kept, with: repeatElement(0, count: kept - block))
+        stored.bytes = bytes
+        stored.losePower()
+        let found = try stored.open()
+        #expect(found.length == length)
+        #expect(try found.readAll(count: 100) == [UInt8](repeating: 7, count: 100))
+    }
+
     /// What the file holds now, once each block that gives EIO has been written again.
     private func settle(
         _ file: EncryptedFile, _ change: ContentModel.Change, _ before: [UInt8], _ after: [UInt8], _ what: Comment
