@@ -64,15 +64,15 @@ extension Volume {
     private func apply(_ change: AttributeChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
         let place: Place = if let handle { .descriptor(handle.content.backing) } else { try holder(of: node) }
-        try onHost { () throws(SystemError) in
-            if change.owner != nil || change.group != nil {
-                try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
+        // Not while a closing file writes its header and puts its mode and times back.
+        try openLock(of: node).reading { () throws(Fault) in
+            try onHost { () throws(SystemError) in
+                if change.owner != nil || change.group != nil {
+                    try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
+                }
+                if let mode = change.mode { try changeMode(mode & 0o7777, at: place) }
             }
-            if let mode = change.mode { try changeMode(mode & 0o7777, at: place) }
-        }
-        if change.accessTime != nil || change.modificationTime != nil {
-            // Not while a closing file writes its header and puts its times back.
-            try openLock(of: node).reading { () throws(Fault) in
+            if change.accessTime != nil || change.modificationTime != nil {
                 try changeTimes(change, of: node, handle, at: place)
             }
         }

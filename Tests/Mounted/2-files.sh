@@ -280,6 +280,19 @@ ok mode $DOCUMENTS/f 755
 TABLE
 }
 
+case_a_large_file_keeps_its_setuid_bits_when_it_is_closed() {
+    start
+    head -c 5000000 /dev/urandom >big
+    chmod 6755 big
+    cp -p big "$DOCUMENTS/copied"
+    tar -cf - big | tar -xpf - -C "$DOCUMENTS"
+    again
+    expect <<TABLE
+ok mode $DOCUMENTS/copied 6755
+ok mode $DOCUMENTS/big 6755
+TABLE
+}
+
 case_a_file_in_a_directory_that_nobody_may_list_can_be_synchronized() {
     start
     mkdir "$DOCUMENTS/closed"
