@@ -170,7 +170,8 @@ extension EncryptedFile {
         contentLength = ContentLayout.length(ofBacking: backingLength)
         try findGroups(workspace)
         let found = contentLength
-        try findEnd(atLeast: wasOpen ? promised : 0, workspace)
+        // What a closed header calls sparse may end in a hole that was synchronized before a block was written there.
+        try findEnd(atLeast: wasOpen ? promised : header.isSparse ? contentLength : 0, workspace)
         dropGroups(
             after: ContentLayout.lastGroup(length: contentLength),
             through: ContentLayout.lastGroup(length: max(found, promised)))

@@ -25,13 +25,16 @@ extension EncryptedFile {
         }
     }
 
-    /// Has the header say a length that ends in a hole, before it is promised to be durable: a block that is written into
-    /// the hole afterwards, and lost with the host's power, is otherwise taken for one that was appended.
-    func announceGap() throws(Fault) {
+    /// Has the header say that the content ends in a hole, before that is promised to be durable: a block that is written
+    /// into the hole afterwards, and lost with the host's power, is otherwise taken for one that was appended.
+    func announceHoleAtEnd() throws(Fault) {
         guard lock.reading({ header.isOpen && hasGap && isWritable }) else { return }
         try lock.writing { () throws(Fault) in
-            guard header.isOpen, hasGap else { return }
             try context.workspaces.with { workspace throws(Fault) in
+                guard header.isOpen, hasGap, contentLength > 0 else { return }
+                let last = ContentLayout.block(at: contentLength - 1)
+                let page = try tagPage(ContentLayout.group(of: last), workspace)
+                guard page.map({ $0.current(ContentLayout.index(of: last)).length == 0 }) ?? true else { return }
                 try change(workspace) { () throws(Fault) in try commitStructure(workspace) }
             }
         }

@@ -45,9 +45,8 @@ extension EncryptedFile {
         guard end > contentLength else { return nil }
         let leavesGap = ContentLayout.block(at: offset) > blockCount
         if !header.isOpen {
-            // A host that loses power while a hole at the end is written leaves zeros there: only a length that was said
-            // before tells them from a block that was appended and never came.
-            if offset < ContentLayout.groupSize, !leavesGap, !header.isSparse { return end }
+            let needsMaps = header.isSparse && ContentLayout.lastGroup(length: end) > 0
+            if offset < ContentLayout.groupSize, !leavesGap, !needsMaps { return end }
             try openHeader(workspace)
         }
         hasGap = hasGap || leavesGap

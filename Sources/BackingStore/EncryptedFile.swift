@@ -190,7 +190,7 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Makes everything durable that is needed to read what was written and, unless `dataOnly`, the time of the last
     /// write with it.
     public func synchronize(dataOnly: Bool) throws(Fault) {
-        try announceGap()
+        try announceHoleAtEnd()
         let file = lock.writing {
             syncHabit.synchronized()
             return self.file

@@ -117,17 +117,18 @@ struct PowerCutTests {
 
     @Test(
         "keeps a length that was synchronized, where the block that is written at its end was a hole",
-        arguments: [5000, 700_000], [false, true])
-    func holeAtTheEnd(length: Int64, closedBefore: Bool) throws {
+        arguments: [5000, 700_000], [(false, false), (true, false), (true, true), (false, true)])
+    func holeAtTheEnd(length: Int64, closed: (before: Bool, after: Bool)) throws {
         let stored = try StoredFile()
         let file = try stored.create()
         try file.write([UInt8](repeating: 7, count: 100), at: 0)
         try file.truncate(to: length)
-        if closedBefore { try file.commit() }
+        if closed.before { try file.commit() }
         try file.synchronize(dataOnly: true)
         let block = Int(ContentLayout.blockOffset(ContentLayout.block(at: length)))
         let kept = stored.bytes.count
         try file.write([1, 2, 3], at: length)
+        if closed.after { try file.commit() }
         // All that was written arrives, but for the block itself and the host's length.
         var bytes = Array(stored.bytes.prefix(kept))
         bytes.replaceSubrange(block..<kept, with: repeatElement(0, count: kept - block))
@@ -136,6 +137,27 @@ struct PowerCutTests {
         let found = try stored.open()
         #expect(found.length == length)
         #expect(try found.readAll(count: 100) == [UInt8](repeating: 7, count: 100))
+    }
+
+    @Test("leaves a file in place for overwriting that was synchronized while its writes came out of order")
+    func unorderedGrowth() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        let block = [UInt8](repeating: 7, count: 4096)
+        for index in 0..<64 { try file.write(block, at: Int64(index) * 4096) }
+        try file.synchronize(dataOnly: true)
+        for index in [66, 64, 65] { try file.write(block, at: Int64(index) * 4096) }
+        // The synchronization begins, and is cut off before the tags of the new group are there.
+        try file.synchronize(dataOnly: true)
+        var bytes = stored.bytes
+        let tags = Int(ContentLayout.tagPageOffset(group: 1))
+        bytes.replaceSubrange(tags..<tags + 4096, with: repeatElement(0, count: 4096))
+        stored.bytes = bytes
+        stored.losePower()
+        let found = try stored.open()
+        #expect(try found.readAll(count: 64 * 4096) == [UInt8](repeating: 7, count: 64 * 4096))
+        for index in 64..<67 { try found.write(block, at: Int64(index) * 4096) }
+        #expect(try found.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
     }
 
     /// What the file holds now, once each block that gives EIO has been written again.
