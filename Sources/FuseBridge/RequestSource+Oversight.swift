@@ -13,10 +13,13 @@ struct Oversight: ~Copyable {
     let alarm = Semaphore()
 
     /// To be told of each request before it is served.
+    ///
+    /// Either this finds the thread asleep, or the thread finds the request when it looks once more before it sleeps:
+    /// so the order of the two must hold between processors.
     @inline(__always)
     borrowing func tookRequest() {
-        taken.add(1, ordering: .relaxed)
-        if !isAwake.load(ordering: .relaxed) { wake() }
+        taken.add(1, ordering: .sequentiallyConsistent)
+        if !isAwake.load(ordering: .sequentiallyConsistent) { wake() }
     }
 
     borrowing func wake() {
