@@ -152,12 +152,29 @@ extension EncryptedFile {
     }
 
     private func pageForChange(_ group: Int, _ workspace: Workspace) throws(Fault) -> ContentPage {
-        if let page = try tagPage(group, workspace) { return page }
+        do throws(Fault) {
+            if let page = try tagPage(group, workspace) { return page }
+        } catch {
+            guard error == .corrupt, try isLost(group) else { throw error }
+        }
         let page = cache.blank(for: group)
         page.reset(.tags, number: group)
         cache.insert(page)
         addedGroups.insert(group)
         return page
+    }
+
+    /// Whether a group never got its tags because the host lost power: nothing in it was synchronized, and it can be
+    /// written anew, block for block.
+    private func isLost(_ group: Int) throws(Fault) -> Bool {
+        guard !mayHaveHoles, context.history.lostPower(since: header.session) else { return false }
+        let probe = ContentPage()
+        let file = self.file
+        let got = try onHost { () throws(SystemError) in
+            try file.descriptor.read(
+                into: probe.bytes, count: ContentPage.size, from: ContentLayout.tagPageOffset(group: group))
+        }
+        return got < ContentPage.size || probe.isZero
     }
 
     /// Seals one block into the image: what is new, over what was there where the new does not cover it.
@@ -171,6 +188,10 @@ extension EncryptedFile {
         // A block that a truncation cut and did not seal anew may claim more than the content has of it.
         let within = contentLength - block * Int64(ContentLayout.blockSize)
         let old = within > 0 ? Int(min(Int64(page.current(index).length), within)) : 0
+        // A block that should be there and is lost is not to be had in part: the rest would be zeros.
+        if old == 0, !mayHaveHoles, offset > 0 || Int64(end) < min(within, Int64(ContentLayout.blockSize)), within > 0 {
+            throw corrupt(.block(block))
+        }
         let length = max(old, end)
         if offset == 0, end == length {
             let slot = page.advance(index, length: length)

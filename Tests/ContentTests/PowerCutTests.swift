@@ -160,6 +160,53 @@ struct PowerCutTests {
         #expect(try found.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
     }
 
+    @Test("leaves in place for overwriting what was never synchronized and lost its tags, and nothing is zeros there")
+    func lostTags() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        let block = [UInt8](repeating: 7, count: 4096)
+        for index in 0..<64 { try file.write(block, at: Int64(index) * 4096) }
+        try file.synchronize(dataOnly: true)
+        for index in 64..<67 { try file.write(block, at: Int64(index) * 4096) }
+        // Header and length reach the disk, the tags of the new group do not.
+        try file.commit()
+        var bytes = stored.bytes
+        let tags = Int(ContentLayout.tagPageOffset(group: 1))
+        bytes.replaceSubrange(tags..<tags + 4096, with: repeatElement(0, count: 4096))
+        stored.bytes = bytes
+        stored.losePower()
+        let found = try stored.open()
+        #expect(try found.readAll(count: 64 * 4096) == [UInt8](repeating: 7, count: 64 * 4096))
+        #expect(throws: Fault.corrupt) { try found.readAll(from: 64 * 4096, count: 10) }
+        #expect(throws: Fault.corrupt) { try found.write([1, 2, 3], at: 64 * 4096) }
+        #expect(throws: Fault.corrupt) { try found.write([1, 2, 3], at: 65 * 4096 + 4093) }
+        try found.write(block, at: 65 * 4096)
+        #expect(try found.readAll(from: 65 * 4096, count: 4096) == block)
+        for index in [64, 66] {
+            #expect(throws: Fault.corrupt) { try found.readAll(from: Int64(index) * 4096, count: 10) }
+            #expect(throws: Fault.corrupt) { try found.write([1, 2, 3], at: Int64(index) * 4096 + 1) }
+        }
+        try found.commit()
+        let again = try stored.open()
+        for index in [64, 66] { try again.write(block, at: Int64(index) * 4096) }
+        #expect(try again.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
+    }
+
+    @Test("A tag page that is gone while no power was lost stays an error, for overwriting too")
+    func removedTags() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        let block = [UInt8](repeating: 7, count: 4096)
+        for index in 0..<67 { try file.write(block, at: Int64(index) * 4096) }
+        try file.commit()
+        var bytes = stored.bytes
+        let tags = Int(ContentLayout.tagPageOffset(group: 1))
+        bytes.replaceSubrange(tags..<tags + 4096, with: repeatElement(0, count: 4096))
+        stored.bytes = bytes
+        let found = try stored.open()
+        #expect(throws: Fault.corrupt) { try found.write(block, at: 64 * 4096) }
+    }
+
     /// What the file holds now, once each block that gives EIO has been written again.
     private func settle(
         _ file: EncryptedFile, _ change: ContentModel.Change, _ before: [UInt8], _ after: [UInt8], _ what: Comment
