@@ -12,11 +12,13 @@ public import SandboxModel
 extension EncryptedFile {
     /// Writes all of `bytes`, extending the content where they end behind it.
     ///
+    /// - Returns: what to let the host begin with when the write is answered; nil most of the time.
     /// - Throws: the host's error, such as ENOSPC; what was there before is then as it was, but for runs of the
     ///   same call that had been written already. EFBIG behind ``ContentLayout/maximumLength``.
-    public func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Fault) {
+    @discardableResult
+    public func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Fault) -> EarlyWriteback? {
         let count = bytes.byteCount
-        guard count > 0 else { return }
+        guard count > 0 else { return nil }
         guard offset >= 0, offset <= ContentLayout.maximumLength - Int64(count) else {
             throw .system(.fileTooLarge)
         }
@@ -31,6 +33,7 @@ extension EncryptedFile {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
             let firstGroup = ContentLayout.group(of: ContentLayout.block(at: offset))
             syncHabit.wrote(ContentLayout.tagPageOffset(group: firstGroup)..<ContentLayout.backingLength(of: end))
+            return syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }
         } catch {
             reload(after: error, workspace)
             throw error

@@ -199,14 +199,6 @@ public final class EncryptedFile: @unchecked Sendable {
         try onHost { () throws(SystemError) in try file.descriptor.synchronize(dataOnly: dataOnly) }
     }
 
-    /// Lets the host begin to write out what ``write(_:at:)`` gave it, where the application has made a habit of asking
-    /// for that next. To be called when the write is answered: the disk is then at work while the request comes.
-    public func anticipateSynchronization() {
-        let (file, range) = lock.reading { (self.file, syncHabit.expected) }
-        guard let range else { return }
-        file.descriptor.beginWriteback(from: range.lowerBound, count: range.upperBound - range.lowerBound)
-    }
-
     /// Writes down what the header left open, and the time that was kept. To be called when the last descriptor that
     /// could write is closed.
     public func commit() throws(Fault) {

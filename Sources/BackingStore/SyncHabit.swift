@@ -1,5 +1,7 @@
 // Whether a file is synchronized after each write: databases and logs do so, and nearly nothing else.
 
+import Platform
+
 /// Watches the writes and synchronizations of one file.
 ///
 /// A page that is on its way to the disk and is written once more goes there twice, so pages are sent off early only
@@ -28,5 +30,17 @@ struct SyncHabit {
     /// What is going to be synchronized next, if the habit goes on.
     var expected: Range<Int64>? {
         writes == 1 && synchronizedWrites == SyncHabit.habit ? written : nil
+    }
+}
+
+/// What an application is going to synchronize next, as it did each time before: the disk can be at work while the
+/// request comes.
+public struct EarlyWriteback {
+    let file: SharedDescriptor
+    let range: Range<Int64>
+
+    /// To be called when the write is answered, and nobody waits.
+    public func begin() {
+        file.descriptor.beginWriteback(from: range.lowerBound, count: range.upperBound - range.lowerBound)
     }
 }

@@ -48,11 +48,12 @@ extension MountedVolume {
 
     func write(_ handle: FileHandle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply) {
         do throws(Fault) {
-            reply.count(try volume.write(handle, bytes: bytes, to: offset))
+            let early = try volume.write(handle, bytes: bytes, to: offset)
+            reply.count(bytes.byteCount)
+            early?.begin()
         } catch {
-            return reply.fail(error.errno)
+            reply.fail(error.errno)
         }
-        volume.wroteAndAnswered(handle)
     }
 
     func close(_ handle: FileHandle) {

@@ -200,15 +200,13 @@ extension Volume {
     }
 
     /// Writes all of the bytes, or throws.
-    public func write(_ handle: FileHandle, bytes: borrowing RawSpan, to offset: Int64) throws(Fault) -> Int {
+    /// - Returns: what to begin with when the write is answered.
+    @discardableResult
+    public func write(
+        _ handle: FileHandle, bytes: borrowing RawSpan, to offset: Int64
+    ) throws(Fault) -> EarlyWriteback? {
         guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
-        try file.write(bytes, at: offset)
-        return bytes.byteCount
-    }
-
-    /// To be called after the answer to a write, when nobody waits for it.
-    public func wroteAndAnswered(_ handle: FileHandle) {
-        if case .encrypted(let file) = handle.content { file.anticipateSynchronization() }
+        return try file.write(bytes, at: offset)
     }
 
     public func close(_ handle: FileHandle) {

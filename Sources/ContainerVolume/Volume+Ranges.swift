@@ -74,7 +74,7 @@ extension Volume {
                     let (buffer, start, length) = result.segment(index)
                     do throws(Fault) {
                         try buffer.withBytes(start, count: length) { (bytes: RawSpan) throws(Fault) in
-                            try file.write(bytes, at: targetOffset + Int64(copied + moved))
+                            _ = try file.write(bytes, at: targetOffset + Int64(copied + moved))
                         }
                     } catch {
                         fault = error

@@ -30,7 +30,7 @@ enum DataContainer {
         buffer.copy(content, to: 0)
         try writeFile(metadata, in: container, mode: 0o644, owner: owner, protection: .none, context: context) {
             (file) throws(Fault) in
-            try buffer.withBytes(0, count: content.count) { (bytes) throws(Fault) in try file.write(bytes, at: 0) }
+            try buffer.withBytes(0, count: content.count) { (bytes) throws(Fault) in _ = try file.write(bytes, at: 0) }
         }
     }
 

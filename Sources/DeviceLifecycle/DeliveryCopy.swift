@@ -175,7 +175,9 @@ struct DeliveryCopy {
                 }
                 // The source became shorter than it was.
                 guard got > 0 else { return true }
-                try buffer.withBytes(0, count: got) { (bytes) throws(Fault) in try file.write(bytes, at: position) }
+                try buffer.withBytes(0, count: got) { (bytes) throws(Fault) in
+                    _ = try file.write(bytes, at: position)
+                }
                 position += Int64(got)
                 guard progress(Int64(got)) else { return false }
             }

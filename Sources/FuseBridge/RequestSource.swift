@@ -52,7 +52,7 @@ import Synchronization
             guard let count else { break }
             oversight.tookRequest()
             backlog = hasNext() ? backlog + 1 : 0
-            if others == 0, unsafe backlog >= RequestSource.longBacklog || mayTakeLong(request.mem) { callAnother() }
+            if others == 0, unsafe mayTakeLong(request.mem, backlog: backlog) { callAnother() }
             unsafe request.size = count
             unsafe fuse_session_process_buf(session.connection, &request)
             if waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext(), !park() { break }
@@ -79,19 +79,22 @@ import Synchronization
     }
 
     /// Whether a request waits for the host's disk as a rule, or moves many bytes: nobody else's is to wait for it.
-    private func mayTakeLong(_ request: UnsafeMutableRawPointer) -> Bool {
+    /// - Parameter backlog: requests in a row, this one included, behind each of which another was queued.
+    private func mayTakeLong(_ request: UnsafeMutableRawPointer, backlog: Int) -> Bool {
         // struct fuse_in_header begins with the length of the request and its opcode (linux/fuse.h).
         let length = unsafe request.load(as: UInt32.self)
         let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
-        return length > RequestSource.longRequest || RequestSource.slowOpcodes.contains(opcode)
+        if length > RequestSource.longRequest || RequestSource.slowOpcodes.contains(opcode) { return true }
+        // Pages that are read ahead are asked for several requests at a time. Of quick requests one in the queue is no
+        // reason to wake a processor: closing a file leaves a RELEASE that nobody waits for, before the client's next.
+        return backlog >= (opcode == RequestSource.readOpcode ? 1 : 2)
     }
+
+    private static let readOpcode: UInt32 = 15
 
     /// FSYNC, FSYNCDIR, FALLOCATE, COPY_FILE_RANGE.
     private static let slowOpcodes: Set<UInt32> = [20, 30, 43, 47]
     private static let longRequest: UInt32 = 32 * 1024
-    /// Requests in a row behind each of which another was queued. One is no reason to wake a processor: closing a file
-    /// leaves a RELEASE that nobody waits for, before the client's next request.
-    private static let longBacklog = 2
 
     /// - Returns: false when none is parked.
     @discardableResult

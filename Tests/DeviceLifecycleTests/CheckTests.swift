@@ -117,7 +117,7 @@ private let put = "dd conv=notrunc status=none"
         let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR))
         let content = try EncryptedFile.open(file, isWritable: true, context: device.context)
         let page = PageBuffer(count: 4096)
-        try page.withBytes(0, count: 4096) { try content.write($0, at: 10_000_000) }
+        try page.withBytes(0, count: 4096) { _ = try content.write($0, at: 10_000_000) }
         let check = try device.check(openFile: { $0 == content.inode ? content : nil })
         #expect(check.problems == [])
         try content.commit()
