@@ -23,21 +23,22 @@ final class Node: @unchecked Sendable {
         case containers
     }
 
+    // In an order that leaves few gaps: there may be a million of these.
     let id: NodeID
-    let kind: Kind
     /// Inode number on the host, or one made up for a directory that is not on the host.
     let inode: UInt64
     let generation: UInt32
-
-    var zone: Zone
+    var children: UInt32 = 0
     /// Of a directory.
     let names = GivenNames()
+    let kind: Kind
+    var zone: Zone
+
     var parent: Node?
     var name: FileName?
     var rare: Rare?
 
     var lookups: UInt64 = 0
-    var children: UInt32 = 0
 
     var open: OpenFile?
     var directory: SharedDescriptor?
