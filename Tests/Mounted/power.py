@@ -105,7 +105,8 @@ class Look:
             # The database's own files are its own business, until it has looked at them.
             named = {name: blocks for name, blocks in named.items() if name.startswith("Documents/writer-")}
             assert named == unreadable, f"check names {named}, and {unreadable} is not readable"
-        Database.compare(os.path.join(self.documents, "rows.db"), *self.rows)
+        Database.compare(
+            os.path.join(self.documents, "rows.db"), *self.rows, unreadable=before.get("Documents/rows.db-wal"))
         for name, kept in self.kept():
             if kept.unreadable:
                 kept.mend(os.path.join(self.documents, name))
