@@ -5,7 +5,7 @@ rootcase_what_fsync_promised_is_there_after_a_power_cut() {
     DEVICE=$HOSTS/disk/${WORK##*/}-device
     start
     timeout 280 /usr/bin/python3 "$BASE/cases/power.py" "$DEVICE" "$APP" "$MOUNT" \
-        "$HOSTS/xfs/disk.image" "$HOSTS/xfs/${WORK##*/}-cut.image" "${CUTS:-20}" "$RANDOM" 9>&-
+        "$HOSTS/xfs/disk.image" "$HOSTS/xfs/${WORK##*/}-cut.image" "${CUTS:-12}" "$RANDOM" 9>&-
     whole
     stop
 }
