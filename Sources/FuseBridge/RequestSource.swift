@@ -17,7 +17,7 @@ import Synchronization
 @safe final class RequestSource: @unchecked Sendable {
     private let session: Session
     private let device: Int32
-    /// Workers in read(2).
+    /// Workers that look or wait for a request.
     let waiting = Atomic<Int>(0)
     /// Workers that are parked and have not been called.
     private let parked = Atomic<Int>(0)

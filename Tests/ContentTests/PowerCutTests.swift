@@ -143,16 +143,12 @@ struct PowerCutTests {
     func unorderedGrowth() throws {
         let stored = try StoredFile()
         let file = try stored.create()
-        let block = [UInt8](repeating: 7, count: 4096)
         for index in 0..<64 { try file.write(block, at: Int64(index) * 4096) }
         try file.synchronize(dataOnly: true)
         for index in [66, 64, 65] { try file.write(block, at: Int64(index) * 4096) }
         // The synchronization begins, and is cut off before the tags of the new group are there.
         try file.synchronize(dataOnly: true)
-        var bytes = stored.bytes
-        let tags = Int(ContentLayout.tagPageOffset(group: 1))
-        bytes.replaceSubrange(tags..<tags + 4096, with: repeatElement(0, count: 4096))
-        stored.bytes = bytes
+        loseTags(of: 1, in: stored)
         stored.losePower()
         let found = try stored.open()
         #expect(try found.readAll(count: 64 * 4096) == [UInt8](repeating: 7, count: 64 * 4096))
@@ -164,16 +160,12 @@ struct PowerCutTests {
     func lostTags() throws {
         let stored = try StoredFile()
         let file = try stored.create()
-        let block = [UInt8](repeating: 7, count: 4096)
         for index in 0..<64 { try file.write(block, at: Int64(index) * 4096) }
         try file.synchronize(dataOnly: true)
         for index in 64..<67 { try file.write(block, at: Int64(index) * 4096) }
         // Header and length reach the disk, the tags of the new group do not.
         try file.commit()
-        var bytes = stored.bytes
-        let tags = Int(ContentLayout.tagPageOffset(group: 1))
-        bytes.replaceSubrange(tags..<tags + 4096, with: repeatElement(0, count: 4096))
-        stored.bytes = bytes
+        loseTags(of: 1, in: stored)
         stored.losePower()
         let found = try stored.open()
         #expect(try found.readAll(count: 64 * 4096) == [UInt8](repeating: 7, count: 64 * 4096))
@@ -196,15 +188,21 @@ struct PowerCutTests {
     func removedTags() throws {
         let stored = try StoredFile()
         let file = try stored.create()
-        let block = [UInt8](repeating: 7, count: 4096)
         for index in 0..<67 { try file.write(block, at: Int64(index) * 4096) }
         try file.commit()
-        var bytes = stored.bytes
-        let tags = Int(ContentLayout.tagPageOffset(group: 1))
-        bytes.replaceSubrange(tags..<tags + 4096, with: repeatElement(0, count: 4096))
-        stored.bytes = bytes
+        loseTags(of: 1, in: stored)
         let found = try stored.open()
         #expect(throws: Fault.corrupt) { try found.write(block, at: 64 * 4096) }
+    }
+
+    private let block = [UInt8](repeating: 7, count: 4096)
+
+    /// Takes a group's tag page from the disk, as if it had never got there.
+    private func loseTags(of group: Int, in stored: StoredFile) {
+        var bytes = stored.bytes
+        let page = Int(ContentLayout.tagPageOffset(group: group))
+        bytes.replaceSubrange(page..<page + 4096, with: repeatElement(0, count: 4096))
+        stored.bytes = bytes
     }
 
     /// What the file holds now, once each block that gives EIO has been written again.
