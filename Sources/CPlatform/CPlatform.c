@@ -76,6 +76,9 @@ long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *t
     return copy_file_range(from, from_offset, to, to_offset, count, 0);
 }
 
+unsigned platform_device_major(uint64_t device) { return major(device); }
+unsigned platform_device_minor(uint64_t device) { return minor(device); }
+
 int platform_clone_file(int from, int to) { return ioctl(to, FICLONE, from); }
 
 int platform_spawn_detached(int *process, const char *path, char *const arguments[], int report, int lock) {

@@ -39,7 +39,20 @@ final class DeviceMount: Sendable {
             throw error
         }
         mounted.attach(session)
+        readAhead(asFarAs: device)
     }
+
+    /// Reads ahead as far as the host does, where its owner has had it read farther than the kernel does by itself:
+    /// more of a long file is then deciphered while its reader copies. A fault of a mapping waits for no more than
+    /// ``farthestKibibytes``.
+    private func readAhead(asFarAs host: String) {
+        guard let theirs = ReadAhead.kibibytes(ofFilesystemAt: host), let ours = ReadAhead.kibibytes(ofFilesystemAt: whole)
+        else { return }
+        let wanted = min(theirs, DeviceMount.farthestKibibytes)
+        if wanted > ours { ReadAhead.setKibibytes(wanted, ofFilesystemAt: whole) }
+    }
+
+    private static let farthestKibibytes = 512
 
     private static func prepare(_ directory: String) throws(Complaint) {
         remove(directory)

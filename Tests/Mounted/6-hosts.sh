@@ -52,6 +52,24 @@ hostcase_on_xfs() { on_host xfs xfs; }
 hostcase_on_btrfs() { on_host btrfs btrfs; }
 hostcase_on_tmpfs() { on_host tmpfs tmpfs; }
 
+rootcase_a_mount_reads_ahead_as_far_as_its_host() {
+    # Of filesystems that are made for these tests nobody else's reading is touched.
+    control() { echo "/sys/class/bdi/$(mountpoint -d "$1")/read_ahead_kb"; }
+    host=$(control "$HOSTS/ext4")
+    before=$(cat "$host")
+    DEVICE=$HOSTS/ext4/${WORK##*/}-device
+    for figures in "256 256" "8192 512" "64 128"; do
+        read -r theirs ours <<<"$figures"
+        echo "$theirs" >"$host"
+        start
+        figure=$(cat "$(control "$MOUNT")")
+        stop
+        rm -r "$DEVICE"
+        echo "$before" >"$host"
+        same "$figure" "$ours" "KiB read ahead over a host that reads $theirs"
+    done
+}
+
 hostcase_a_host_filesystem_without_attributes_is_refused() {
     complains 6 appcontainer create "$HOSTS/ramfs/${WORK##*/}-device"
     grep -q ramfs .err || fail "the filesystem is not named: $(cat .err)"

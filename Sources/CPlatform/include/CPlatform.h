@@ -44,6 +44,10 @@ int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds);
 /// A kernel with multigrain timestamps notes that somebody looked at those, and gives the next write a time of its own.
 int platform_status_without_write_times(int fd, void *status);
 
+/// The numbers that sysfs knows a device by, out of a struct stat's st_dev: makedev(3).
+unsigned platform_device_major(uint64_t device);
+unsigned platform_device_minor(uint64_t device);
+
 /// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
 int platform_clone_file(int from, int to);
 
