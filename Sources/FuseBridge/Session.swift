@@ -19,6 +19,8 @@ import Synchronization
         public var otherUsers: Bool
         /// Threads that read requests. More than processors, because a request may wait for the host's disk.
         public var workers = 4
+        /// Further ones, which serve only while requests take so long that all the others are at one.
+        public var reserve = 4
 
         public init(source: String, subtype: String, otherUsers: Bool) {
             self.source = source
@@ -104,7 +106,7 @@ import Synchronization
     private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
         try notifications.start(unsafe Connection(session: connection))
         let source = RequestSource(self)
-        for index in 0..<options.workers {
+        for index in 0..<options.workers + options.reserve {
             running.access { $0 += 1 }
             let worker = try HostThread(name: "fuse-\(index)") {
                 source.run()

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 3]) func slowRequestsDoNotKeepOthersWaiting(count: Int) throws {
+    @Test(arguments: [1, 3, 7]) func slowRequestsDoNotKeepOthersWaiting(count: Int) throws {
         try Mounted.run { mount in
             let fileSystem = mount.fileSystem
             // One worker serves whoever asks for one thing after the other; the rest go to sleep.
