@@ -46,7 +46,8 @@ final class DeviceMount: Sendable {
     /// more of a long file is then deciphered while its reader copies. A fault of a mapping waits for no more than
     /// ``farthestKibibytes``.
     private func readAhead(asFarAs host: String) {
-        guard let theirs = ReadAhead.kibibytes(ofFilesystemAt: host), let ours = ReadAhead.kibibytes(ofFilesystemAt: whole)
+        guard let theirs = ReadAhead.kibibytes(ofFilesystemAt: host),
+            let ours = ReadAhead.kibibytes(ofFilesystemAt: whole)
         else { return }
         let wanted = min(theirs, DeviceMount.farthestKibibytes)
         if wanted > ours { ReadAhead.setKibibytes(wanted, ofFilesystemAt: whole) }
