@@ -82,21 +82,26 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["SandboxModel"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .target(name: "CHostFaults", path: "Tests/CHostFaults"),
-        tests("ContentTests", of: ["BackingStore", "CHostFaults", "DataProtection", "Platform", "SandboxModel"]),
-        tests("BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel"]),
+        tests(
+            "ContentTests",
+            of: ["BackingStore", "CHostFaults", "DataProtection", "Platform", "SandboxModel", "TestSupport"]),
+        tests(
+            "BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "VolumeTests",
             of: [
                 "BackingStore", "CAllocations", "CHostFaults", "ContainerVolume", "DataProtection", "Platform",
-                "SandboxModel",
+                "SandboxModel", "TestSupport",
             ]),
         tests(
             "ContainerMountTests",
             of: [
                 "BackingStore", "ContainerMount", "ContainerVolume", "DataProtection", "FuseBridge", "Platform",
-                "SandboxModel",
+                "SandboxModel", "TestSupport",
             ]),
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
@@ -114,6 +119,6 @@ let package = Package(
         tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
         tests(
             "DeviceLifecycleTests",
-            of: ["BackingStore", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel"]),
+            of: ["BackingStore", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel", "TestSupport"]),
     ]
 )

@@ -3,6 +3,7 @@
 import Foundation
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import BackingStore

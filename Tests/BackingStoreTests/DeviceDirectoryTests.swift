@@ -4,6 +4,7 @@ import DataProtection
 import Foundation
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import BackingStore

@@ -104,13 +104,3 @@ func read(_ path: String) throws -> String {
 
 /// The error number of a call that answers -1.
 func code(_ result: some BinaryInteger) -> Int32 { result == -1 ? errno : 0 }
-
-func complaint(_ body: () throws(Complaint) -> Void) -> Complaint? {
-    do throws(Complaint) {
-        try body()
-        return nil
-    } catch {
-        #expect(!error.message.contains("\n"))
-        return error
-    }
-}

@@ -6,6 +6,7 @@ import Glibc
 import Platform
 import SandboxModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ContainerMount

@@ -2,6 +2,7 @@ import CHostFaults
 import Glibc
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import BackingStore

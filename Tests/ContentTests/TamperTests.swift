@@ -1,4 +1,5 @@
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import BackingStore

@@ -6,6 +6,7 @@ import Foundation
 import Platform
 import SandboxModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceLifecycle

@@ -4,24 +4,12 @@ import BackingStore
 import Foundation
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import DeviceLifecycle
 
-final class Scratch: Sendable {
-    let path: String
-
-    init() {
-        path = "/var/tmp/appcontainer-test-\(ContainerUUID().text)"
-        try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        _ = try? shell("chmod -R u+rwX '\(path)'; rm -rf '\(path)'")
-    }
-
-    subscript(_ name: String) -> String { "\(path)/\(name)" }
-
+extension Scratch {
     var device: String { self["device"] }
 
     /// A new device, booted.
@@ -60,32 +48,6 @@ final class Scratch: Sendable {
 
 let sampleApp = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Fixtures/Notes.app").path
-
-@discardableResult
-func shell(_ command: String) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", command]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(command): \(text)")
-    return text
-}
-
-func complaint(_ body: () throws -> Void) -> Complaint? {
-    do {
-        try body()
-        return nil
-    } catch {
-        let complaint = error as? Complaint
-        #expect(complaint?.message.contains("\n") == false)
-        return complaint
-    }
-}
 
 func id(_ text: String) -> ContainerIdentifier { ContainerIdentifier(text)! }
 

@@ -4,6 +4,7 @@ import ContainerVolume
 import Foundation
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @Suite("What a volume takes from the heap", .serialized)

@@ -3,6 +3,7 @@ import ContainerVolume
 import Foundation
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @Suite("Files and directories of a volume")

@@ -3,6 +3,7 @@ import ContainerVolume
 import Foundation
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 /// What the volume must hold below `Documents`: a tree of nodes in memory, with POSIX's answers.

@@ -3,6 +3,7 @@ import Foundation
 import Platform
 import SandboxModel
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Eight threads on one volume")

@@ -188,23 +188,3 @@ extension Volume {
 extension Fault {
     static func errno(_ code: Int32) -> Fault { .system(SystemError(code: code)) }
 }
-
-/// Repeatable random numbers: a failing seed is part of the failure's message.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
-    }
-
-    mutating func bytes(_ count: Int) -> [UInt8] {
-        var result = [UInt8](repeating: 0, count: count)
-        for index in result.indices { result[index] = UInt8(truncatingIfNeeded: next() >> 24) }
-        return result
-    }
-}
