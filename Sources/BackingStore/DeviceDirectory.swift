@@ -145,7 +145,7 @@ public final class DeviceDirectory: Sendable {
         let boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
             try HostBoot.identifier()
         }
-        let (record, session) = try sessionRecord().next(bootID: boot)
+        let (record, session) = try sessionRecord().next(bootID: boot, at: .now)
         if session.start == .afterKill {
             // What the killed process wrote is in the host's memory: from here on it survives a power cut as well.
             try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in

@@ -3,6 +3,6 @@
 extension DeviceSession {
     /// What tells a page that may be half written from one that is whole.
     public var history: SessionHistory {
-        SessionHistory(current: number, killed: Set(killed), powerLost: Set(powerLost))
+        SessionHistory(current: number, killed: Set(killed), powerLost: Set(powerLost), times: times)
     }
 }

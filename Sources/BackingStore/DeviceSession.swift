@@ -23,6 +23,8 @@ public struct DeviceSession: Equatable, Sendable {
     public let killed: [UInt32]
     /// Earlier sessions during which the host went down.
     public let powerLost: [UInt32]
+    /// When those of both kinds were.
+    public let times: [UInt32: SessionHistory.Time]
 }
 
 /// What Sessions.json holds.
@@ -35,9 +37,20 @@ struct SessionRecord: Codable, Equatable {
     var ended = true
     var killed: [UInt32] = []
     var powerLost: [UInt32] = []
+    /// When the last session began, in nanoseconds since 1970, as all times here.
+    var began: Int64?
+    /// When the killed ones and those that lost power were.
+    var times: [Span]?
+
+    struct Span: Codable, Equatable {
+        var session: UInt32
+        var from: Int64
+        /// When the next one began.
+        var until: Int64
+    }
 
     /// The record of the next session, and the session.
-    func next(bootID now: String) throws(Complaint) -> (SessionRecord, DeviceSession) {
+    func next(bootID now: String, at time: HostTime) throws(Complaint) -> (SessionRecord, DeviceSession) {
         guard current < UInt32.max else { throw Complaint(.damaged, "the device has no session number left") }
         var record = self
         var start = SessionStart.clean
@@ -48,12 +61,25 @@ struct SessionRecord: Codable, Equatable {
             start = .afterHostCrash
             record.powerLost.append(current)
         }
+        if !ended, let began, began <= time.nanoseconds {
+            // A host's clock that went back leaves the times unknown.
+            record.times = (times ?? []) + [Span(session: current, from: began, until: time.nanoseconds)]
+        }
         record.current += 1
         record.bootID = now
+        record.began = time.nanoseconds
         record.ended = false
         let session = DeviceSession(
-            number: record.current, start: start, killed: record.killed, powerLost: record.powerLost)
+            number: record.current, start: start, killed: record.killed, powerLost: record.powerLost,
+            times: record.spans)
         return (record, session)
+    }
+
+    private var spans: [UInt32: SessionHistory.Time] {
+        let known = (times ?? []).filter { $0.from <= $0.until }.map {
+            ($0.session, HostTime(nanoseconds: $0.from - HostTime.tick)...HostTime(nanoseconds: $0.until))
+        }
+        return Dictionary(known) { $1 }
     }
 }
 

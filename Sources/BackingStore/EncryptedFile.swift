@@ -154,23 +154,26 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Otherwise one that is empty was cut to nothing: a file without content has a header.
     ///
     /// A process is killed between creating the file and writing its header, or within that write, for which the host
-    /// has set the time already: nothing has changed it since shortly after it came into being. A host that loses power
-    /// may have made the name durable, and the length with it, and not the header: then its page is zeros. A header
-    /// that was synchronized once is written over in place, and is never zeros again.
+    /// has set the time already: nothing has changed it since shortly after it came into being, in a session that was
+    /// killed. A host that loses power may have made the name durable, and the length with it, and not the header: then
+    /// its page is zeros. A header that was synchronized once is written over in place, and is never zeros again.
     private static func isUnfinishedCreation(
         _ file: SharedDescriptor, _ status: FileStatus, _ header: ContentPage, _ context: StoreContext
     ) -> Bool {
-        switch context.history.worstEnding {
-        case .orderly: return false
-        case .powerLost: return header.isZero
-        case .killed:
-            guard status.size == 0, let birth = try? file.descriptor.birthTime() else { return false }
-            return status.modificationTime.tv_sec - birth.tv_sec <= longestCreation
+        guard header.isZero else { return false }
+        let written = HostTime(status.modificationTime)
+        let made = (try? file.descriptor.birthTime()).map { HostTime($0) } ?? written
+        func wasMade(in ending: SessionHistory.Ending) -> Bool {
+            // A copy bears the time of the last write, and came into being after it.
+            context.history.isDuring(ending, made > written ? written : made)
         }
+        if wasMade(in: .powerLost) { return true }
+        return status.size == 0 && wasMade(in: .killed) && context.history.isDuring(.killed, written)
+            && written.seconds(since: made) <= longestCreation
     }
 
     /// Seconds between creating a file and writing its header, on a host that is busy.
-    private static let longestCreation = 10
+    private static let longestCreation = 10.0
 
     /// Makes the descriptor one that can write, when a writer joins readers.
     ///

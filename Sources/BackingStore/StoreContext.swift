@@ -1,7 +1,7 @@
 // What every encrypted file of one device shares while the device is served.
 
 public import DataProtection
-import Platform
+public import Platform
 import Synchronization
 
 /// How the times ended in which the device was served. Each has a number, and every page a file's structure is
@@ -17,14 +17,23 @@ public struct SessionHistory: Sendable {
         case powerLost
     }
 
+    /// When a session was, by the host's clock.
+    public typealias Time = ClosedRange<HostTime>
+
     public let current: UInt32
     private let killed: Set<UInt32>
     private let powerLost: Set<UInt32>
+    private let times: [UInt32: Time]
 
-    public init(current: UInt32, killed: Set<UInt32> = [], powerLost: Set<UInt32> = []) {
+    /// - Parameter times: of the sessions that did not end in order, each until the next began. One that is missing may
+    ///   have been at any time.
+    public init(
+        current: UInt32, killed: Set<UInt32> = [], powerLost: Set<UInt32> = [], times: [UInt32: Time] = [:]
+    ) {
         self.current = current
         self.killed = killed
         self.powerLost = powerLost
+        self.times = times
     }
 
     public func ending(of session: UInt32) -> Ending {
@@ -32,8 +41,10 @@ public struct SessionHistory: Sendable {
         return killed.contains(session) ? .killed : .orderly
     }
 
-    /// How the worst of all sessions ended.
-    var worstEnding: Ending { !powerLost.isEmpty ? .powerLost : killed.isEmpty ? .orderly : .killed }
+    /// Whether a session that ended so was under way at some time.
+    func isDuring(_ ending: Ending, _ time: HostTime) -> Bool {
+        (ending == .killed ? killed : powerLost).contains { times[$0]?.contains(time) ?? true }
+    }
 
     /// Whether the host stopped at some time after this session began.
     public func lostPower(since session: UInt32) -> Bool {

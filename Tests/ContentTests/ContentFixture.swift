@@ -17,6 +17,8 @@ final class StoredFile {
     var session: UInt32 = 1
     var killed: Set<UInt32> = []
     var powerLost: Set<UInt32> = []
+    private var times: [UInt32: SessionHistory.Time] = [:]
+    private var began = HostTime.now
     let reports = Reports()
 
     init(named name: String = "file") throws {
@@ -36,7 +38,7 @@ final class StoredFile {
 
     private func makeContext() -> StoreContext {
         StoreContext(
-            keys: keys, history: SessionHistory(current: session, killed: killed, powerLost: powerLost)
+            keys: keys, history: SessionHistory(current: session, killed: killed, powerLost: powerLost, times: times)
         ) { [reports] corruption in reports.add(corruption) }
     }
 
@@ -54,20 +56,25 @@ final class StoredFile {
     /// Ends the session without a shutdown and begins the next.
     func kill() {
         killed.insert(session)
-        session += 1
-        context = makeContext()
+        beginNext()
     }
 
     /// Ends the session with the host and begins the next.
     func losePower() {
         powerLost.insert(session)
-        session += 1
-        context = makeContext()
+        beginNext()
     }
 
     /// Shuts the session down and begins the next; one in which a write failed counts as killed.
     func restart() {
         if context.isDisturbed { killed.insert(session) }
+        beginNext()
+    }
+
+    private func beginNext() {
+        let now = HostTime.now
+        times[session] = HostTime(nanoseconds: began.nanoseconds - HostTime.tick)...now
+        began = now
         session += 1
         context = makeContext()
     }

@@ -105,6 +105,27 @@ struct PowerCutTests {
         #expect(stored.reports.all.isEmpty)
     }
 
+    @Test(
+        "has a file that was emptied, or whose header was zeroed, be EIO though other sessions ended badly",
+        arguments: [false, true], [0, 4096, 20_000])
+    func emptiedLater(powerLost: Bool, backingLength: Int) throws {
+        let stored = try StoredFile()
+        if powerLost { stored.losePower() } else { stored.kill() }
+        // The kernel's clock for files is a tick behind at the most.
+        usleep(30_000)
+        let file = try stored.create()
+        try file.write([UInt8](repeating: 7, count: 20_000), at: 0)
+        try file.commit()
+        usleep(30_000)
+        stored.restart()
+        stored.bytes = [UInt8](repeating: 0, count: backingLength)
+        #expect(throws: Fault.corrupt) { try stored.open() }
+        // And so it stays, whatever happens to the device afterwards.
+        usleep(30_000)
+        stored.kill()
+        #expect(throws: Fault.corrupt) { try stored.open() }
+    }
+
     @Test("has a header of zeros be EIO on a host that never lost power")
     func zeroedHeader() throws {
         let stored = try StoredFile()
