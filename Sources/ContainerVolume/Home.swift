@@ -54,6 +54,13 @@ public struct Home: Sendable {
         (groups.isEmpty ? [] : [Home.groupsDirectory]) + (iCloud.isEmpty ? [] : [Home.iCloudDirectory])
     }
 
+    /// What a link count tells of a directory: its name, its own `.`, and the `..` of each directory in it.
+    var linkCount: Int {
+        let bundle = 1
+        let files = [Home.metadata]
+        return 2 + bundle + Home.dataEntries.count - files.count + containerDirectories.count
+    }
+
     func containers(named directory: FileName) -> [ContainerIdentifier: SharedDescriptor] {
         directory == Home.groupsDirectory ? groups : iCloud
     }

@@ -16,6 +16,11 @@ private enum AttributeName {
     case computed
     case capability
     case unsupported
+    /// The host would not take it, with the prefix that it needs.
+    case tooLong
+
+    /// XATTR_NAME_MAX of <linux/limits.h>.
+    private static let maximumLength = 255
 
     init(_ name: [UInt8]) {
         if name.starts(with: "user.appcontainer.".utf8) {
@@ -29,6 +34,7 @@ private enum AttributeName {
         } else {
             self = .unsupported
         }
+        if case .stored(let name) = self, name.count > AttributeName.maximumLength { self = .tooLong }
     }
 }
 
@@ -39,6 +45,7 @@ extension Volume {
         switch AttributeName(name) {
         case .capability, .computed: throw .system(.noAttribute)
         case .unsupported: throw .system(.notSupported)
+        case .tooLong: throw .system(.range)
         case .stored(let stored):
             return try names.reading { () throws(Fault) in
                 let node = try self.node(node)
@@ -68,6 +75,7 @@ extension Volume {
             case .stored(let name): stored = name
             case .computed: throw .refused(.computedAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
+            case .tooLong: throw .system(.range)
             }
             guard node.holdsAttributes else { throw .refused(.attributeHolder) }
             do throws(Fault) {
@@ -97,6 +105,7 @@ extension Volume {
             case .computed: throw .refused(.computedAttribute)
             case .capability: throw .system(.noAttribute)
             case .unsupported: throw .system(.notSupported)
+            case .tooLong: throw .system(.range)
             }
             guard node.holdsAttributes else { throw .refused(.attributeHolder) }
             try permit(.removeAttribute, on: node.zone)
@@ -131,6 +140,8 @@ extension Volume {
     public func inodeFlags(of node: NodeID) throws(Fault) -> UInt32 {
         try names.reading { () throws(Fault) in
             let place = try holder(of: try self.node(node))
+            // chattr looks before it sets, and is to meet the refusal of that.
+            if case .none = place { return 0 }
             return try onHost { () throws(SystemError) in
                 try place.openForFlags().inodeFlags() & Volume.settableFlags
             }

@@ -128,7 +128,10 @@ extension Volume {
             shown.st_uid = home.owner
             shown.st_gid = home.group
             shown.st_mode |= S_IWUSR
-            if zone == .home { shown.st_mode = S_IFDIR | (home.isPrivate ? 0o700 : 0o755) }
+            if zone == .home {
+                shown.st_mode = S_IFDIR | (home.isPrivate ? 0o700 : 0o755)
+                shown.st_nlink = nlink_t(home.linkCount)
+            }
         case .device, .standardDirectory, .documents, .inboxItem, .container:
             break
         }
@@ -145,7 +148,8 @@ extension Volume {
         }
         status.st_ino = ino_t(node.inode)
         status.st_mode = S_IFDIR | 0o755
-        status.st_nlink = 2
+        let directories = node.kind == .device ? allHomes.count : home?.containers(named: node.name!).count ?? 0
+        status.st_nlink = nlink_t(2 + directories)
         status.st_uid = home?.owner ?? daemonUser
         status.st_gid = home?.group ?? daemonGroup
         return FileStatus(status)

@@ -49,6 +49,39 @@ struct AttributeTests {
         #expect(throws: Fault.errno(ENODATA)) { try volume.attribute(bytes("security.capability"), of: file) }
     }
 
+    @Test("A name is at most 255 bytes long, with the prefix under which the host keeps it")
+    func longNames() throws {
+        let volume = try TestHome().volume
+        let file = try volume.make("file", in: try volume.node("Documents"))
+        for (prefix, host) in [("com.apple.", "user.com.apple."), ("user.", "user.")] {
+            func name(_ length: Int) -> [UInt8] { bytes(prefix + String(repeating: "n", count: length - host.count)) }
+            try volume.setAttribute(name(255), to: [1], flags: 0, of: file)
+            #expect(try volume.attribute(name(255), of: file) == [1])
+            try volume.removeAttribute(name(255), of: file)
+            #expect(throws: Fault.errno(ERANGE)) { try volume.setAttribute(name(256), to: [1], flags: 0, of: file) }
+            #expect(throws: Fault.errno(ERANGE)) { try volume.attribute(name(256), of: file) }
+            #expect(throws: Fault.errno(ERANGE)) { try volume.removeAttribute(name(256), of: file) }
+        }
+    }
+
+    @Test("The flags of the directories that hold further containers can be read and not set")
+    func flags() throws {
+        let volume = try TestHome().volume
+        for directory in ["Groups", "iCloud"] {
+            let node = try volume.node(directory)
+            #expect(try volume.inodeFlags(of: node) == 0)
+            #expect(throws: Fault.refused(.topLevel)) { try volume.setInodeFlags(0x40, of: node) }
+        }
+    }
+
+    @Test("A directory that the system puts together counts the directories in it")
+    func linkCounts() throws {
+        let volume = try TestHome().volume
+        // Documents, Library, tmp, the bundle, Groups and iCloud.
+        #expect(try volume.status(of: .root, handle: nil).linkCount == 2 + 6)
+        #expect(try volume.status(of: try volume.node("Groups"), handle: nil).linkCount == 2 + 1)
+    }
+
     @Test("Setting what is there already succeeds where nothing may be set")
     func equalValue() throws {
         let home = try TestHome()
