@@ -45,6 +45,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         // A daemon that ends while it is written to is an error to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)
         do {
+            try requireCommand(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -61,17 +62,29 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
     }
 
+    /// Refuses a first word that is no command: the parser takes it for an argument of the root, and answers the
+    /// question for help on it with the root's help, as if it had been understood.
+    private static func requireCommand(_ arguments: ArraySlice<String>) throws {
+        let words = arguments.drop { ["--help", "-h", "--version"].contains($0) }
+        guard let first = words.first, !first.hasPrefix("-") else { return }
+        let name =
+            first == "help" ? words.dropFirst().filter { !$0.hasPrefix("-") }.joined(separator: " ") : first
+        guard name.isEmpty || name == "help" || command(name) != nil else {
+            throw ValidationError("There is no command \(name)")
+        }
+    }
+
+    private static func command(_ name: String) -> (any ParsableCommand.Type)? {
+        ([Serve.self] + groups.flatMap(\.subcommands)).first { $0._commandName == name }
+    }
+
     /// Help and the version go to standard output; wrong usage is one line like every other error.
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         guard !code.isSuccess else { exit(withError: error) }
-        var message = message(for: error).split(separator: "\n").joined(separator: " ")
-        let named = CommandLine.arguments.dropFirst().first
-        let subcommand = groups.flatMap(\.subcommands).first { $0._commandName == named }
-        if let named, subcommand == nil, !named.hasPrefix("-") {
-            message = "There is no command \(named)"
-        }
-        let help = subcommand.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"
+        let message = message(for: error).split(separator: "\n").joined(separator: " ")
+        let named = CommandLine.arguments.dropFirst().first.flatMap(command)
+        let help = named.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"
         StandardError.write("appcontainer: \(message); see: \(help)\n")
         Glibc.exit(code == .validationFailure ? EX_USAGE : code.rawValue)
     }

@@ -92,7 +92,7 @@ case_wrong_usage_is_64() {
     appcontainer create "$DEVICE"
     mkdir -p "$MOUNT"
     for line in "" "nonsense" "mount" "mount $DEVICE" "create" "create $DEVICE --nonsense" "install $DEVICE" \
-        "path $DEVICE" "unmount" "status $DEVICE extra"; do
+        "path $DEVICE" "unmount" "status $DEVICE extra" "nonsense --help" "help nonsense"; do
         read -ra words <<<"$line"
         status=0
         appcontainer "${words[@]}" >out 2>err </dev/null || status=$?
