@@ -53,7 +53,7 @@ struct AppContainerCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch let complaint as Complaint {
-            StandardError.write("appcontainer: \(complaint.message)\n")
+            StandardError.complain(complaint.message)
             Glibc.exit(complaint.kind.exitCode)
         } catch let code as ExitCode {
             Glibc.exit(code.rawValue)
@@ -82,10 +82,10 @@ struct AppContainerCommand: AsyncParsableCommand {
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         guard !code.isSuccess else { exit(withError: error) }
-        let message = message(for: error).split(separator: "\n").joined(separator: " ")
+        let message = message(for: error)
         let named = CommandLine.arguments.dropFirst().first.flatMap(command)
         let help = named.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"
-        StandardError.write("appcontainer: \(message); see: \(help)\n")
+        StandardError.complain("\(message); see: \(help)")
         Glibc.exit(code == .validationFailure ? EX_USAGE : code.rawValue)
     }
 }

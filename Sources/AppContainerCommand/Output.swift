@@ -8,6 +8,11 @@ enum StandardError {
     static func write(_ text: String) {
         Terminal.writeError(text)
     }
+
+    /// Says what was wrong, in one line whatever the names in it hold.
+    static func complain(_ message: String) {
+        write("appcontainer: \(message.onOneLine)\n")
+    }
 }
 
 enum Output {
@@ -22,12 +27,13 @@ enum Output {
     static func fields(_ fields: [(label: String, value: String)]) {
         let width = fields.map(\.label.count).max() ?? 0
         for (label, value) in fields {
-            print("\(padded("\(label):", to: width + 2))\(value)")
+            print("\(padded("\(label):", to: width + 2))\(value.onOneLine)")
         }
     }
 
     /// Rows in columns two spaces apart; the last column is as long as it is.
     static func table(_ rows: [[String]]) {
+        let rows = rows.map { $0.map(\.onOneLine) }
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0

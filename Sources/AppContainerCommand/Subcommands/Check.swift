@@ -33,13 +33,13 @@ struct Check: AsyncParsableCommand {
         }
         if report.unreadable > 0 {
             let files = report.unreadable == 1 ? "file" : "files"
-            StandardError.write("appcontainer: \(report.unreadable) \(files) could not be opened; unlock the device\n")
+            StandardError.complain("\(report.unreadable) \(files) could not be opened; unlock the device")
         }
         guard report.isWhole else { throw ExitCode(Complaint.Kind.damaged.exitCode) }
     }
 
     private static func line(_ problem: CheckReport.Problem) -> String {
         let place = [problem.container, problem.path].filter { !$0.isEmpty }.joined(separator: "/")
-        return "\(place): \(problem.message)"
+        return "\(place): \(problem.message)".onOneLine
     }
 }

@@ -49,7 +49,7 @@ struct Mount: AsyncParsableCommand {
         do throws(Complaint) {
             _ = try await device.send(UnmountRequest(mountPoint: mountPoint))
         } catch {
-            StandardError.write("appcontainer: \(error.message)\n")
+            StandardError.complain(error.message)
             _ = try? await device.send(UnmountRequest(mountPoint: mountPoint, lazy: true))
         }
     }
