@@ -3,6 +3,7 @@
 import AppContainer
 import ArgumentParser
 import Glibc
+import Platform
 import SandboxModel
 
 @main
@@ -44,6 +45,11 @@ struct AppContainerCommand: AsyncParsableCommand {
     static func main() async {
         // A daemon that ends while it is written to is an error to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        if let argument = ArgumentBytes.firstNotUTF8() {
+            StandardError.complain(
+                "names given to this command have to be UTF-8, and \(argument) is not; name the directory it is in")
+            Glibc.exit(EX_USAGE)
+        }
         do {
             try requireCommand(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()
