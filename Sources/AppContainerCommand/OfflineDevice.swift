@@ -4,18 +4,30 @@ import AppContainer
 import BackingStore
 import Daemon
 import DataProtection
+import DeviceLifecycle
 import SandboxModel
 
 enum OfflineDevice {
     /// The status of a device that nobody serves.
     static func status(_ path: String) throws(Complaint) -> DeviceStatus {
         let directory = try DeviceDirectory.open(at: path)
-        guard let keybag = try? Keybag(decoding: try directory.keybag()) else {
-            throw Complaint(.damaged, "\(path)/Keybag is damaged; restore it from a copy of the device")
-        }
+        let keybag = try keybag(of: directory)
         return DeviceStatus(
             state: DeviceStatus.off, device: path, identifier: directory.uuid, hasPasscode: keybag.hasPasscode,
             apps: try directory.apps().count, daemon: .off, mounts: [])
+    }
+
+    static func hasPasscode(_ path: String) throws(Complaint) -> Bool {
+        try keybag(of: DeviceDirectory.open(at: path)).hasPasscode
+    }
+
+    private static func keybag(of directory: DeviceDirectory) throws(Complaint) -> Keybag {
+        let bytes = try directory.keybag()
+        do throws(KeybagFault) {
+            return try Keybag(decoding: bytes)
+        } catch {
+            throw Complaint(error, path: directory.path)
+        }
     }
 
     /// The apps, with their mounts if the device is on.

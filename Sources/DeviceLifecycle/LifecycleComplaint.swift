@@ -1,11 +1,11 @@
 // What can be wrong with keys and containers, as one line.
 
 import BackingStore
-import DataProtection
-import SandboxModel
+public import DataProtection
+public import SandboxModel
 
 extension Complaint {
-    init(_ fault: KeybagFault, path: String) {
+    public init(_ fault: KeybagFault, path: String) {
         switch fault {
         case .wrongPasscode:
             self.init(.wrongPasscode, "wrong passcode for \(path)")

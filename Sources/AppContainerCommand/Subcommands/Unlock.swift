@@ -9,7 +9,8 @@ struct Unlock: AsyncParsableCommand {
         abstract: "Unlock a device with its passcode.",
         discussion: """
             The passcode is the first line of the file. Without a file it is asked for on the terminal, where it is \
-            not shown, or else is one line of standard input.
+            not shown, or else is one line of standard input. A device without one is always unlocked: nothing is \
+            asked for.
             """)
 
     @OptionGroup var device: DeviceArgument
@@ -18,8 +19,9 @@ struct Unlock: AsyncParsableCommand {
 
     func run() async throws {
         // Before a passcode is asked for, there should be a device that it belongs to.
-        _ = try device.path()
-        let passcode = try passcodeFile.map(Passcode.read) ?? Passcode.ask()
+        let isNeeded = try OfflineDevice.hasPasscode(try device.path())
+        // A device without a passcode is unlocked by its start, whatever it is given.
+        let passcode = try passcodeFile.map(Passcode.read) ?? (isNeeded ? Passcode.ask() : "")
         _ = try await device.send(UnlockRequest(passcode: passcode))
     }
 }
