@@ -31,7 +31,7 @@ struct DeviceArgument: ParsableArguments {
     func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(Complaint) -> Request.Reply {
-        try await DaemonLauncher.send(request, to: path(), progress: progress)
+        try await DaemonLauncher.send(request, to: path(), warn: StandardError.warn, progress: progress)
     }
 }
 

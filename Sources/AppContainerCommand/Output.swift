@@ -13,6 +13,11 @@ enum StandardError {
     static func complain(_ message: String) {
         write("appcontainer: \(message.onOneLine)\n")
     }
+
+    /// Says what the user should know although the command goes on.
+    static func warn(_ message: String) {
+        complain("warning: \(message)")
+    }
 }
 
 enum Output {

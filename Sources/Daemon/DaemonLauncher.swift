@@ -23,7 +23,9 @@ public enum DaemonLauncher {
     ///
     /// Who starts it holds a lock on the directory until the daemon is ready, so that everybody else waits and then
     /// finds it running; the lock passes to the daemon with its descriptor, so that it ends with either of them.
-    public static func connect(to device: String) async throws(Complaint) -> DeviceClient {
+    ///
+    /// - Parameter warn: takes what the user should know of the start, one line a call.
+    public static func connect(to device: String, warn: (String) -> Void) async throws(Complaint) -> DeviceClient {
         if let client = await running(device) { return client }
         let directory = try Complaint.describe("cannot lock \(device)") { () throws(SystemError) in
             let directory = try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY)
@@ -39,16 +41,18 @@ public enum DaemonLauncher {
             throw Complaint(.daemonUnreachable, "the daemon ended while it started; see \(device)/daemon.log")
         }
         if let complaint = report.complaint { throw Complaint(complaint) }
+        for warning in report.warnings ?? [] { warn(warning) }
         return DeviceClient(socket: report.socket ?? "")
     }
 
-    /// Has a device's daemon do something; starts it if need be.
+    /// Has a device's daemon do something; starts it if need be, as ``connect(to:warn:)`` does.
     public static func send<Request: ControlRequest>(
-        _ request: Request, to device: String, progress: (@Sendable (WorkProgress) -> Void)? = nil
+        _ request: Request, to device: String, warn: (String) -> Void,
+        progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(Complaint) -> Request.Reply {
         var attempts = 0
         while true {
-            let client = try await connect(to: device)
+            let client = try await connect(to: device, warn: warn)
             attempts += 1
             do throws(DeviceError) {
                 return try await client.send(request, progress: progress)

@@ -29,7 +29,7 @@ public enum DaemonProcess {
             parent.send(ControlJSON.line(StartReport(complaint: DeviceError(error))))
             return error.kind.exitCode
         }
-        parent.send(ControlJSON.line(StartReport(socket: started.socket)))
+        parent.send(ControlJSON.line(StartReport(socket: started.socket, warnings: started.warnings)))
 
         let reason = await ending.reason()
         started.log.info("ending: \(reason)")
@@ -45,6 +45,7 @@ public enum DaemonProcess {
         let device: any ServedDevice
         let server: ControlServer
         let socket: String
+        let warnings: [String]
         let log: Logger
     }
 
@@ -67,13 +68,14 @@ public enum DaemonProcess {
         // On a host that has no watches left the daemon stays until it is asked to end.
         try? ending.watchRemoval(of: path)
         log.info("serving \(path)", metadata: ["pid": "\(getpid())", "socket": "\(socket)"])
-        return Started(device: device, server: server, socket: socket, log: log)
+        return Started(device: device, server: server, socket: socket, warnings: device.warnings, log: log)
     }
 }
 
 /// What a starting daemon tells the command that started it.
 struct StartReport: Codable {
     var socket: String?
+    var warnings: [String]?
     var complaint: DeviceError?
 }
 

@@ -18,6 +18,8 @@ final class DeviceService: ServedDevice {
     let socket: String
     let mounts: Mounts
     let operations = Operations()
+    /// What whoever started the device should know, one line each.
+    let warnings: [String]
 
     /// Boots a device. Where another process is about to let go of it, waits for that.
     static func open(path: String, runtimeDirectory: String) throws(Complaint) -> DeviceService {
@@ -40,9 +42,11 @@ final class DeviceService: ServedDevice {
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
         mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log)
         corruptions.watch(mounts)
-        if !device.keysAreLocked {
-            log.warning("memlock is too small to keep the keys out of swap; raise it with ulimit -l")
-        }
+        warnings =
+            device.keysAreLocked
+            ? []
+            : ["memlock is too small to keep the keys out of swap; raise it with ulimit -l, then shut the device down"]
+        for warning in warnings { log.warning("\(warning)") }
         if device.session.killed.contains(device.session.number - 1) {
             log.warning("the process of the session before this one was killed")
             AbandonedMount.removeAll(of: path, privateDirectory: privateDirectory)

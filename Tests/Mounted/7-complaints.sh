@@ -217,7 +217,10 @@ usercase_little_lockable_memory_is_a_warning() {
     appcontainer create "$DEVICE"
     appcontainer install "$DEVICE" "$BASE/Notes.app"
     appcontainer shutdown "$DEVICE"
-    (ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT")
+    (ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT") 2>err
+    same "$(wc -l <err)" 1 "lines on standard error"
+    grep -q '^appcontainer: warning: memlock' err || fail "no warning: $(cat err)"
+    same "$(ulimit -l 0; appcontainer check "$DEVICE" 2>&1)" whole "where the daemon runs already"
     echo x >"$DOCUMENTS/f"
     same "$(cat "$DOCUMENTS/f")" x content
     grep -qi memlock "$DEVICE/daemon.log" || fail "no warning in the log"
