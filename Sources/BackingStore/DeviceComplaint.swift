@@ -10,7 +10,9 @@ extension Complaint {
         switch error.code {
         case ENOSPC, EDQUOT:
             self.init(.noSpace, "\(doing): the host filesystem is full; make room and try again")
-        case EACCES, EPERM, EROFS:
+        case EACCES:
+            self.init(.notAllowed, "\(doing): \(error.message); do this as the owner or as root")
+        case EPERM, EROFS:
             self.init(.notAllowed, "\(doing): \(error.message)")
         default:
             self.init(.unexpected, "\(doing): \(error.message)")

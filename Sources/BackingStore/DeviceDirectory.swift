@@ -54,7 +54,8 @@ public final class DeviceDirectory: Sendable {
                 throw Complaint(
                     .deviceMissing, "\(path) does not exist; make a device with: appcontainer create \(path)")
             case .notDirectory:
-                throw Complaint(.notADevice, "\(path) is not a directory, and a device is one")
+                throw Complaint(
+                    .notADevice, "\(path) is not a directory, and a device is one; make one with appcontainer create")
             default:
                 throw Complaint(error, doing: "cannot open \(path)")
             }
@@ -72,7 +73,9 @@ public final class DeviceDirectory: Sendable {
             throw Complaint(error, doing: "cannot read \(file)")
         }
         guard let bytes else {
-            throw Complaint(.notADevice, "\(path) is not a device: it has no \(Name.record.text)")
+            throw Complaint(
+                .notADevice,
+                "\(path) is not a device: it has no \(Name.record.text); make one with appcontainer create")
         }
         let format = try DeviceRecords.format(of: bytes, file: file)
         guard format <= DeviceRecord.currentFormat else {

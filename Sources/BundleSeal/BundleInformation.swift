@@ -52,10 +52,10 @@ public struct BundleInformation: Equatable, Sendable {
             throw Complaint(.invalidApp, "\(bundleName.text) has no CFBundleIdentifier in its Info.plist")
         }
         guard let identifier = ContainerIdentifier(text) else {
+            let flaw = ContainerIdentifier.flaw(of: text).map { ", which cannot be one: \($0)" } ?? ""
             throw Complaint(
                 .invalidIdentifier,
-                "\(bundleName.text) has the CFBundleIdentifier \(BundleInformation.quote(text)); "
-                    + "letters, digits, - and . are allowed")
+                "\(bundleName.text) has the CFBundleIdentifier \(BundleInformation.quote(text))\(flaw)")
         }
         self.identifier = identifier
         if let name = list.executable, !name.isEmpty {

@@ -18,7 +18,10 @@ extension MountTable {
                     !$0.isDetached && ($0.mount.mountPoint == path || $0.mount.mountPoint == resolved)
                 }
             }
-            guard let record = found else { throw Complaint(.notMounted, "no app is mounted at \(path)") }
+            guard let record = found else {
+                throw Complaint(
+                    .notMounted, "no app is mounted at \(path); see where some are with: findmnt -t fuse.appcontainer")
+            }
             // Errors of writing show up while whoever wrote may still ask for them.
             MountPoint.synchronize(record.mount.mountPoint)
             try complaining { () throws(MountFailure) in

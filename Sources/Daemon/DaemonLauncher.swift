@@ -112,8 +112,7 @@ extension Complaint {
         do throws(SystemError) {
             return try body()
         } catch {
-            let kind: Kind = error == .accessDenied || error == .notPermitted ? .notAllowed : .unexpected
-            throw Complaint(kind, "\(doing): \(error.message)")
+            throw Complaint(error, doing: doing)
         }
     }
 }

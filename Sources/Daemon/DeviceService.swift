@@ -196,8 +196,8 @@ final class DeviceService: ServedDevice {
 
     func identifier(_ text: String) throws(Complaint) -> ContainerIdentifier {
         guard let identifier = ContainerIdentifier(text) else {
-            throw Complaint(
-                .invalidIdentifier, "\(text) is not an identifier: letters, digits, hyphens and single dots make one")
+            let flaw = ContainerIdentifier.flaw(of: text).map { ": \($0)" } ?? ""
+            throw Complaint(.invalidIdentifier, "'\(text)' is not an identifier\(flaw)")
         }
         return identifier
     }

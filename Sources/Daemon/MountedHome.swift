@@ -33,7 +33,9 @@ public struct MountedHome: Sendable {
             // The last one made is the one that is seen.
             if let home = homes.last(where: { $0.mountPoint == place }) { return home }
         }
-        throw Complaint(.notMounted, "no app is mounted at \(mountPoint)")
+        throw Complaint(
+            .notMounted,
+            "no app is mounted at \(mountPoint); see where some are with: findmnt -t \(filesystemType)")
     }
 
     /// The home that a path lies in, and the path from the home's root.
@@ -54,7 +56,9 @@ public struct MountedHome: Sendable {
             let rest = place.dropFirst(home.mountPoint.count).split(separator: "/")
             return (home, (home.inner + rest).joined(separator: "/"))
         }
-        throw Complaint(.notMounted, "\(path) is not in a mounted app's home")
+        throw Complaint(
+            .notMounted,
+            "\(path) is not in a mounted app's home; see where some are with: findmnt -t \(filesystemType)")
     }
 
     /// Ends the mount at a mount point: through its daemon, or by hand where that is gone.

@@ -21,7 +21,9 @@ struct DeliverySource: Sendable {
             status = try HostPath.status(path)
             resolved = try HostPath.resolved(path)
         } catch {
-            if error == .noEntry || error == .notDirectory { throw Complaint(.notFound, "\(path) does not exist") }
+            if error == .noEntry || error == .notDirectory {
+                throw Complaint(.notFound, "\(path) does not exist; name a file or directory that does")
+            }
             throw Complaint(error, doing: "cannot open \(path)")
         }
         guard status.kind == .file || status.kind == .directory else {

@@ -61,7 +61,10 @@ extension Device {
         do throws(SystemError) {
             bytes = try HostPath.contents(path, limit: 1 << 16)
         } catch {
-            if error == .noEntry { throw Complaint(.notFound, "the passcode file \(path) does not exist") }
+            if error == .noEntry {
+                throw Complaint(
+                    .notFound, "the passcode file \(path) does not exist; make it, with the passcode as its first line")
+            }
             throw Complaint(error, doing: "cannot read the passcode file \(path)")
         }
         var line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })

@@ -8,7 +8,8 @@ extension Complaint {
     public init(_ fault: KeybagFault, path: String) {
         switch fault {
         case .wrongPasscode:
-            self.init(.wrongPasscode, "wrong passcode for \(path)")
+            self.init(
+                .wrongPasscode, "wrong passcode for \(path); give the right one with: appcontainer unlock \(path)")
         case .newerVersion(let version):
             self.init(
                 .newerFormat, "\(path)/Keybag was made by a newer version (format \(version)); update appcontainer")

@@ -7,9 +7,37 @@
 public struct ContainerIdentifier: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let text: String
 
+    /// Why a text is no identifier.
+    public enum Flaw: Sendable, CustomStringConvertible {
+        case empty
+        case tooLong
+        case beginning
+        case twoDots
+        case character
+
+        /// The end of a sentence that begins with the text.
+        public var description: String {
+            switch self {
+            case .empty: "it is empty"
+            case .tooLong: "it is longer than \(ContainerIdentifier.longest) characters"
+            case .beginning: "it begins with . or -"
+            case .twoDots: "it has two dots in a row"
+            case .character: "only the letters a to z and A to Z, digits, -, _ and . are allowed"
+            }
+        }
+    }
+
+    private static let longest = 155
+
     /// - Returns: nil unless the text is 1 to 155 ASCII letters, digits, `-`, `_` and `.`, beginning with neither
     ///   `.` nor `-`, and without `..`.
     public init?(_ text: String) {
+        guard ContainerIdentifier.flaw(of: text) == nil else { return nil }
+        self.text = text
+    }
+
+    /// - Returns: nil when the text is an identifier.
+    public static func flaw(of text: String) -> Flaw? {
         let allowed: (UInt8) -> Bool = { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -19,12 +47,14 @@ public struct ContainerIdentifier: Hashable, Sendable, Comparable, CustomStringC
             }
         }
         let bytes = Array(text.utf8)
-        guard (1...155).contains(bytes.count), bytes.allSatisfy(allowed) else { return nil }
-        guard bytes[0] != UInt8(ascii: "."), bytes[0] != UInt8(ascii: "-") else { return nil }
+        guard let first = bytes.first else { return .empty }
+        guard bytes.allSatisfy(allowed) else { return .character }
+        guard bytes.count <= longest else { return .tooLong }
+        guard first != UInt8(ascii: "."), first != UInt8(ascii: "-") else { return .beginning }
         guard !zip(bytes, bytes.dropFirst()).contains(where: { $0 == $1 && $0 == UInt8(ascii: ".") }) else {
-            return nil
+            return .twoDots
         }
-        self.text = text
+        return nil
     }
 
     public var description: String { text }

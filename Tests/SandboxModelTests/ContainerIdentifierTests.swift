@@ -28,6 +28,16 @@ struct ContainerIdentifierTests {
         #expect(ContainerIdentifier(String(repeating: "a", count: 156)) == nil)
     }
 
+    @Test(
+        "What is wrong is named",
+        arguments: [
+            ("", ContainerIdentifier.Flaw.empty), ("../a", .character), ("com..x", .twoDots), (".a", .beginning),
+            ("-a", .beginning), ("com.exämple", .character), (String(repeating: "a", count: 156), .tooLong),
+        ])
+    func flaw(text: String, flaw: ContainerIdentifier.Flaw) {
+        #expect(ContainerIdentifier.flaw(of: text) == flaw)
+    }
+
     @Test("Listed in the order of their text")
     func order() {
         let sorted = ["b.a", "a.b", "a.a"].compactMap { ContainerIdentifier($0) }.sorted()
