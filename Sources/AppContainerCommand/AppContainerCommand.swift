@@ -45,6 +45,7 @@ struct AppContainerCommand: AsyncParsableCommand {
     static func main() async {
         // A daemon that ends while it is written to is an error to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)
+        ProcessSettings.occupyStandardDescriptors()
         if let argument = ArgumentBytes.firstNotUTF8() {
             StandardError.complain(
                 "names given to this command have to be UTF-8, and \(argument) is not; name the directory it is in")
@@ -59,13 +60,17 @@ struct AppContainerCommand: AsyncParsableCommand {
                 try command.run()
             }
         } catch let complaint as Complaint {
-            StandardError.complain(complaint.message)
-            Glibc.exit(complaint.kind.exitCode)
+            end(with: complaint)
         } catch let code as ExitCode {
             Glibc.exit(code.rawValue)
         } catch {
             end(with: error)
         }
+    }
+
+    private static func end(with complaint: Complaint) -> Never {
+        StandardError.complain(complaint.message)
+        Glibc.exit(complaint.kind.exitCode)
     }
 
     /// Refuses a first word that is no command: the parser takes it for an argument of the root, and answers the
@@ -87,7 +92,14 @@ struct AppContainerCommand: AsyncParsableCommand {
     /// Help and the version go to standard output; wrong usage is one line like every other error.
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
-        guard !code.isSuccess else { exit(withError: error) }
+        if code.isSuccess {
+            do throws(Complaint) {
+                try Output.line(fullMessage(for: error))
+            } catch {
+                end(with: error)
+            }
+            Glibc.exit(EXIT_SUCCESS)
+        }
         let message = message(for: error)
         let named = CommandLine.arguments.dropFirst().first.flatMap(command)
         let help = named.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"

@@ -1,7 +1,9 @@
 // What commands print.
 
 import FoundationEssentials
+import Glibc
 import Platform
+import SandboxModel
 
 /// Standard error, for complaints and progress.
 enum StandardError {
@@ -20,35 +22,54 @@ enum StandardError {
     }
 }
 
+/// Standard output. Nothing else prints there: an answer that did not arrive is no success.
 enum Output {
-    /// JSON in the form that people can read as well: one key a line, in a fixed order.
-    static func json(_ value: some Encodable) {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        if let bytes = try? encoder.encode(value) { print(String(decoding: bytes, as: UTF8.self)) }
+    static func line(_ text: String) throws(Complaint) {
+        try lines([text])
     }
 
-    /// Lines of `label   value`, with the values in one column.
-    static func fields(_ fields: [(label: String, value: String)]) {
-        let width = fields.map(\.label.count).max() ?? 0
-        for (label, value) in fields {
-            print("\(padded("\(label):", to: width + 2))\(value.onOneLine)")
+    /// All lines, in one piece where the kernel takes one.
+    static func lines(_ lines: [String]) throws(Complaint) {
+        do throws(SystemError) {
+            try Terminal.writeOutput(lines.map { $0 + "\n" }.joined())
+        } catch {
+            if error.code == EPIPE {
+                // Whoever reads wants no more, and no complaint about that: the end of every program in a pipeline.
+                signal(SIGPIPE, SIG_DFL)
+                raise(SIGPIPE)
+            }
+            let kind: Complaint.Kind = error == .noSpace ? .noSpace : .unexpected
+            throw Complaint(kind, "cannot write the answer to standard output: \(error.message)")
         }
     }
 
+    /// JSON in the form that people can read as well: one key a line, in a fixed order.
+    static func json(_ value: some Encodable) throws(Complaint) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let bytes = try? encoder.encode(value) else { throw Complaint(.unexpected, "cannot write JSON of this") }
+        try line(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// Lines of `label   value`, with the values in one column.
+    static func fields(_ fields: [(label: String, value: String)]) throws(Complaint) {
+        let width = fields.map(\.label.count).max() ?? 0
+        try lines(fields.map { label, value in padded("\(label):", to: width + 2) + value.onOneLine })
+    }
+
     /// Rows in columns two spaces apart; the last column is as long as it is.
-    static func table(_ rows: [[String]]) {
+    static func table(_ rows: [[String]]) throws(Complaint) {
         let rows = rows.map { $0.map(\.onOneLine) }
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
         }
-        for row in rows {
-            let cells = row.enumerated().map { index, cell in
+        let lines = rows.map { row in
+            row.enumerated().map { index, cell in
                 index == row.count - 1 ? cell : padded(cell, to: widths[index] + 2)
             }
-            print(cells.joined())
         }
+        try self.lines(lines.map { $0.joined() })
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

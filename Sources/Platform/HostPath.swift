@@ -87,12 +87,16 @@ extension Descriptor {
 extension Descriptor {
     /// Writes at the present position, or at the end of a file that is open for appending.
     public borrowing func append(_ bytes: [UInt8]) throws(SystemError) {
-        let number = self.number
-        var done = 0
-        while done < bytes.count {
-            done += try systemCall {
-                unsafe bytes.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress! + done, $0.count - done) }
-            }
+        try writeAll(bytes, to: number)
+    }
+}
+
+/// Writes all bytes, in as many calls as that takes.
+func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+    var done = 0
+    while done < bytes.count {
+        done += try systemCall {
+            unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress! + done, $0.count - done) }
         }
     }
 }

@@ -12,6 +12,15 @@ public enum ProcessSettings {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    /// Keeps the standard descriptors from meaning files that are opened later: one that is closed is opened so that
+    /// what it is for fails.
+    public static func occupyStandardDescriptors() {
+        for (number, flags) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)] {
+            // The lowest number that is free is this one.
+            if fcntl(number, F_GETFD) == -1 { _ = unsafe open("/dev/null", flags) }
+        }
+    }
+
     /// The path of the running program.
     public static func executable() throws(SystemError) -> String {
         let target = try HostPath.symbolicLinkTarget("/proc/self/exe")

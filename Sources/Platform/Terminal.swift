@@ -8,10 +8,14 @@ public enum Terminal {
         isatty(descriptor) == 1
     }
 
+    /// Writes to standard output.
+    public static func writeOutput(_ text: String) throws(SystemError) {
+        try writeAll(Array(text.utf8), to: STDOUT_FILENO)
+    }
+
     /// Writes to standard error; there is nobody to tell if that fails.
     public static func writeError(_ text: String) {
-        let bytes = Array(text.utf8)
-        _ = try? systemCall { unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) } }
+        try? writeAll(Array(text.utf8), to: STDERR_FILENO)
     }
 
     /// Reads one line of standard input, byte by byte, so that what follows it stays for whoever reads next.

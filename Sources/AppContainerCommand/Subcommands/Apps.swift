@@ -14,13 +14,13 @@ struct Apps: AsyncParsableCommand {
     func run() async throws {
         let apps = try await OfflineDevice.apps(try device.path())
         if answer.json {
-            Output.json(apps)
+            try Output.json(apps)
             return
         }
         guard !apps.isEmpty else { return }
         let rows = apps.map { app in
             [app.identifier, app.name, app.version ?? "-", app.bundle, app.mountPoint ?? "-"]
         }
-        Output.table([["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "MOUNTED AT"]] + rows)
+        try Output.table([["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "MOUNTED AT"]] + rows)
     }
 }

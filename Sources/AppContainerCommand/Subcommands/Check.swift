@@ -23,13 +23,11 @@ struct Check: AsyncParsableCommand {
             try await device.send(CheckRequest(repair: repair), progress: line.report)
         }
         if answer.json {
-            Output.json(report)
+            try Output.json(report)
         } else {
-            for problem in report.repaired {
-                print("repaired: \(Check.line(problem))")
-            }
-            for problem in report.problems { print(Check.line(problem)) }
-            if report.isWhole { print("whole") }
+            let repaired = report.repaired.map { "repaired: \(Check.line($0))" }
+            let problems = report.problems.map(Check.line)
+            try Output.lines(repaired + problems + (report.isWhole ? ["whole"] : []))
         }
         if report.unreadable > 0 {
             let files = report.unreadable == 1 ? "file" : "files"

@@ -21,6 +21,6 @@ struct Deliver: AsyncParsableCommand {
         let delivered = try await showingProgress { line in
             try await device.send(request, progress: line.report)
         }
-        for path in delivered { print(path) }
+        try Output.lines(delivered)
     }
 }

@@ -23,12 +23,12 @@ struct Inspect: AsyncParsableCommand {
         var inspections: [Inspection] = []
         for path in paths { inspections.append(try await Inspect.inspect(path)) }
         if answer.json {
-            Output.json(inspections)
+            try Output.json(inspections)
             return
         }
         for (index, inspection) in inspections.enumerated() {
-            if index > 0 { print() }
-            show(inspection, as: paths[index])
+            if index > 0 { try Output.line("") }
+            try show(inspection, as: paths[index])
         }
     }
 
@@ -45,7 +45,7 @@ struct Inspect: AsyncParsableCommand {
         }
     }
 
-    private func show(_ inspection: Inspection, as path: String) {
+    private func show(_ inspection: Inspection, as path: String) throws(Complaint) {
         let owner = Account.name(of: inspection.owner) ?? "\(inspection.owner)"
         let size = Output.size(inspection.size)
         var fields = [
@@ -61,6 +61,6 @@ struct Inspect: AsyncParsableCommand {
         }
         fields.append(("Owner", "\(owner), mode \(inspection.mode)"))
         if let backing = inspection.backing { fields.append(("Backing", backing)) }
-        Output.fields(fields.map { (label: $0.0, value: $0.1) })
+        try Output.fields(fields.map { (label: $0.0, value: $0.1) })
     }
 }

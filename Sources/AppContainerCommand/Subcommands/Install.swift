@@ -33,6 +33,6 @@ struct Install: AsyncParsableCommand {
         let installed = try await showingProgress { line in
             try await device.send(request, progress: line.report)
         }
-        print(installed.identifier)
+        try Output.line(installed.identifier)
     }
 }

@@ -40,9 +40,9 @@ struct Path: AsyncParsableCommand {
             found = place.inHome.isEmpty ? mountPoint : "\(mountPoint)/\(place.inHome)"
         }
         if answer.json {
-            Output.json(["path": found])
+            try Output.json(["path": found])
         } else {
-            print(found)
+            try Output.line(found)
         }
     }
 

@@ -25,7 +25,7 @@ struct Status: AsyncParsableCommand {
         let path = try device.path()
         let status = try await status(path)
         if answer.json {
-            Output.json(status)
+            try Output.json(status)
             return
         }
         var fields = [
@@ -46,7 +46,7 @@ struct Status: AsyncParsableCommand {
             let list = options.compactMap { $0 }.joined(separator: ", ")
             fields.append(("Mount", "\(mount.app) on \(mount.mountPoint)\(list.isEmpty ? "" : " (\(list))")"))
         }
-        Output.fields(fields.map { (label: $0.0, value: $0.1) })
+        try Output.fields(fields.map { (label: $0.0, value: $0.1) })
     }
 
     private func status(_ path: String) async throws -> DeviceStatus {
