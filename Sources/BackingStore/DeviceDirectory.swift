@@ -44,6 +44,9 @@ public final class DeviceDirectory: Sendable {
     /// Opens a device without locking it: enough for looking.
     /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice`, `newerFormat` or `damaged`.
     public static func open(at path: String) throws(Complaint) -> DeviceDirectory {
+        guard !path.isEmpty else {
+            throw Complaint(.deviceMissing, "an empty path names no device; name the device's directory")
+        }
         let path = withoutTrailingSlashes(path)
         let root: Descriptor
         do throws(SystemError) {
@@ -85,6 +88,19 @@ public final class DeviceDirectory: Sendable {
                     + "update appcontainer")
         }
         return try DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
+    }
+
+    /// The device that a place is or lies in.
+    ///
+    /// It is known by two of its files, because other programs have a Device.json as well.
+    /// - Parameter path: a path without links.
+    /// - Returns: its path; nil when the place is in no device.
+    public static func around(_ path: String) -> String? {
+        HostPath.withAncestors(path).first { place in
+            [Name.record, Name.uidKey].allSatisfy { name in
+                (try? HostPath.status("\(place)/\(name.text)", following: false)) != nil
+            }
+        }
     }
 
     static func withoutTrailingSlashes(_ path: String) -> String {

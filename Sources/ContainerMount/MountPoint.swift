@@ -1,5 +1,6 @@
 // Where a mount may go, and what a killed daemon left there.
 
+import BackingStore
 import FuseBridge
 import Glibc
 import Platform
@@ -28,8 +29,43 @@ enum MountPoint {
             .mountPoint, "\(path) is a mount whose server has died: unmount it as the user who made it")
     }
 
+    /// A mount hides what lies at its mount point and below. It must not hide a device, neither the one that it shows
+    /// nor another, nor the way to its daemon.
+    /// - Parameters:
+    ///   - place: as ``prepare(_:)`` returns it.
+    ///   - runtimeDirectory: where the daemon's socket is.
+    /// - Throws: ``Complaint`` of kind `mountPoint`.
+    static func requireHarmless(
+        _ place: String, device: String, runtimeDirectory: String
+    ) throws(Complaint) {
+        // A place that cannot be looked at on the way is none of these directories: the daemon can look at its own.
+        func holds(_ directory: String, _ path: String) -> Bool { (try? HostPath.holds(directory, path)) ?? false }
+        let around = holds(device, place) ? device : DeviceDirectory.around(place)
+        if let around {
+            throw Complaint(
+                .mountPoint, "\(place) is in the device \(around), which the mount would hide: name a directory outside"
+            )
+        }
+        if holds(place, device) {
+            throw Complaint(
+                .mountPoint, "\(place) holds the device \(device), which the mount would hide: name another directory")
+        }
+        if holds(place, runtimeDirectory) || holds(runtimeDirectory, place) {
+            throw Complaint(
+                .mountPoint,
+                "the mount would hide \(runtimeDirectory), where the control socket is: name another directory")
+        }
+        let directory = try? Descriptor.open(path: place, flags: O_RDONLY | O_DIRECTORY)
+        if let directory, HostProbe.filesystemType(of: directory) == "proc" {
+            throw Complaint(.mountPoint, "\(place) is the kernel's (proc): name a directory of your own")
+        }
+    }
+
     /// - Returns: nil when a dead mount was in the way and has been taken away.
     private static func resolve(_ path: String) throws(Complaint) -> String? {
+        guard !path.isEmpty else {
+            throw Complaint(.mountPoint, "an empty path is no mount point: name a directory to mount at")
+        }
         do throws(SystemError) {
             if try HostPath.status(path).kind == .directory { return try HostPath.resolved(path) }
         } catch {

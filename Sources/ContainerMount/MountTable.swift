@@ -105,6 +105,8 @@ public final class MountTable: Sendable {
             try requireFree(home)
             if state.withLock({ $0.watch == nil }) { try begin() }
             let place = try MountPoint.prepare(path)
+            let slash = directory.lastIndex(of: "/") ?? directory.startIndex
+            try MountPoint.requireHarmless(place, device: device, runtimeDirectory: String(directory[..<slash]))
             let serial = state.withLock { state in
                 defer { state.nextSerial += 1 }
                 return state.nextSerial

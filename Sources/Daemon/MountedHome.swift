@@ -90,6 +90,7 @@ public struct MountedHome: Sendable {
     /// The path without links: first but for its last name, because a link in a home is looked at itself and a
     /// mount point whose daemon has died answers no call; then altogether.
     private static func places(of path: String) -> [String] {
+        guard !path.isEmpty else { return [] }
         var path = path[...]
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         let resolved = try? HostPath.resolved(String(path))

@@ -25,6 +25,13 @@ public struct FileStatus: Sendable {
         }
     }
 
+    /// What one file has under all its names, and no other file at the same time.
+    public struct Identity: Hashable, Sendable {
+        let device: dev_t
+        let inode: ino_t
+    }
+
+    public var identity: Identity { Identity(device: raw.st_dev, inode: raw.st_ino) }
     public var inode: UInt64 { UInt64(raw.st_ino) }
     public var mode: mode_t { raw.st_mode }
     public var permissions: mode_t { raw.st_mode & 0o7777 }

@@ -12,13 +12,31 @@ public enum HostPath {
         return unsafe String(cString: resolved)
     }
 
-    /// The path from the root, as it was written otherwise.
+    /// The path from the root, as it was written otherwise. An empty path stays one: it names nothing
+    /// (path_resolution(7)), and not the present directory.
     public static func absolute(_ path: String) throws(SystemError) -> String {
-        if path.hasPrefix("/") { return path }
+        if path.isEmpty || path.hasPrefix("/") { return path }
         guard let directory = unsafe getcwd(nil, 0) else { throw SystemError(code: errno) }
         // getcwd allocated it for us.
         defer { unsafe free(directory) }
         return unsafe String(cString: directory) + "/" + path
+    }
+
+    /// A resolved path, then every directory that it lies in up to the root.
+    public static func withAncestors(_ resolved: String) -> [String] {
+        var paths = [resolved]
+        while let last = paths.last, let slash = last.lastIndex(of: "/"), last != "/" {
+            paths.append(slash == last.startIndex ? "/" : String(last[..<slash]))
+        }
+        return paths
+    }
+
+    /// Whether a directory is another or holds it, at whatever depth. Both are known by their inodes, so that a
+    /// directory that is bound elsewhere is still the same.
+    public static func holds(_ directory: String, _ path: String) throws(SystemError) -> Bool {
+        let wanted = try status(directory).identity
+        for place in withAncestors(try resolved(path)) where try status(place).identity == wanted { return true }
+        return false
     }
 
     /// All bytes of a file that is not large.

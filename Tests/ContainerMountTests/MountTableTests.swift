@@ -94,6 +94,35 @@ import Testing
         }
     }
 
+    @Test func aMountPointThatWouldHideADevice() throws {
+        try MountFixture.run { fixture in
+            let table = try fixture.makeTable()
+            let home = try fixture.home(notes)
+            let root = fixture.root
+            try shell(
+                """
+                cd '\(root)' && ln -s '\(fixture.device)' link && mkdir -p another/Containers bound
+                touch another/Device.json another/UID.key
+                """)
+            if isRoot { try shell("mount --bind '\(fixture.device)' '\(root)/bound'") }
+            defer { if isRoot { _ = try? shell("umount '\(root)/bound'") } }
+            let places = [
+                fixture.device, "\(fixture.device)/", "\(fixture.device)/data-\(notes)", root, "\(root)/link",
+                "\(root)/link/data-\(notes)", "\(root)/another", "\(root)/another/Containers", "\(root)/run",
+                "/proc/self/fdinfo", "",
+            ]
+            for place in places + (isRoot ? ["\(root)/bound", "\(root)/bound/data-\(notes)"] : []) {
+                let refused = complaint { () throws(Complaint) in
+                    _ = try table.mount(home, at: place, options: MountOptions())
+                    try table.unmount(place, lazily: true)
+                }
+                #expect(refused?.kind == .mountPoint, "\(place)")
+            }
+            #expect(table.mounts.isEmpty)
+            _ = try table.mount(home, at: fixture.place, options: MountOptions())
+        }
+    }
+
     @Test func aMountInUseIsUnmountedLazilyOnly() throws {
         try MountFixture.run { fixture in
             let table = try fixture.makeTable()

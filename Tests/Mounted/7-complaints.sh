@@ -53,6 +53,21 @@ case_mount_points() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
+case_a_mount_does_not_hide_a_device() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer create other
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    ln -s device/Containers link
+    for place in "$DEVICE" device device/ device/Containers link . .. other other/Staging "" \
+        "$(dirname "$(appcontainer status --json "$DEVICE" | json daemon socket)")" /proc/self/fdinfo; do
+        complains 10 appcontainer mount "$DEVICE" "$APP" "$place"
+    done
+    complains 25 appcontainer unmount ""
+    complains 3 appcontainer status ""
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+}
+
 case_apps_that_cannot_be_installed() {
     appcontainer create "$DEVICE"
     mkdir NoInfo.app
