@@ -14,7 +14,10 @@ struct DeliverySource: Sendable {
     let size: Int64
     fileprivate let isDirectory: Bool
 
-    init(_ path: String) throws(Complaint) {
+    /// - Parameter device: where the copy will lie: a directory that holds its staging directory has no end, since
+    ///   each copy would be in what is still to be copied.
+    init(_ path: String, notAround device: DeviceDirectory) throws(Complaint) {
+        guard !path.isEmpty else { throw Complaint(.notFound, "an empty path names no file to deliver") }
         let status: FileStatus
         let resolved: String
         do throws(SystemError) {
@@ -40,8 +43,13 @@ struct DeliverySource: Sendable {
             size = status.size
             return
         }
-        let (size, special) = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
-            try Self.look(through: try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY))
+        let (size, special, isEndless) = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
+            try Self.look(through: path, into: device)
+        }
+        if isEndless {
+            throw Complaint(
+                .badRequest,
+                "cannot copy the directory \(path) into itself: the copy would be made in it, in \(device.path)")
         }
         if let special {
             throw Complaint(
@@ -50,10 +58,17 @@ struct DeliverySource: Sendable {
         self.size = size
     }
 
-    /// The bytes of the files below a directory, and the first entry that cannot be delivered.
+    /// The bytes of the files below a directory, the first entry that cannot be delivered, and whether the copy would
+    /// be made in the directory.
     private static func look(
-        through root: consuming Descriptor
-    ) throws(SystemError) -> (size: Int64, special: [FileName]?) {
+        through path: String, into device: DeviceDirectory
+    ) throws(SystemError) -> (size: Int64, special: [FileName]?, isEndless: Bool) {
+        // Asked first, because a directory above the device may be the whole host.
+        if try HostPath.holds(path, device.path) { return (0, nil, true) }
+        // Where the device is bound to a second place, nothing above that place tells.
+        let staging = try device.staging().status().identity
+        let root = try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+        if try root.status().identity == staging { return (0, nil, true) }
         var pending: [[FileName]] = [[]]
         var size: Int64 = 0
         while let path = pending.popLast() {
@@ -62,14 +77,15 @@ struct DeliverySource: Sendable {
             while let entry = try reader.next() {
                 let status = try directory.status(of: entry.name)
                 switch status.kind {
+                case .directory where status.identity == staging: return (size, nil, true)
                 case .directory: pending.append(path + [entry.name])
                 case .file: size += status.size
                 case .symbolicLink: continue
-                case .fifo, .socket, .device: return (size, path + [entry.name])
+                case .fifo, .socket, .device: return (size, path + [entry.name], false)
                 }
             }
         }
-        return (size, nil)
+        return (size, nil, false)
     }
 
     private static func lastName(_ path: String) -> FileName? {

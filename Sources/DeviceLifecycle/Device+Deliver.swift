@@ -38,7 +38,7 @@ extension Device {
             }
             let owner = ContainerOwner(user: app.owner, group: app.ownerGroup)
             var items: [DeliverySource] = []
-            for path in paths { items.append(try DeliverySource(path)) }
+            for path in paths { items.append(try DeliverySource(path, notAround: directory)) }
             let package = ContainerUUID().fileName
             let staging = try Complaint.wrap("cannot deliver to \(identifier)") { () throws(SystemError) in
                 let staging = try directory.staging()

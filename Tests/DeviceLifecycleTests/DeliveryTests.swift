@@ -85,6 +85,29 @@ import Testing
         #expect(!scratch.containers.contains { $0.hasPrefix("UUID") })
     }
 
+    @Test func `a directory is not delivered into itself`() throws {
+        let device = try scratch.makeDevice()
+        _ = try device.install(sampleApp)
+        try shell("cd '\(scratch.path)'; ln -s . here; ln -s device/Staging staging")
+        for name in ["device", "device/Staging", ".", "here", "staging", "device/Containers/../.."] {
+            let refused = complaint { _ = try device.deliver([scratch[name]], to: notes) { _ in false } }
+            #expect(refused?.kind == .badRequest, "\(name)")
+            #expect(refused?.message.contains("into itself") == true, "\(name): \(refused?.message ?? "delivered")")
+        }
+        #expect(complaint { _ = try device.deliver([""], to: notes) }?.kind == .notFound)
+        _ = try device.deliver([scratch["device/Containers/Data"]], to: notes)
+    }
+
+    @Test(.enabled(if: isRoot, "mounting takes root"))
+    func `nor is one that shows the device by another mount`() throws {
+        let device = try scratch.makeDevice()
+        _ = try device.install(sampleApp)
+        try shell("cd '\(scratch.path)'; mkdir -p bag/shown; mount --bind device bag/shown")
+        defer { _ = try? shell("umount '\(scratch["bag/shown"])'") }
+        let refused = complaint { _ = try device.deliver([scratch["bag"]], to: notes) { _ in false } }
+        #expect(refused?.kind == .badRequest)
+    }
+
     @Test func `before first unlock nothing is delivered`() throws {
         let device = try scratch.makeDevice(passcode: "1234")
         _ = try device.install(sampleApp)
