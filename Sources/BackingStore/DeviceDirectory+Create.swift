@@ -95,6 +95,12 @@ struct DevicePlace: ~Copyable {
             }
             throw Complaint(error, doing: "cannot open \(above)")
         }
+        if let resolved = try? HostPath.resolved(above), let device = DeviceDirectory.around(resolved) {
+            throw Complaint(
+                .deviceExists,
+                "\(path) would be in the device \(device), and a device cannot lie within another; choose another place"
+            )
+        }
         let state: State
         do throws(SystemError) {
             state = try DevicePlace.state(of: name, in: parent)

@@ -57,6 +57,22 @@ import Testing
         #expect(scratch.names == ["empty", "file", "full"])
     }
 
+    @Test func `a device does not lie within another`() throws {
+        let device = try scratch.makeDevice()
+        try shell("cd '\(scratch.path)'; ln -s device/Containers link; mkdir project; echo '{}' > project/Device.json")
+        let lock = try device.lock()
+        for name in ["device/inner", "device/Containers/Data/inner", "link/inner", "device/Staging/../inner"] {
+            let refused = complaint { _ = try scratch.makeDevice(name) }
+            #expect(refused?.kind == .deviceExists, "\(name)")
+            #expect(refused?.message.contains("cannot lie within another") == true)
+            let copy = complaint { try device.clone(to: scratch[name], holding: lock) { _ in false } }
+            #expect(copy?.kind == .deviceExists, "\(name)")
+        }
+        #expect(try shell("cd '\(scratch.path)'; find . -name '*inner*'") == "")
+        // Another program's file of that name makes no device.
+        _ = try scratch.makeDevice("project/device")
+    }
+
     @Test func `what a killed attempt left is removed by the next, one under way is not`() throws {
         let remains = ".device.\(ContainerUUID().text)"
         let underWay = ".device.\(ContainerUUID().text)"

@@ -68,6 +68,28 @@ case_a_mount_does_not_hide_a_device() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
+case_nothing_is_copied_into_itself() {
+    start
+    ln -s . here
+    echo x >file
+    for path in . .. here "$DEVICE" "$DEVICE/Staging"; do
+        complains 27 timeout 20 appcontainer deliver "$DEVICE" "$APP" "$path"
+        contains "$(cat .err)" "into itself"
+    done
+    complains 26 appcontainer deliver "$DEVICE" "$APP" ""
+    absent "$DOCUMENTS/Inbox"
+    echo x >"$DOCUMENTS/f"
+    appcontainer deliver "$DEVICE" "$APP" "$MOUNT"
+    same "$(cat "$DOCUMENTS/Inbox/home/Documents/f")" x "delivered from the home itself"
+    stop
+    for new in "$DEVICE/copy" "$DEVICE/Containers/copy" device/Staging/../copy; do
+        complains 7 timeout 20 appcontainer clone "$DEVICE" "$new"
+        complains 7 timeout 20 appcontainer create "$new"
+    done
+    same "$(find "$DEVICE" -name '*copy*')" "" "left behind"
+    whole
+}
+
 case_apps_that_cannot_be_installed() {
     appcontainer create "$DEVICE"
     mkdir NoInfo.app
