@@ -17,17 +17,6 @@ extension DeviceDirectory {
     ) throws(Complaint) {
         let place = try DevicePlace.at(path)
         try place.build { (directory) throws(Complaint) in
-            let missing = try Complaint.wrap("cannot create \(place.path)") { () throws(SystemError) in
-                try HostProbe.missingAbilities(in: directory)
-            }
-            guard missing.isEmpty else {
-                let type = HostProbe.filesystemType(of: directory)
-                let list = missing.map(\.rawValue).joined(separator: ", ")
-                throw Complaint(
-                    .hostFilesystem,
-                    "\(place.path) would be on a host filesystem (\(type)) that lacks \(list); "
-                        + "use ext4, xfs, btrfs or tmpfs")
-            }
             let uidKey = UIDKey()
             let keybag = try makeKeybag(uidKey)
             let record = DeviceRecord(
@@ -132,8 +121,12 @@ struct DevicePlace: ~Copyable {
     borrowing func build(_ body: (borrowing Descriptor) throws(Complaint) -> Void) throws(Complaint) {
         removeRemains()
         let temporary = FileName(".\(name.text).\(ContainerUUID().text)")!
-        try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
+        do throws(SystemError) {
             try parent.makePrivateDirectory(temporary)
+        } catch {
+            // The directory above is there: a filesystem that knows no mkdir, such as proc, answers so.
+            if error == .noEntry { throw unsuitable(parent, lacking: "making directories") }
+            throw Complaint(error, doing: "cannot create \(path)")
         }
         do throws(Complaint) {
             let directory = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
@@ -142,6 +135,7 @@ struct DevicePlace: ~Copyable {
             // Says to others that somebody is at work here.
             _ = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in try directory.tryLock() }
             defer { try? directory.unlock() }
+            try requireAbilities(directory)
             try body(directory)
             try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
                 try directory.synchronizeFilesystem()
@@ -154,6 +148,23 @@ struct DevicePlace: ~Copyable {
         try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
             try parent.synchronizeEntries()
         }
+    }
+
+    /// Before anything is written: a new device and a copy of one need the same of their host.
+    private borrowing func requireAbilities(_ directory: borrowing Descriptor) throws(Complaint) {
+        let missing = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
+            try HostProbe.missingAbilities(in: directory)
+        }
+        guard missing.isEmpty else {
+            throw unsuitable(directory, lacking: missing.map(\.rawValue).joined(separator: ", "))
+        }
+    }
+
+    private borrowing func unsuitable(_ directory: borrowing Descriptor, lacking list: String) -> Complaint {
+        let type = HostProbe.filesystemType(of: directory)
+        return Complaint(
+            .hostFilesystem,
+            "\(path) would be on a host filesystem (\(type)) that lacks \(list); use ext4, xfs, btrfs or tmpfs")
     }
 
     /// Removes what a process that was killed has left of an attempt to make a device of this name.

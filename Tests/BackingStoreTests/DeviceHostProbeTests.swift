@@ -26,6 +26,13 @@ import Testing
         #expect(HostProbe.filesystemType(of: proc) == "proc")
     }
 
+    @Test(.enabled(if: isRoot, "an ordinary user has no permission there"))
+    func `where no directory can be made, the filesystem is named`() {
+        let failure = complaint { try DeviceDirectory.create(at: "/proc/device") { (_) throws(Complaint) in [] } }
+        #expect(failure?.kind == .hostFilesystem)
+        #expect(failure?.message.contains("(proc)") == true)
+    }
+
     @Test(.enabled(if: isRoot, "mounting takes root"))
     func `a filesystem that lacks something is refused by name, and keeps nothing`() throws {
         let point = scratch["ramfs"]
@@ -37,6 +44,14 @@ import Testing
         #expect(failure?.message.contains("user.* extended attributes") == true)
         #expect(failure?.message.contains("hole punching") == true)
         #expect(failure?.message.contains("\n") == false)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: point) == [])
+        let device = try scratch.makeDevice()
+        let lock = try device.lock()
+        #expect(
+            complaint { try device.clone(to: "\(point)/copy", holding: lock) }
+                == failure.map {
+                    Complaint($0.kind, $0.message.replacingOccurrences(of: "/device ", with: "/copy "))
+                })
         #expect(try FileManager.default.contentsOfDirectory(atPath: point) == [])
     }
 }
