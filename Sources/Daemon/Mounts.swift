@@ -94,9 +94,7 @@ final class Mounts: Sendable {
         var options = MountOptions()
         options.otherUsers = allowOther
         options.readOnly = readOnly
-        let home = try Complaint.describe("cannot open the containers of \(app.identifier)") {
-            () throws(SystemError) in try open(app, isPrivate: !allowOther)
-        }
+        let home = try home(of: app, isPrivate: !allowOther)
         return Mount(try table.mount(home, at: mountPoint, options: options))
     }
 
@@ -106,6 +104,20 @@ final class Mounts: Sendable {
 
     func endAll() {
         table.shutDown()
+    }
+
+    /// - Throws: ``Complaint`` of kind `damaged` when a container of the app is not where the registry has it.
+    private func home(of app: InstalledApp, isPrivate: Bool) throws(Complaint) -> Home {
+        do throws(SystemError) {
+            return try open(app, isPrivate: isPrivate)
+        } catch {
+            guard error == .noEntry || error == .notDirectory else {
+                throw Complaint(error, doing: "cannot open the containers of \(app.identifier)")
+            }
+            throw Complaint(
+                .damaged,
+                "\(device.directory.path) lacks a container of \(app.identifier); restore it from a copy of the device")
+        }
     }
 
     private func open(_ app: InstalledApp, isPrivate: Bool) throws(SystemError) -> Home {
@@ -151,9 +163,7 @@ final class Mounts: Sendable {
     /// Shows an app's home with the containers that it is entitled to now.
     func showAnew(_ app: InstalledApp) throws(Complaint) {
         guard let mount = table.mount(of: app.identifier) else { return }
-        let home = try Complaint.describe("cannot open the containers of \(app.identifier)") {
-            () throws(SystemError) in try open(app, isPrivate: !mount.options.otherUsers)
-        }
+        let home = try home(of: app, isPrivate: !mount.options.otherUsers)
         table.show(home)
     }
 

@@ -170,6 +170,13 @@ case_a_device_whose_records_are_broken() {
     complains 22 appcontainer mount "$WORK/broken" "$APP" "$MOUNT"
     rm "$WORK/broken/Keybag"
     complains "4|22" appcontainer mount "$WORK/broken" "$APP" "$MOUNT"
+    for missing in Containers Containers/Data Containers/Bundle/Application; do
+        rm -r "$WORK/broken"
+        cp -a "$DEVICE" "$WORK/broken"
+        rm -r "$WORK/broken/${missing:?}"
+        complains 22 appcontainer mount "$WORK/broken" "$APP" "$MOUNT"
+        appcontainer shutdown "$WORK/broken"
+    done
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
