@@ -2,7 +2,7 @@
 
 /// The state of a device, its daemon and its mounts.
 public struct DeviceStatus: Codable, Hashable, Sendable {
-    /// `off`, or one of `beforeFirstUnlock`, `unlocked`, `locking`, `locked`.
+    /// `off`, `unknown`, or one of `beforeFirstUnlock`, `unlocked`, `locking`, `locked`.
     public var state: String
     /// The device's directory.
     public var device: String
@@ -29,12 +29,14 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
 
     /// The state of a device that no daemon serves.
     public static let off = "off"
+    /// The state of a device that another user's daemon serves, which does not answer this one.
+    public static let unknown = "unknown"
 }
 
 /// The process that serves a device; both values are null while there is none.
 public struct DaemonStatus: Codable, Hashable, Sendable {
     public var pid: Int32?
-    /// The path of the control socket.
+    /// The path of the control socket; null as well where the process is another user's.
     public var socket: String?
 
     public init(pid: Int32?, socket: String?) {

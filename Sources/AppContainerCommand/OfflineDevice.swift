@@ -8,13 +8,15 @@ import DeviceLifecycle
 import SandboxModel
 
 enum OfflineDevice {
-    /// The status of a device that nobody serves.
+    /// The status of a device that nobody serves whom this user can ask.
     static func status(_ path: String) throws(Complaint) -> DeviceStatus {
         let directory = try DeviceDirectory.open(at: path)
         let keybag = try keybag(of: directory)
+        let foreign = ForeignDaemon(of: path)
         return DeviceStatus(
-            state: DeviceStatus.off, device: path, identifier: directory.uuid, hasPasscode: keybag.hasPasscode,
-            apps: try directory.apps().count, daemon: .off, mounts: [])
+            state: foreign == nil ? DeviceStatus.off : DeviceStatus.unknown, device: path,
+            identifier: directory.uuid, hasPasscode: keybag.hasPasscode, apps: try directory.apps().count,
+            daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
     }
 
     static func hasPasscode(_ path: String) throws(Complaint) -> Bool {

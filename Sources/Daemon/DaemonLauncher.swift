@@ -33,6 +33,7 @@ public enum DaemonLauncher {
             return directory
         }
         if let client = await running(device) { return client }
+        try ForeignDaemon.requireNone(of: device)
         let report = try Complaint.describe("cannot start the daemon of \(device)") { () throws(SystemError) in
             let executable = try ProcessSettings.executable()
             return try DetachedProcess(executable: executable, arguments: ["daemon", device], lock: directory).report()
@@ -71,8 +72,10 @@ public enum DaemonLauncher {
 
     /// Takes away what a killed daemon left: its mounts, its socket, its record. Nothing happens while the device is
     /// served or worked on.
+    /// - Throws: ``Complaint`` of kind `notAllowed` where another user's process serves the device.
     public static func clearAbandoned(_ device: String) throws(Complaint) {
         guard DaemonRecord(of: device) != nil else { return }
+        try ForeignDaemon.requireNone(of: device)
         let directory = try DeviceDirectory.open(at: device)
         // Whoever holds it is alive.
         guard let lock = try? directory.lock() else { return }

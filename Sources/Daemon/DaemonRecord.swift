@@ -1,5 +1,6 @@
 // DEVICE/daemon.json: who serves the device, while somebody does.
 
+import BackingStore
 import FoundationEssentials
 import Glibc
 import Platform
@@ -42,6 +43,8 @@ public struct DaemonRecord: Codable, Sendable {
         guard let bytes = try? encoder.encode(self) else { throw .invalid }
         let temporary = DaemonRecord.path(device) + ".new"
         let file = try Descriptor.open(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+        // Who owns the device may know that root serves it.
+        try file.giveToOwner(of: Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
         try file.append(Array(bytes) + [UInt8(ascii: "\n")])
         try HostPath.rename(temporary, to: DaemonRecord.path(device))
     }

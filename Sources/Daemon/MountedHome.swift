@@ -65,6 +65,7 @@ public struct MountedHome: Sendable {
     public static func unmount(_ mountPoint: String, lazy: Bool) async throws(Complaint) {
         let home = try at(mountPoint)
         guard let client = await DaemonLauncher.running(home.device) else {
+            try ForeignDaemon.requireNone(of: home.device)
             try AbandonedMount.remove(home.mountPoint)
             return try DaemonLauncher.clearAbandoned(home.device)
         }

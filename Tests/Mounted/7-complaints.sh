@@ -226,6 +226,33 @@ rootcase_a_users_device_stays_the_users_when_root_has_served_it() {
     runuser -u "$TEST_USER" -- appcontainer shutdown "$WORK/users/device"
 }
 
+rootcase_a_users_device_that_root_serves_is_not_said_to_be_off() {
+    users_device
+    appcontainer mount "$WORK/users/device" "$APP" "$WORK/users/home"
+    as_user() { runuser -u "$TEST_USER" -- appcontainer "$@"; }
+    pid=$(appcontainer status --json "$WORK/users/device" | json daemon pid)
+    same "$(as_user status --json "$WORK/users/device" | json state)" unknown state
+    same "$(as_user status --json "$WORK/users/device" | json daemon pid)" "$pid" "the process"
+    contains "$(as_user status "$WORK/users/device")" "another user"
+    for command in shutdown check erase delete "clone $WORK/users/copy" "mount $APP $WORK/users/home" \
+        "install $BASE/Notes.app"; do
+        read -ra words <<<"$command"
+        complains 23 timeout 20 runuser -u "$TEST_USER" -- \
+            appcontainer "${words[0]}" "$WORK/users/device" "${words[@]:1}"
+        contains "$(cat .err)" "process $pid of root"
+    done
+    complains 23 as_user unmount "$WORK/users/home"
+    contains "$(cat .err)" "process $pid of root"
+    kill -9 "$pid"
+    while [ -e "/proc/$pid" ]; do sleep 0.05; done
+    same "$(as_user status --json "$WORK/users/device" | json state)" off "the state after a kill"
+    appcontainer shutdown "$WORK/users/device"
+    same "$(find "$WORK/users/device" ! -user "$TEST_USER")" "" "files of others"
+    as_user mount "$WORK/users/device" "$APP" "$WORK/users/home"
+    as_user unmount "$WORK/users/home"
+    as_user shutdown "$WORK/users/device"
+}
+
 rootcase_without_fusermount3() {
     users_device
     touch nothing

@@ -23,6 +23,7 @@ struct Clone: AsyncParsableCommand {
             throw Complaint(
                 .deviceBusy, "\(device.device) is on; shut it down with: appcontainer shutdown \(device.device)")
         }
+        try ForeignDaemon.requireNone(of: path)
         try working("cloning") { (progress) throws(Complaint) in
             try Device.clone(path, to: new, progress: progress)
         }

@@ -11,8 +11,8 @@ struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show a device's state, its daemon and its mounts.",
         discussion: """
-            The state is off while no daemon serves the device, else beforeFirstUnlock, unlocked, locking or locked. \
-            This command never starts the daemon.
+            The state is off while no daemon serves the device, unknown while another user's does, else \
+            beforeFirstUnlock, unlocked, locking or locked. This command never starts the daemon.
 
             The JSON has the daemon's process as daemon.pid, null when there is none, and the path of the control \
             socket, which speaks HTTP and JSON, as daemon.socket.
@@ -36,8 +36,8 @@ struct Status: AsyncParsableCommand {
             ("Apps", "\(status.apps)"),
         ]
         if let pid = status.daemon.pid {
-            fields.append(("Daemon", "process \(pid)"))
-            fields.append(("Socket", status.daemon.socket ?? ""))
+            fields.append(("Daemon", "process \(pid)\(status.daemon.socket == nil ? " of another user" : "")"))
+            if let socket = status.daemon.socket { fields.append(("Socket", socket)) }
         } else {
             fields.append(("Daemon", "none"))
         }
