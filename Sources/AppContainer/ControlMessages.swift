@@ -86,6 +86,26 @@ public struct InstallRequest: ControlRequest {
         self.owner = owner
         self.ownerGroup = ownerGroup
     }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        app = try container.decode(String.self, forKey: .app)
+        groups = try container.decodeIfPresent([String].self, forKey: .groups)
+        iCloud = try container.decodeIfPresent([String].self, forKey: .iCloud)
+        owner = try container.account(forKey: .owner)
+        ownerGroup = try container.account(forKey: .ownerGroup)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The number of a user or group. The decoder does not tell which number was too small or too large for it.
+    fileprivate func account(forKey key: Key) throws -> UInt32? {
+        guard contains(key), try !decodeNil(forKey: key) else { return nil }
+        // The largest one is nobody's: calls that set an owner take it for "leave it as it is".
+        guard let number = try? decode(Double.self, forKey: key), let account = UInt32(exactly: number), account != .max
+        else { throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "not an account") }
+        return account
+    }
 }
 
 /// Removes an app and its containers.
@@ -165,6 +185,7 @@ public struct MountRequest: ControlRequest {
 public struct UnmountRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "unmount"
+    /// An absolute path.
     public var mountPoint: String
     /// Takes the mount out of sight now; it ends when the last file in it is closed.
     public var lazy: Bool?
@@ -179,6 +200,7 @@ public struct UnmountRequest: ControlRequest {
 public struct MountEndRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "mount-end"
+    /// An absolute path.
     public var mountPoint: String
 
     public init(mountPoint: String) {

@@ -19,23 +19,39 @@ enum ControlJSON {
     static func decode<Request: ControlRequest>(
         _ type: Request.Type, from bytes: [UInt8]
     ) throws(Complaint) -> Request {
+        let request: Request
         do {
-            return try JSONDecoder().decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
+            request = try JSONDecoder().decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
         } catch let error as DecodingError {
             throw Complaint(.badRequest, "\(Request.path): \(explain(error))")
         } catch {
             throw Complaint(.badRequest, "\(Request.path): the body is not a JSON object")
         }
+        try (request as? any CheckedRequest)?.check()
+        return request
     }
 
     private static func explain(_ error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            context.codingPath.isEmpty
-                ? "the body is not a JSON object"
-                : "\"\(context.codingPath.map(\.stringValue).joined(separator: "."))\" is not of the right type"
+            context.codingPath.isEmpty ? "the body is not a JSON object" : unfit(name(context.codingPath))
+        // What is wrong with one value has a path; a body that is not JSON has none.
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty: unfit(name(context.codingPath))
         default: "the body is not JSON"
+        }
+    }
+
+    private static func name(_ path: [any CodingKey]) -> String {
+        path.map(\.stringValue).joined(separator: ".")
+    }
+
+    /// Says that the value of a key is not what belongs there.
+    private static func unfit(_ name: String) -> String {
+        switch name {
+        case "owner": "\"owner\" is not a user id"
+        case "ownerGroup": "\"ownerGroup\" is not a group id"
+        default: "\"\(name)\" is not of the right type"
         }
     }
 }

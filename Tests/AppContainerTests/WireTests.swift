@@ -20,6 +20,23 @@ import Testing
         #expect(try decode(DaemonStatus.self, #"{"pid":null,"socket":null}"#) == .off)
     }
 
+    @Test func `an owner is a number that the host can give to a user`() throws {
+        for (text, owner) in [("501", 501), ("0", 0), ("4294967294", 4_294_967_294), ("null", nil)]
+            as [(String, UInt32?)]
+        {
+            let request = try decode(InstallRequest.self, #"{"app":"/a.app","owner":\#(text),"ownerGroup":\#(text)}"#)
+            #expect(request.owner == owner && request.ownerGroup == owner)
+        }
+        let sent = InstallRequest(app: "/a.app", owner: 501, ownerGroup: 20)
+        let received = try decode(InstallRequest.self, try json(sent))
+        #expect(received.owner == 501 && received.ownerGroup == 20)
+        for text in ["-1", "1.5", "4294967295", "4294967296", "1e400", #""501""#, "[]"] {
+            #expect(throws: DecodingError.self) {
+                try decode(InstallRequest.self, #"{"app":"/a.app","owner":\#(text)}"#)
+            }
+        }
+    }
+
     @Test func `what a request may leave out can be left out`() throws {
         let mount = try decode(MountRequest.self, #"{"app":"a","mountPoint":"/m"}"#)
         #expect(mount.readOnly == nil && mount.allowOther == nil)

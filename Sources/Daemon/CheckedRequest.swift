@@ -1,0 +1,51 @@
+// What a request names, looked at before the device hears of it.
+//
+// The daemon's working directory is the root, which no client means by a relative path; and a system call would take
+// a path up to its first NUL for the whole of it.
+
+import AppContainer
+import SandboxModel
+
+/// A request that names what not every string can name.
+protocol CheckedRequest {
+    /// - Throws: ``Complaint`` of kind `badRequest`.
+    func check() throws(Complaint)
+}
+
+extension InstallRequest: CheckedRequest {
+    func check() throws(Complaint) { try requireAbsolute(app, "app") }
+}
+
+extension DeliverRequest: CheckedRequest {
+    func check() throws(Complaint) {
+        for file in files {
+            try requireNoNUL(file, "files")
+            guard file.hasPrefix("/") else { throw Complaint(.badRequest, "files have to be absolute paths") }
+        }
+    }
+}
+
+extension MountRequest: CheckedRequest {
+    func check() throws(Complaint) { try requireAbsolute(mountPoint, "mountPoint") }
+}
+
+extension UnmountRequest: CheckedRequest {
+    func check() throws(Complaint) { try requireAbsolute(mountPoint, "mountPoint") }
+}
+
+extension MountEndRequest: CheckedRequest {
+    func check() throws(Complaint) { try requireAbsolute(mountPoint, "mountPoint") }
+}
+
+extension InspectRequest: CheckedRequest {
+    func check() throws(Complaint) { try requireNoNUL(path, "path") }
+}
+
+private func requireAbsolute(_ path: String, _ name: String) throws(Complaint) {
+    try requireNoNUL(path, name)
+    guard path.hasPrefix("/") else { throw Complaint(.badRequest, "\(name) has to be an absolute path") }
+}
+
+private func requireNoNUL(_ text: String, _ name: String) throws(Complaint) {
+    guard !text.utf8.contains(0) else { throw Complaint(.badRequest, "\(name) must not hold a NUL character") }
+}
