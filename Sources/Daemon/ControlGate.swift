@@ -1,12 +1,14 @@
 // The door of the control socket: who may come in, and what looks like a request.
 //
-// FlyingFox reads a head of any length, in a time that grows with its square, and tells no handler who is connected.
-// So connections are accepted here; the server listens behind, on a socket in the same private directory.
+// FlyingFox reads a head of any length, in a time that grows with its square, keeps a connection whose request ends
+// halfway, and tells no handler who is connected. So connections are accepted here, and whole requests passed on to the
+// server, which listens behind on a socket in the same private directory.
 
 import AppContainer
 import FlyingSocks
 import FoundationEssentials
 import Glibc
+import Logging
 import Platform
 import SandboxModel
 
@@ -15,11 +17,16 @@ struct ControlGate: Sendable {
     private let pool: any AsyncSocketPool
     private let server: String
     private let answers: Answers
+    private let arrivals: Arrivals
+    private let log: Logger
 
     /// - Parameters:
     ///   - path: where clients connect.
     ///   - server: where the HTTP server listens.
-    init(at path: String, before server: String, answers: Answers) async throws {
+    ///   - answers: counts the answers that are under way.
+    init(
+        at path: String, before server: String, answers: Answers, limits: ArrivalLimits, log: Logger
+    ) async throws {
         let pool: some AsyncSocketPool = SocketPool.make()
         try await pool.prepare()
         let socket = try Socket(domain: AF_UNIX)
@@ -30,18 +37,39 @@ struct ControlGate: Sendable {
         self.pool = pool
         self.server = server
         self.answers = answers
+        self.log = log
+        arrivals = Arrivals(limits: limits)
     }
 
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { try? await pool.run() }
-            while let connection = try? await listener.accept() {
-                group.addTask { await admit(connection) }
+            var hasComplained = false
+            while !Task.isCancelled {
+                do {
+                    let connection = try await listener.accept()
+                    let arrival = arrivals.begin()
+                    group.addTask { await admit(connection, arrival) }
+                } catch {
+                    if !hasComplained, !Task.isCancelled {
+                        log.warning("cannot let a client in for now: \(ControlGate.words(for: error))")
+                        hasComplained = true
+                    }
+                    // Mostly for want of descriptors: those of who has asked for nothing yet are the first to give up.
+                    let gaveWay = arrivals.dismissOldest()
+                    try? await Task.sleep(for: .milliseconds(gaveWay ? 10 : 100))
+                }
             }
         }
+        try? listener.close()
     }
 
-    private func admit(_ connection: AsyncSocket) async {
+    private static func words(for error: any Error) -> String {
+        if case .failed(_, _, let message) = error as? SocketError { return message }
+        return "\(error)"
+    }
+
+    private func admit(_ connection: AsyncSocket, _ arrival: Arrivals.Arrival) async {
         let answer = answers.begin()
         defer {
             try? connection.close()
@@ -50,69 +78,88 @@ struct ControlGate: Sendable {
         do throws(Complaint) {
             let user = try? PeerUser.identifier(of: connection.socket.file.rawValue)
             guard user == geteuid() || user == 0 else {
+                arrivals.end(arrival)
                 throw Complaint(.notAllowed, "the device belongs to another user")
             }
-            guard let (head, rest) = try await head(of: connection) else { return }
-            guard head.bodyLength <= ControlPath.largestBody else {
-                try? await connection.write(Data(ControlReply.tooLarge.bytes))
-                return await dropRest(of: connection)
+            let outcome = await arrivals.wait(for: arrival) {
+                var reader = RequestReader(connection)
+                do throws(Complaint) {
+                    return Result<RequestReader.Outcome, Complaint>.success(try await reader.read())
+                } catch {
+                    return .failure(error)
+                }
             }
-            try await pass(head.bytes + rest, from: connection)
+            switch try outcome?.get() {
+            case .request(let request): try await pass(request, from: connection)
+            case .tooLarge: await refuse(.tooLarge, to: connection)
+            case .nothing: break
+            // Without waiting for what it may still send: its descriptor is wanted.
+            case nil: try? await connection.write(Data(ControlReply.tooLate.bytes))
+            }
         } catch {
-            try? await connection.write(Data(ControlReply.failure(error).bytes))
-            await dropRest(of: connection)
+            await refuse(.failure(error), to: connection)
         }
     }
 
-    /// Reads and drops what a refused client still sends, for a second at most: it hears the answer when it has sent
-    /// all.
-    private func dropRest(of connection: AsyncSocket) async {
+    /// Answers what is not carried out. Then reads and drops what the client still sends, for a second at most: it
+    /// hears the answer when it has sent all.
+    private func refuse(_ reply: ControlReply, to connection: AsyncSocket) async {
+        try? await connection.write(Data(reply.bytes))
         shutdown(connection.socket.file.rawValue, Int32(SHUT_WR))
         await withTaskGroup { group in
-            group.addTask { while (try? await connection.read(atMost: 4096)) != nil {} }
+            group.addTask { await dropRest(of: connection) }
             group.addTask { try? await Task.sleep(for: .seconds(1)) }
             await group.next()
             group.cancelAll()
         }
     }
 
-    /// - Returns: nil when the client went away without a word.
-    private func head(of connection: AsyncSocket) async throws(Complaint) -> (RequestHead, ArraySlice<UInt8>)? {
-        var bytes: [UInt8] = []
-        while true {
-            if let end = RequestHead.end(in: bytes) { return (try RequestHead(bytes[..<end]), bytes[end...]) }
-            guard bytes.count < RequestHead.longest else {
-                throw Complaint(.badRequest, "the head of the request is longer than \(RequestHead.longest) bytes")
-            }
-            guard let piece = try? await connection.read(atMost: 4096) else {
-                guard !bytes.isEmpty else { return nil }
-                throw Complaint(.badRequest, "the request ended early")
-            }
-            bytes += piece
-        }
+    private func dropRest(of connection: AsyncSocket) async {
+        while (try? await connection.read(atMost: 4096)) != nil {}
     }
 
-    /// Passes the request on, and what the server answers back, until the server has said all.
+    /// Passes the request on, and what the server answers back, until the server has said all or the client has gone.
     private func pass(_ request: [UInt8], from connection: AsyncSocket) async throws(Complaint) {
+        await makeRoom()
         guard let server = try? await AsyncSocket.connected(to: .unix(path: server), pool: pool) else {
             throw Complaint(.shuttingDown, "the device is shutting down; try again")
         }
-        await withTaskGroup(of: Bool.self) { group in
+        defer { try? server.close() }
+        await withTaskGroup { group in
             group.addTask {
-                guard (try? await server.write(Data(request))) != nil else { return false }
-                while let piece = try? await connection.read(atMost: 4096) {
-                    guard (try? await server.write(Data(piece))) != nil else { break }
-                }
-                return false
-            }
-            group.addTask {
+                guard (try? await server.write(Data(request))) != nil else { return }
                 while let piece = try? await server.read(atMost: 4096) {
                     guard (try? await connection.write(Data(piece))) != nil else { break }
                 }
-                return true
             }
-            for await isOver in group where isOver { group.cancelAll() }
+            group.addTask { await departure(of: connection) }
+            await group.next()
+            group.cancelAll()
         }
-        try? server.close()
+    }
+
+    /// Has who has asked for nothing yet give way until a request can be passed on: the server, whose end of the
+    /// connection takes a descriptor too, stops where it gets none.
+    private func makeRoom() async {
+        for _ in 0..<100 {
+            // This end, the other, and one for good measure.
+            let tries = (0..<3).map { _ in dup(listener.socket.file.rawValue) }
+            for descriptor in tries where descriptor >= 0 { close(descriptor) }
+            guard tries.contains(-1) else { return }
+            arrivals.dismissOldest()
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    /// Returns when the client has gone. One that has only closed its half waits for its answer.
+    private func departure(of connection: AsyncSocket) async {
+        await dropRest(of: connection)
+        do {
+            while true {
+                // Throws where both halves are closed. No event tells of the second half, hence the question.
+                try await pool.suspendSocket(connection.socket, untilReadyFor: .write)
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        } catch {}
     }
 }

@@ -1,4 +1,4 @@
-// One request of the control API: found, bounded, decoded, carried out where it may block, answered.
+// One request of the control API: found, decoded, carried out where it may block, answered.
 
 import AppContainer
 import FlyingFox
@@ -36,7 +36,7 @@ struct ControlHandler: HTTPHandler {
     }
 
     private func reply(to request: HTTPRequest) async throws(Complaint) -> ControlReply {
-        guard let body = try await body(of: request) else { return .tooLarge }
+        let body = try await body(of: request)
         guard request.path.hasPrefix(ControlPath.root),
             let route = routes[String(request.path.dropFirst(ControlPath.root.count))]
         else {
@@ -51,22 +51,13 @@ struct ControlHandler: HTTPHandler {
         return try await route.answer(body, lines)
     }
 
-    /// - Returns: nil when the body is too large. The rest of it is read and dropped, as far as is reasonable, so
-    ///   that the client has finished sending when the answer arrives.
-    private func body(of request: HTTPRequest) async throws(Complaint) -> [UInt8]? {
-        let limit = ControlPath.largestBody
-        var body: [UInt8] = []
-        var received = 0
+    /// The gate has bounded it, and passes no request on that is not whole.
+    private func body(of request: HTTPRequest) async throws(Complaint) -> [UInt8] {
         do {
-            for try await piece in request.bodySequence {
-                received += piece.count
-                if received <= limit { body += piece } else { body = [] }
-                if received > limit * 64 { break }
-            }
+            return Array(try await request.bodyData)
         } catch {
             throw Complaint(.badRequest, "the body of the request ended early")
         }
-        return received <= limit ? body : nil
     }
 }
 

@@ -40,6 +40,11 @@ struct ControlReply: Sendable {
         failure(Complaint(.badRequest, "the request is larger than \(ControlPath.largestBody) bytes"), status: 413)
     }
 
+    /// For a request that did not arrive while there was time and room for it.
+    static var tooLate: ControlReply {
+        failure(Complaint(.badRequest, "the request did not arrive in time"), status: 408)
+    }
+
     /// - Parameter answer: kept until the answer has gone out.
     func response(_ answer: Answers.Answer) -> HTTPResponse {
         var headers: HTTPHeaders = [.contentType: type]
@@ -71,6 +76,7 @@ struct ControlReply: Sendable {
         case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
         case 409: "Conflict"
         case 413: "Content Too Large"
         case 503: "Service Unavailable"

@@ -15,15 +15,26 @@ public final class ControlServer: Sendable {
     private let server: HTTPServer
     private let socket: String
     private let answers = Answers()
+    private let limits: ArrivalLimits
+    private let log: Logger
     private let running = Mutex<[Task<Void, Never>]>([])
 
     /// - Parameters:
     ///   - socket: a path in a directory of mode 0700. What a killed daemon left there is removed.
     ///   - onShutdown: called when a client has asked for the end and the device has ended.
-    public init(
+    public convenience init(
         socket: String, device: any ServedDevice, log: Logger, onShutdown: @escaping @Sendable () -> Void
     ) {
+        self.init(socket: socket, device: device, log: log, limits: ArrivalLimits(), onShutdown: onShutdown)
+    }
+
+    init(
+        socket: String, device: any ServedDevice, log: Logger, limits: ArrivalLimits,
+        onShutdown: @escaping @Sendable () -> Void
+    ) {
         self.socket = socket
+        self.limits = limits
+        self.log = log
         let handler = ControlHandler(device: device, log: log, answers: answers) {
             // First of all: whoever comes from now on finds no daemon, and waits for this one's end.
             ControlServer.remove(socket)
@@ -44,11 +55,24 @@ public final class ControlServer: Sendable {
         let inner = ControlServer.inner(socket)
         ControlServer.remove(socket)
         ControlServer.remove(inner)
-        let serving = Task { [server] in _ = try? await server.run() }
+        let serving = Task { [server, log] in
+            while !Task.isCancelled {
+                do {
+                    try await server.run()
+                } catch {
+                    // For want of a descriptor it gives up for good; whoever was being answered asks again.
+                    if Task.isCancelled { return }
+                    log.warning("the control API begins anew: \(error)")
+                    ControlServer.remove(inner)
+                    try? await Task.sleep(for: .milliseconds(100))
+                }
+            }
+        }
         do {
             try await server.waitUntilListening()
             try HostPath.changeMode(of: inner, to: S_IRUSR | S_IWUSR)
-            let gate = try await ControlGate(at: socket, before: inner, answers: answers)
+            let gate = try await ControlGate(
+                at: socket, before: inner, answers: answers, limits: limits, log: log)
             running.withLock { $0 = [serving, Task { await gate.run() }] }
         } catch {
             serving.cancel()

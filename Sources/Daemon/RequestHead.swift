@@ -4,10 +4,15 @@ import SandboxModel
 
 /// Request line and headers, as RFC 9112 has them.
 struct RequestHead {
-    /// The head as it is passed on: one request a connection.
-    let bytes: [UInt8]
-    /// Bytes of the body, as far as the head says; 0 when it comes in pieces.
-    let bodyLength: Int
+    /// How the head says where the body ends.
+    enum Framing: Equatable {
+        case counted(Int)
+        case chunked
+    }
+
+    let framing: Framing
+    /// Request line and headers that are passed on.
+    private let kept: [String]
 
     /// Bytes that a head may have.
     static let longest = 16 * 1024
@@ -32,28 +37,45 @@ struct RequestHead {
             throw Complaint(.badRequest, "this is not an HTTP/1 request")
         }
         var kept = [lines[0]]
-        var lengths = 0
-        var bodyLength = 0
+        var framing: Framing?
         for line in lines.dropFirst() {
             guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
                 throw Complaint(.badRequest, "a header of the request has no name")
             }
             let name = line[..<colon].lowercased()
-            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
-            if name == "connection" { continue }
-            if name == "transfer-encoding" { lengths += 1 }
-            if name == "content-length" {
-                lengths += 1
-                guard let length = Int(String(value.reversed().drop { $0 == " " }.reversed())), length >= 0 else {
-                    throw Complaint(.badRequest, "the request's Content-Length is not a number")
-                }
-                bodyLength = length
+            switch name {
+            case "connection", "expect": continue
+            case "content-length", "transfer-encoding":
+                guard framing == nil else { throw Complaint(.badRequest, "the request says its length twice") }
+                framing = try RequestHead.framing(name, RequestHead.trimmed(line[line.index(after: colon)...]))
+            default: kept.append(line)
             }
-            kept.append(line)
         }
-        guard lengths <= 1 else { throw Complaint(.badRequest, "the request says its length twice") }
-        kept.append("Connection: close")
-        self.bodyLength = bodyLength
-        self.bytes = Array((kept.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+        self.framing = framing ?? .counted(0)
+        self.kept = kept
+    }
+
+    /// The request as it is passed on: one a connection, its body in one piece.
+    func request(with body: [UInt8]) -> [UInt8] {
+        let lines = kept + ["Content-Length: \(body.count)", "Connection: close"]
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
+    }
+
+    private static func framing(_ name: String, _ value: String) throws(Complaint) -> Framing {
+        if name == "transfer-encoding" {
+            guard value.lowercased() == "chunked" else {
+                throw Complaint(.badRequest, "the request's Transfer-Encoding is not chunked")
+            }
+            return .chunked
+        }
+        guard let length = Int(value), length >= 0 else {
+            throw Complaint(.badRequest, "the request's Content-Length is not a number")
+        }
+        return .counted(length)
+    }
+
+    private static func trimmed(_ value: Substring) -> String {
+        let start = value.drop { $0 == " " || $0 == "\t" }
+        return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     }
 }

@@ -5,6 +5,7 @@ import FlyingSocks
 import Foundation
 import Logging
 import Platform
+import Synchronization
 import Testing
 
 @testable import Daemon
@@ -14,21 +15,24 @@ struct ControlServerFixture {
     let socket: String
     let server: ControlServer
     let ended: AsyncStream<Void>
+    let log = CollectedLog()
 
-    init() async throws {
+    init(limits: ArrivalLimits = ArrivalLimits()) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "control-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         socket = directory.path + "/s"
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         self.ended = ended
-        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        server = ControlServer(socket: socket, device: device, log: log) { end.finish() }
+        let logger = Logger(label: "test") { [log] _ in log }
+        server = ControlServer(socket: socket, device: device, log: logger, limits: limits) { end.finish() }
         try await server.start()
     }
 
-    static func run(_ body: (ControlServerFixture) async throws -> Void) async throws {
-        let fixture = try await ControlServerFixture()
+    static func run(
+        limits: ArrivalLimits = ArrivalLimits(), _ body: (ControlServerFixture) async throws -> Void
+    ) async throws {
+        let fixture = try await ControlServerFixture(limits: limits)
         do {
             try await body(fixture)
         } catch {
@@ -44,13 +48,17 @@ struct ControlServerFixture {
     }
 
     /// Sends bytes as they are and reads until the server closes.
-    func exchange(_ bytes: Data) async throws -> String {
+    /// - Parameter halfClosing: says before reading that no more will come.
+    func exchange(_ bytes: Data, halfClosing: Bool = false) async throws -> String {
         let socket = try await AsyncSocket.connected(to: .unix(path: socket))
         defer { try? socket.close() }
         try? await socket.write(bytes)
-        var answer: [UInt8] = []
-        while let piece = try? await socket.read(atMost: 4096) { answer += piece }
-        return String(decoding: answer, as: UTF8.self)
+        if halfClosing { shutdown(socket.socket.file.rawValue, Int32(SHUT_WR)) }
+        return try await withTimeLimit {
+            var answer: [UInt8] = []
+            while let piece = try? await socket.read(atMost: 4096) { answer += piece }
+            return String(decoding: answer, as: UTF8.self)
+        }
     }
 
     func request(
@@ -66,6 +74,32 @@ struct ControlServerFixture {
     }
 }
 
+/// The lines that a server has logged.
+final class CollectedLog: LogHandler {
+    private let collected = Mutex<[String]>([])
+
+    var lines: [String] { collected.withLock { $0 } }
+
+    func log(event: LogEvent) {
+        collected.withLock { $0.append("\(event.message)") }
+    }
+
+    var logLevel: Logger.Level {
+        get { .info }
+        set {}
+    }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+}
+
 extension ControlServerFixture {
     func expect(
         _ status: Int, _ method: String, _ path: String, body: String? = nil,
@@ -77,8 +111,27 @@ extension ControlServerFixture {
 }
 
 extension String {
-    /// The complaint's kind in a JSON body.
-    var complaintKind: String? {
-        (try? JSONDecoder().decode(Failure.self, from: Data(utf8)))?.complaint.kind
+    /// The complaint in a JSON body, or in a whole answer.
+    var complaint: DeviceError? {
+        let body = range(of: "\r\n\r\n").map { String(self[$0.upperBound...]) } ?? self
+        return (try? JSONDecoder().decode(Failure.self, from: Data(body.utf8)))?.complaint
+    }
+
+    var complaintKind: String? { complaint?.kind }
+}
+
+struct TookTooLong: Error {}
+
+/// - Throws: ``TookTooLong`` where nothing has come of it after half a minute.
+func withTimeLimit<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask(operation: body)
+        group.addTask {
+            try await Task.sleep(for: .seconds(30))
+            throw TookTooLong()
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw TookTooLong() }
+        return value
     }
 }

@@ -1,0 +1,149 @@
+// Clients that stop halfway, say nothing, or come in numbers: the control API outlives them and keeps nothing of them.
+
+import AppContainer
+import FlyingSocks
+import Foundation
+import Glibc
+import Testing
+
+@testable import Daemon
+
+@Suite struct ControlClientsTests {
+    @Test(arguments: [
+        "POST /v1/unlock HTTP/1.1\r\nHost: d\r\nContent-Length: 50\r\n\r\n{\"",
+        "POST /v1/unlock HTTP/1.1\r\nHost: d\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n{\"",
+        "POST /v1/unlock HTTP/1.1\r\nHost: d\r\n", "",
+    ])
+    func `keeps no descriptor of a client that went away`(text: String) async throws {
+        try await ControlServerFixture.run { fixture in
+            try await fixture.expect(200, "GET", "/v1/status")
+            let before = try OpenFiles.count()
+            for _ in 0..<50 {
+                let socket = try await AsyncSocket.connected(to: .unix(path: fixture.socket))
+                try? await socket.write(Data(text.utf8))
+                try socket.close()
+            }
+            var after = try OpenFiles.count()
+            for _ in 0..<1000 where after > before {
+                try await Task.sleep(for: .milliseconds(10))
+                after = try OpenFiles.count()
+            }
+            #expect(after <= before)
+        }
+    }
+
+    @Test(arguments: [
+        "POST /v1/unlock HTTP/1.1\r\nHost: d\r\nContent-Length: 50\r\n\r\n{\"",
+        "POST /v1/unlock HTTP/1.1\r\nHost: d\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n{\"",
+        "POST /v1/unlock HTTP/1.1\r\nHost: d\r\n",
+    ])
+    func `answers a request that ends early with 400`(text: String) async throws {
+        try await ControlServerFixture.run { fixture in
+            let answer = try await fixture.exchange(Data(text.utf8), halfClosing: true)
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+            #expect(answer.complaint?.message == "the request ended early")
+        }
+    }
+
+    @Test func `answers a client that has closed its half after a whole request`() async throws {
+        try await ControlServerFixture.run { fixture in
+            let text = "GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n"
+            let answer = try await fixture.exchange(Data(text.utf8), halfClosing: true)
+            #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+        }
+    }
+
+    @Test func `goes on accepting after descriptors ran out, and says so once`() async throws {
+        try await ControlServerFixture.run { fixture in
+            try await fixture.expect(200, "GET", "/v1/status")
+            try await fixture.withIdleClients(40, descriptorsLeft: 4) { _ in
+                try await Task.sleep(for: .milliseconds(300))
+            }
+            try await fixture.expect(200, "GET", "/v1/status")
+            #expect(fixture.log.lines.filter { $0.contains("Too many open files") }.count == 1)
+        }
+    }
+
+    @Test func `answers while descriptors are short, and idle clients give way`() async throws {
+        try await ControlServerFixture.run { fixture in
+            try await fixture.expect(200, "GET", "/v1/status")
+            try await fixture.withIdleClients(40, descriptorsLeft: 4) { sockets in
+                // The last one has a request.
+                let last = try #require(sockets.last)
+                _ = try last.write(Data("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                let answer = try await withTimeLimit {
+                    while true {
+                        if let piece = try? last.read(atMost: 4096) { return String(decoding: piece, as: UTF8.self) }
+                        try await Task.sleep(for: .milliseconds(10))
+                    }
+                }
+                #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
+            }
+        }
+    }
+
+    @Test(arguments: ["", "GET /v1/status HTTP/1.1\r\n", "POST /v1/unlock HTTP/1.1\r\nContent-Length: 5\r\n\r\n{"])
+    func `does not wait for ever for a request`(text: String) async throws {
+        try await ControlServerFixture.run(limits: ArrivalLimits(time: .milliseconds(100))) { fixture in
+            let answer = try await fixture.exchange(Data(text.utf8))
+            #expect(answer.hasPrefix("HTTP/1.1 408 "), "\(answer)")
+            #expect(answer.complaint?.message == "the request did not arrive in time")
+        }
+    }
+
+    @Test func `lets the oldest of too many idle clients go`() async throws {
+        try await ControlServerFixture.run(limits: ArrivalLimits(connections: 4)) { fixture in
+            let path = fixture.socket
+            var clients: [AsyncSocket] = []
+            for _ in 0..<12 { clients.append(try await AsyncSocket.connected(to: .unix(path: path))) }
+            defer { for client in clients { try? client.close() } }
+            try await fixture.expect(200, "GET", "/v1/status")
+            let first = clients[0]
+            let answer = try await withTimeLimit { try await first.read(atMost: 4096) }
+            #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 408 "))
+            // The newest is served still.
+            try await clients[11].write(Data("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+            let last = clients[11]
+            let served = try await withTimeLimit { try await last.read(atMost: 4096) }
+            #expect(String(decoding: served, as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
+        }
+    }
+}
+
+extension ControlServerFixture {
+    /// Connects clients that say nothing while hardly any descriptor is left for their other ends.
+    fileprivate func withIdleClients(
+        _ count: Int, descriptorsLeft: Int, _ body: ([Socket]) async throws -> Void
+    ) async throws {
+        let sockets = try (0..<count).map { _ in try Socket(domain: AF_UNIX) }
+        defer { for socket in sockets { try? socket.close() } }
+        try await OpenFiles.withLimit(atMost: descriptorsLeft) {
+            for client in sockets { try client.connect(to: .unix(path: socket)) }
+            try await body(sockets)
+        }
+    }
+}
+
+/// The descriptors of this process.
+enum OpenFiles {
+    static func count() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    }
+
+    /// Runs something while the process can open only so many files more.
+    static func withLimit(atMost more: Int, _ body: () async throws -> Void) async throws {
+        var former = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former)
+        var limit = former
+        limit.rlim_cur = rlim_t(try count() + more + 8)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) }
+        // Descriptors are given lowest first, and some below the limit may have been free.
+        var taken: [Int32] = []
+        defer { for file in taken { close(file) } }
+        while case let file = dup(0), file >= 0 { taken.append(file) }
+        for file in taken.suffix(more) { close(file) }
+        taken.removeLast(min(more, taken.count))
+        try await body()
+    }
+}
