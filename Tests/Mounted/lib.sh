@@ -114,7 +114,7 @@ finish() {
     local status=$? device
     { set +ex; } 2>/dev/null
     cd /
-    for device in "$WORK"/*/Device.json ${HOSTS:+"$HOSTS"/*/"${WORK##*/}"*/Device.json}; do
+    for device in "$WORK"/*/Device.json "$WORK"/*/*/Device.json ${HOSTS:+"$HOSTS"/*/"${WORK##*/}"*/Device.json}; do
         [ -e "$device" ] || continue
         device=${device%/Device.json}
         if [ $status != 0 ] && [ -s "$device/daemon.log" ]; then
