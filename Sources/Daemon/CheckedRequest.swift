@@ -18,10 +18,7 @@ extension InstallRequest: CheckedRequest {
 
 extension DeliverRequest: CheckedRequest {
     func check() throws(Complaint) {
-        for file in files {
-            try requireNoNUL(file, "files")
-            guard file.hasPrefix("/") else { throw Complaint(.badRequest, "files have to be absolute paths") }
-        }
+        for file in files { try requireAbsolute(file, "each of files") }
     }
 }
 
@@ -41,9 +38,12 @@ extension InspectRequest: CheckedRequest {
     func check() throws(Complaint) { try requireNoNUL(path, "path") }
 }
 
+/// An empty path names nothing, whatever it was relative to: what is missing then is said by who looks for it.
 private func requireAbsolute(_ path: String, _ name: String) throws(Complaint) {
     try requireNoNUL(path, name)
-    guard path.hasPrefix("/") else { throw Complaint(.badRequest, "\(name) has to be an absolute path") }
+    guard path.isEmpty || path.hasPrefix("/") else {
+        throw Complaint(.badRequest, "\(name) has to be an absolute path")
+    }
 }
 
 private func requireNoNUL(_ text: String, _ name: String) throws(Complaint) {

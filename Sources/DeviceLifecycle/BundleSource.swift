@@ -62,6 +62,8 @@ struct BundleSource: ~Copyable {
             return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
         } catch {
             switch error {
+            case .noEntry where path.isEmpty:
+                throw Complaint(.notFound, "an empty path names no app; name an app's directory")
             case .noEntry: throw Complaint(.notFound, "\(path) does not exist; name an app's directory")
             case .notDirectory: throw Complaint(.invalidApp, "\(path) is not a directory; an app is a .app directory")
             default: throw Complaint(error, doing: "cannot open \(path)")

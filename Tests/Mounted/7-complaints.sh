@@ -241,8 +241,10 @@ rootcase_a_users_device_that_root_serves_is_not_said_to_be_off() {
             appcontainer "${words[0]}" "$WORK/users/device" "${words[@]:1}"
         contains "$(cat .err)" "process $pid of root"
     done
-    complains 23 as_user unmount "$WORK/users/home"
-    contains "$(cat .err)" "process $pid of root"
+    for command in unmount inspect; do
+        complains 23 as_user "$command" "$WORK/users/home"
+        contains "$(cat .err)" "process $pid of root"
+    done
     kill -9 "$pid"
     while [ -e "/proc/$pid" ]; do sleep 0.05; done
     same "$(as_user status --json "$WORK/users/device" | json state)" off "the state after a kill"

@@ -35,6 +35,7 @@ struct Inspect: AsyncParsableCommand {
     private static func inspect(_ path: String) async throws(Complaint) -> Inspection {
         let (home, inner) = try MountedHome.containing(path)
         guard let client = await DaemonLauncher.running(home.device) else {
+            try ForeignDaemon.requireNone(of: home.device)
             throw Complaint(
                 .daemonUnreachable, "the daemon of \(home.mountPoint) has ended; unmount it and mount it again")
         }
