@@ -5,9 +5,18 @@ public import Platform
 public import SandboxModel
 
 /// One record file. A reader, and a start after a crash, finds the old content or the new, never a mixture.
-struct DeviceFile {
+public struct DeviceFile {
     let name: FileName
     var mode: mode_t = 0o600
+
+    public init(name: FileName) {
+        self.name = name
+    }
+
+    init(name: FileName, mode: mode_t) {
+        self.name = name
+        self.mode = mode
+    }
 
     private var replacement: FileName { FileName(".\(name.text).new")! }
 
@@ -24,7 +33,7 @@ struct DeviceFile {
     }
 
     /// Returns once the new content would survive a power cut.
-    func replace(with bytes: [UInt8], in directory: borrowing Descriptor) throws(SystemError) {
+    public func replace(with bytes: [UInt8], in directory: borrowing Descriptor) throws(SystemError) {
         if try directory.exists(replacement) { try directory.removeFile(replacement) }
         let file = try directory.open(replacement, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         do throws(SystemError) {

@@ -161,15 +161,17 @@ public final class EncryptedFile: @unchecked Sendable {
         _ file: SharedDescriptor, _ status: FileStatus, _ header: ContentPage, _ context: StoreContext
     ) -> Bool {
         guard header.isZero else { return false }
+        let history = context.history
         let written = HostTime(status.modificationTime)
-        let made = (try? file.descriptor.birthTime()).map { HostTime($0) } ?? written
+        let made = (try? file.descriptor.birthTime()).map { HostTime($0) }
         func wasMade(in ending: SessionHistory.Ending) -> Bool {
-            // A copy bears the time of the last write, and came into being after it.
-            context.history.isDuring(ending, made > written ? written : made)
+            if let made, history.isDuring(ending, made) { return true }
+            // A copy came into being after the last write, whose time it bears. An application may have set that time.
+            return made.map { $0 > written } ?? true && history.isDuring(ending, written)
         }
         if wasMade(in: .powerLost) { return true }
-        return status.size == 0 && wasMade(in: .killed) && context.history.isDuring(.killed, written)
-            && written.seconds(since: made) <= longestCreation
+        guard status.size == 0, let made, wasMade(in: .killed), history.isDuring(.killed, written) else { return false }
+        return written.seconds(since: made) <= longestCreation
     }
 
     /// Seconds between creating a file and writing its header, on a host that is busy.

@@ -16,7 +16,8 @@ public struct DaemonRecord: Codable, Sendable {
     private let hostDevice: UInt64
     private let hostInode: UInt64
 
-    private static func path(_ device: String) -> String { device + "/daemon.json" }
+    private static let name: FileName = "daemon.json"
+    private static func path(_ device: String) -> String { "\(device)/\(name.text)" }
 
     init(device: String, socket: String) throws(SystemError) {
         let status = try HostPath.status(device)
@@ -41,12 +42,9 @@ public struct DaemonRecord: Codable, Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let bytes = try? encoder.encode(self) else { throw .invalid }
-        let temporary = DaemonRecord.path(device) + ".new"
-        let file = try Descriptor.open(path: temporary, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
-        // Who owns the device may know that root serves it.
-        try file.giveToOwner(of: Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
-        try file.append(Array(bytes) + [UInt8(ascii: "\n")])
-        try HostPath.rename(temporary, to: DaemonRecord.path(device))
+        // Belongs to the owner of the device, who may know that root serves it.
+        let directory = try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY)
+        try DeviceFile(name: DaemonRecord.name).replace(with: Array(bytes) + [UInt8(ascii: "\n")], in: directory)
     }
 
     static func remove(from device: String) {

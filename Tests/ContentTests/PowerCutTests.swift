@@ -105,6 +105,16 @@ struct PowerCutTests {
         #expect(stored.reports.all.isEmpty)
     }
 
+    @Test("takes it for an empty one too when the application had given it an older time", arguments: [0, 4096])
+    func unfinishedCreationWithAnOlderTime(backingLength: Int) throws {
+        let stored = try StoredFile()
+        _ = try stored.create()
+        stored.bytes = [UInt8](repeating: 0, count: backingLength)
+        try shell("touch -d 2001-02-03 '\(stored.path)'")
+        stored.losePower()
+        #expect(try stored.open().length == 0)
+    }
+
     @Test(
         "has a file that was emptied, or whose header was zeroed, be EIO though other sessions ended badly",
         arguments: [false, true], [0, 4096, 20_000])
