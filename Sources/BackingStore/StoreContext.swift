@@ -2,6 +2,7 @@
 
 public import DataProtection
 public import Platform
+public import SandboxModel
 import Synchronization
 
 /// How the times ended in which the device was served. Each has a number, and every page a file's structure is
@@ -74,12 +75,21 @@ public final class StoreContext: Sendable {
     private let report: @Sendable (Corruption) -> Void
     private let reported = Mutex<Set<Corruption>>([])
     private let disturbed = Atomic<Bool>(false)
+    private let state: Atomic<UInt8>
 
     /// - Parameter report: told once of each place that does not authenticate.
     public init(keys: KeyRing, history: SessionHistory, report: @escaping @Sendable (Corruption) -> Void) {
         self.keys = keys
         self.history = history
         self.report = report
+        state = Atomic(keys.isAvailable(.complete) ? DeviceState.unlocked.number : DeviceState.beforeFirstUnlock.number)
+    }
+
+    /// What the policy is asked with. The keys of a class are in the ring for as long as the state allows it, and, while
+    /// the device locks, for as long as it takes to write out what the kernel holds.
+    public var deviceState: DeviceState {
+        get { DeviceState(number: state.load(ordering: .acquiring)) }
+        set { state.store(newValue.number, ordering: .releasing) }
     }
 
     func note(_ corruption: Corruption) {
@@ -101,5 +111,27 @@ public final class StoreContext: Sendable {
     /// Whether a page of this session may disagree with the blocks it describes.
     func isUncertain(_ session: UInt32) -> Bool {
         session == history.current ? isDisturbed : history.ending(of: session) != .orderly
+    }
+}
+
+extension DeviceState {
+    /// As an atomic holds it.
+    fileprivate var number: UInt8 {
+        switch self {
+        case .beforeFirstUnlock: 0
+        case .unlocked: 1
+        case .locking: 2
+        case .locked: 3
+        }
+    }
+
+    fileprivate init(number: UInt8) {
+        self =
+            switch number {
+            case 0: .beforeFirstUnlock
+            case 1: .unlocked
+            case 2: .locking
+            default: .locked
+            }
     }
 }

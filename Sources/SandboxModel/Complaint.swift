@@ -35,6 +35,9 @@ public struct Complaint: Error, Hashable, Sendable {
         case deviceLocked
         case shuttingDown
         case daemonEnded
+        case noPasscode
+        case passcodeDelayed
+        case lockCancelled
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -68,6 +71,9 @@ public struct Complaint: Error, Hashable, Sendable {
             case .deviceLocked: 28
             case .shuttingDown: 29
             case .daemonEnded: 30
+            case .noPasscode: 31
+            case .passcodeDelayed: 32
+            case .lockCancelled: 33
             }
         }
     }

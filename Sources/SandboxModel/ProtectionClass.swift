@@ -25,4 +25,29 @@ public enum ProtectionClass: UInt8, CaseIterable, Sendable {
         case .none: "NSFileProtectionNone"
         }
     }
+
+    /// The word of the command line.
+    public var shortName: String {
+        switch self {
+        case .complete: "complete"
+        case .completeUnlessOpen: "complete-unless-open"
+        case .completeUntilFirstUserAuthentication: "until-first-unlock"
+        case .none: "none"
+        }
+    }
+
+    /// - Parameter foundationName: one of the raw values of `FileProtectionType`, to the letter.
+    public init?(foundationName: String) {
+        guard let known = ProtectionClass.allCases.first(where: { $0.foundationName == foundationName }) else {
+            return nil
+        }
+        self = known
+    }
+
+    /// - Parameter word: a ``shortName`` or a ``foundationName``.
+    public init?(word: String) {
+        guard let known = ProtectionClass.allCases.first(where: { $0.shortName == word || $0.foundationName == word })
+        else { return nil }
+        self = known
+    }
 }
