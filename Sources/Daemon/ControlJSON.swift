@@ -69,7 +69,9 @@ extension Complaint.Kind {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp: 400
         case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked: 403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
-        case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode, .lockCancelled: 409
+        case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
+            .lockCancelled:
+            409
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace: 507
         case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged: 500
