@@ -64,6 +64,29 @@ public struct UnlockRequest: ControlRequest {
     }
 }
 
+/// Locks the device: after the grace period, unless it is told otherwise.
+public struct LockRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "lock"
+    /// Skips the grace period; false when null.
+    public var now: Bool?
+    /// Whether the answer comes when the device is locked; else when the lock is announced. True when null.
+    public var wait: Bool?
+
+    public init(now: Bool = false, wait: Bool = true) {
+        self.now = now
+        self.wait = wait
+    }
+}
+
+/// Does to the device what a reboot does.
+public struct RestartRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "restart"
+    public static let isRepeatable = false
+    public init() {}
+}
+
 /// Installs a `.app` directory.
 public struct InstallRequest: ControlRequest {
     public typealias Reply = App

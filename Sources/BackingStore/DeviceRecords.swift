@@ -23,6 +23,8 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     public init(keyDerivationCost: Int? = nil) {
         self.keyDerivationCost = keyDerivationCost
     }
+
+    public var lockGraceSeconds: Double { 10 }
 }
 
 enum DeviceRecords {

@@ -4,6 +4,8 @@ public import BackingStore
 public import Glibc
 import Platform
 public import SandboxModel
+import SandboxPolicy
+import Synchronization
 
 extension Volume {
     // MARK: Opening
@@ -40,8 +42,11 @@ extension Volume {
 
     /// Opens a node's content once more: the first to do so opens the backing file. The caller holds `names`.
     func openContent(of node: Node, writing: Bool) throws(Fault) -> OpenFile.Content {
-        try openLock(of: node).writing { () throws(Fault) in
+        if isPast(node) { throw .system(.stale) }
+        return try openLock(of: node).writing { () throws(Fault) in
+            if node.isStale { throw .system(.stale) }
             if let open = node.open {
+                try requireOpening(open.content)
                 if writing, case .encrypted(let file) = open.content, !file.canWrite {
                     file.adopt(writable: try openBacking(of: node, writing: true).0)
                 }
@@ -69,9 +74,35 @@ extension Volume {
                     throw .system(.stale)
                 }
                 content = .encrypted(file)
+                try requireOpening(content)
+                noteProtected(node, file)
             }
             adopt(content, into: node, writing: writing)
             return content
+        }
+    }
+
+    /// Whether the state of the device lets the content be opened, though somebody else may have it open.
+    private func requireOpening(_ content: OpenFile.Content) throws(Fault) {
+        guard case .encrypted(let file) = content else { return }
+        let refusal = SandboxPolicy.refusal(of: .read, protection: file.protection, state: context.deviceState)
+        if let refusal { throw .refused(refusal) }
+    }
+
+    /// Whether a descriptor opened before still reaches its content.
+    func requireContent(_ handle: FileHandle, for operation: Operation) throws(Fault) {
+        if isPast(handle.node) || isRestarting.load(ordering: .relaxed) { throw .system(.inputOutput) }
+        guard case .encrypted(let file) = handle.content else { return }
+        let refusal = SandboxPolicy.refusal(
+            of: operation, protection: file.protection, state: context.deviceState, opened: true)
+        if let refusal { throw .refused(refusal) }
+    }
+
+    /// Remembers that the kernel comes to hold pages that it must not keep when the device locks.
+    func noteProtected(_ node: Node, _ file: EncryptedFile) {
+        switch file.protection {
+        case .complete, .completeUnlessOpen: table.noteProtected(node)
+        case .completeUntilFirstUserAuthentication, .none: break
         }
     }
 
@@ -92,8 +123,21 @@ extension Volume {
                 // A header that stays open is settled when the file is opened next.
                 try? file.commit()
             }
-            if open.handles == 0 { node.open = nil }
+            guard open.handles == 0 else { return }
+            node.open = nil
+            if case .encrypted(let file) = open.content { letGo(of: file, node) }
         }
+    }
+
+    /// Has the kernel forget what it should not keep of a file that was closed. The caller holds the node's open lock.
+    private func letGo(of file: EncryptedFile, _ node: Node) {
+        // Nobody can open it before the next unlock: the kernel need not keep what it read.
+        if !context.deviceState.canOpen(file.protection) { kernelCache?.forgetContent(of: node.id) }
+        guard file.hasLoss else { return }
+        // The kernel counts what was lost to the length for as long as it knows the node: it is to know another.
+        node.isStale = true
+        table.renew(node)
+        for (parent, name) in table.names(of: node) { kernelCache?.forgetEntry(name, in: parent.id) }
     }
 
     /// Opens the backing file, for writing where that can be: writes come late, and any opening may have to finish
@@ -168,6 +212,7 @@ extension Volume {
         written.raw.st_size = off_t(ContentLayout.backingLength(of: 0))
         let entry = entry(written, name, parent, isNew: true)
         let node = try node(entry.node)
+        noteProtected(node, file)
         let writing = flags & O_ACCMODE != O_RDONLY
         let content = openLock(of: node).writing {
             // Somebody may have found the name and opened the file already: one file has one content.
@@ -195,7 +240,9 @@ extension Volume {
     ) throws(Fault) {
         switch handle.content {
         case .encrypted(let file): try file.read(count: count, from: offset, body)
-        case .plain(let descriptor): try context.read(plain: descriptor, count: count, from: offset, body)
+        case .plain(let descriptor):
+            if isPast(handle.node) { throw .system(.inputOutput) }
+            try context.read(plain: descriptor, count: count, from: offset, body)
         }
     }
 

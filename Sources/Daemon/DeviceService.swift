@@ -18,6 +18,7 @@ final class DeviceService: ServedDevice {
     let socket: String
     let mounts: Mounts
     let operations = Operations()
+    let protection: Protection
     /// What whoever started the device should know, one line each.
     let warnings: [String]
 
@@ -42,6 +43,7 @@ final class DeviceService: ServedDevice {
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
         mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log)
         corruptions.watch(mounts)
+        protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, log) }
         warnings =
             device.keysAreLocked
             ? []
@@ -72,8 +74,9 @@ final class DeviceService: ServedDevice {
     func status() throws(Complaint) -> DeviceStatus {
         DeviceStatus(
             state: device.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
-            hasPasscode: device.hasPasscode, apps: device.apps.count,
-            daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all)
+            hasPasscode: device.hasPasscode, graceRemaining: protection.graceRemaining,
+            readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
+            apps: device.apps.count, daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all)
     }
 
     func apps() throws(Complaint) -> [App] {
@@ -84,10 +87,27 @@ final class DeviceService: ServedDevice {
     }
 
     func unlock(passcode: String) throws(Complaint) {
-        try operations.run { () throws(Complaint) in
-            try device.unlock(passcode: Array(passcode.utf8))
+        try operations.run { () throws(Complaint) in try protection.unlock(passcode: passcode) }
+    }
+
+    func lock(_ request: LockRequest) throws(Complaint) {
+        try protection.lock(now: request.now ?? false, waits: request.wait ?? true)
+    }
+
+    func restart() throws(Complaint) {
+        try operations.run { () throws(Complaint) in try protection.restart() }
+    }
+
+    private static func note(_ news: Protection.News, _ log: Logger) {
+        switch news {
+        case .willBecomeUnavailable: log.info("locking")
+        case .locked: log.info("locked")
+        case .unlocked: log.info("unlocked")
+        case .didBecomeAvailable: break
+        case .restarted: log.info("restarted")
+        case .lost(let lost):
+            log.warning("refused \(lost.range) of \(lost.path ?? "a file"): it was written while the device locked")
         }
-        log.info("unlocked")
     }
 
     func shutdown() {

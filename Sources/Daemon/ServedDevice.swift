@@ -11,6 +11,8 @@ public protocol ServedDevice: Sendable {
     func status() throws(Complaint) -> DeviceStatus
     func apps() throws(Complaint) -> [App]
     func unlock(passcode: String) throws(Complaint)
+    func lock(_ request: LockRequest) throws(Complaint)
+    func restart() throws(Complaint)
 
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App
     func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint)

@@ -94,10 +94,6 @@ public final class Device: Sendable {
 
     public var hasPasscode: Bool { state.withLock { $0.keybag.hasPasscode } }
 
-    public var deviceState: DeviceState {
-        !hasPasscode || context.keys.isAvailable(.complete) ? .unlocked : .beforeFirstUnlock
-    }
-
     /// Gives the passcode. Takes as long as the keybag's cost says.
     /// - Throws: ``Complaint`` of kind `wrongPasscode`.
     public func unlock(passcode: [UInt8]) throws(Complaint) {
