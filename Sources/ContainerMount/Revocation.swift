@@ -115,7 +115,7 @@ extension MountTable {
         let thread = try? HostThread(name: "dropping") {
             while !barrier.isOver {
                 RevokedFile.drop(unfinished)
-                usleep(1000)
+                usleep(200)
             }
             RevokedFile.drop(unfinished)
             RevokedFile.tellLoss(of: files, lost)
