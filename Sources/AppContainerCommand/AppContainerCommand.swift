@@ -40,7 +40,7 @@ struct AppContainerCommand: AsyncParsableCommand {
             subcommands: [
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self,
             ]),
-        CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self]),
+        CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self]),
     ]
 
     static func main() async {

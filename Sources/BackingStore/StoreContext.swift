@@ -60,9 +60,11 @@ public struct Corruption: Hashable, Sendable {
         case length
         case group(Int)
         case block(Int64)
+        /// What a directory gives to what is made in it.
+        case directoryClass
     }
 
-    /// Inode number of the backing file.
+    /// Inode number of the backing file or directory.
     public let inode: UInt64
     public let place: Place
 }

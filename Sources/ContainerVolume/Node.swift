@@ -35,6 +35,8 @@ final class Node: @unchecked Sendable {
     var zone: Zone
     /// Whether the kernel has a wrong idea of the file's length, so that it must look the name up again.
     var isStale = false
+    /// Changes under the open lock of the node.
+    let protection = KnownClass()
 
     var parent: Node?
     var name: FileName?
@@ -75,6 +77,10 @@ final class Node: @unchecked Sendable {
         case .file, .symbolicLink, .special: false
         }
     }
+
+    /// Whether it has a protection class: a file's own, or the one that a directory gives to what is made in it. The
+    /// bundle is stored as it is, and the top level and what is put together below it hold nothing of their own.
+    var hasProtection: Bool { (kind == .file || kind == .directory) && zone != .bundle }
 
     /// Whether extended attributes can be kept with it.
     var holdsAttributes: Bool { kind == .file || kind == .directory || kind == .home }

@@ -168,7 +168,7 @@ extension Place {
         }
     }
 
-    fileprivate func changeMode(_ mode: mode_t) throws(SystemError) {
+    func changeMode(_ mode: mode_t) throws(SystemError) {
         switch self {
         case .entry(let directory, let name): try directory.descriptor.changeMode(of: name, to: mode)
         case .descriptor(let node): try node.descriptor.changeModeOfNamed(mode)

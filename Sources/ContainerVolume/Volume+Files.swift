@@ -142,7 +142,7 @@ extension Volume {
 
     /// Opens the backing file, for writing where that can be: writes come late, and any opening may have to finish
     /// what a killed process left.
-    private func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
+    func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
         let place = try place(of: node)
         return try onHost { () throws(SystemError) in
             if node.zone == .bundle { return (SharedDescriptor(try place.open(flags: O_RDONLY)), false) }
@@ -169,6 +169,12 @@ extension Volume {
             try permit(.create, on: parent.zone)
             try permit(name: name, in: parent.zone)
             let directory = try directory(parent)
+            let protection = try protection(in: parent)
+            if let rule = SandboxPolicy.refusal(of: .create, protection: protection, state: context.deviceState),
+                (try? directory.descriptor.status(of: name)) == nil
+            {
+                throw .refused(rule)
+            }
             let backing: SharedDescriptor
             do throws(SystemError) {
                 backing = SharedDescriptor(
@@ -186,7 +192,7 @@ extension Volume {
                 }
             }
             do throws(Fault) {
-                return try fill(backing, name, parent, directory, mode, flags, caller)
+                return try fill(backing, protection, name, parent, directory, mode, flags, caller)
             } catch {
                 // Nothing was acknowledged, and no name may be left behind.
                 try? directory.descriptor.removeFile(name)
@@ -196,8 +202,8 @@ extension Volume {
     }
 
     private func fill(
-        _ backing: SharedDescriptor, _ name: FileName, _ parent: Node, _ directory: SharedDescriptor, _ mode: mode_t,
-        _ flags: Int32, _ caller: Caller
+        _ backing: SharedDescriptor, _ protection: ProtectionClass, _ name: FileName, _ parent: Node,
+        _ directory: SharedDescriptor, _ mode: mode_t, _ flags: Int32, _ caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {
         let status = try onHost { () throws(SystemError) in
             if let (owner, group) = try newOwner(for: caller, in: directory) {
@@ -207,7 +213,7 @@ extension Volume {
             return try backing.descriptor.status()
         }
         let file = try EncryptedFile.create(
-            backing, inode: status.inode, protection: protection(in: parent), context: context)
+            backing, inode: status.inode, protection: protection, context: context)
         var written = status
         written.raw.st_size = off_t(ContentLayout.backingLength(of: 0))
         let entry = entry(written, name, parent, isNew: true)
@@ -225,11 +231,6 @@ extension Volume {
             return open.content
         }
         return (entry, FileHandle(node: node, content: content, canWrite: writing))
-    }
-
-    /// The class of what is made in a directory.
-    func protection(in directory: Node) -> ProtectionClass {
-        .standard
     }
 
     // MARK: Reading and writing

@@ -106,6 +106,7 @@ public final class Device: Sendable {
         } catch {
             throw Complaint(error, path: directory.path)
         }
+        context.deviceState = .unlocked
     }
 
     // MARK: Apps
