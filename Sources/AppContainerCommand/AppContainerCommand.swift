@@ -33,6 +33,7 @@ struct AppContainerCommand: AsyncParsableCommand {
             name: "Device",
             subcommands: [
                 Create.self, Clone.self, Erase.self, Delete.self, Status.self, Unlock.self, Shutdown.self, Check.self,
+                Events.self,
             ]),
         CommandGroup(
             name: "App",
