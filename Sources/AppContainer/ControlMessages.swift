@@ -53,6 +53,14 @@ public struct AppsRequest: ControlRequest {
     public init() {}
 }
 
+/// What has happened on the device, the oldest first, as far as the record goes back.
+public struct EventsRequest: ControlRequest {
+    public typealias Reply = [Event]
+    public static let path = "events"
+    public static let isQuery = true
+    public init() {}
+}
+
 /// Gives the passcode.
 public struct UnlockRequest: ControlRequest {
     public typealias Reply = Done

@@ -42,6 +42,11 @@ public struct DeviceClient: Sendable {
         try await send(AppsRequest())
     }
 
+    /// What has happened on the device, the oldest first, as far as the record goes back.
+    public func events() async throws(DeviceError) -> [Event] {
+        try await send(EventsRequest())
+    }
+
     public func unlock(passcode: String) async throws(DeviceError) {
         _ = try await send(UnlockRequest(passcode: passcode))
     }

@@ -8,7 +8,8 @@ extension DeviceDirectory {
     /// Copies the device, which is shut down (the lock proves it), to a place where nothing is.
     ///
     /// Times, modes, owners, attributes, hard links and holes are kept; content is shared or copied inside the host
-    /// where the host can. What belongs to one run only (daemon.json, the log, work under way) is left out.
+    /// where the host can. What belongs to one run only (daemon.json, the log, the record of events,
+    /// work under way) is left out.
     ///
     /// - Throws: ``Complaint`` of kind `deviceExists`, `noSpace`, …; nothing that looks like a device is left behind.
     public func clone(

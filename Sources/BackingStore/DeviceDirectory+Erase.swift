@@ -49,6 +49,8 @@ extension DeviceDirectory {
                 try keys.rename(name, to: name, in: root)
             }
             try DeviceDirectory.makeContainerDirectories(in: root)
+            // They name what the erased apps had.
+            for name in [Name.events, Name.olderEvents] where try root.exists(name) { _ = try root.removeTree(name) }
             try root.synchronizeEntries()
             // Last: from here on the erase is over.
             try root.removeDirectory(Name.erasing)
@@ -102,7 +104,7 @@ extension DeviceDirectory {
     private static func isOwn(_ name: FileName) -> Bool {
         let own = [
             Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock, Name.staging,
-            Name.containers, Name.erasing,
+            Name.containers, Name.erasing, Name.events, Name.olderEvents,
         ]
         let text = name.text
         return own.contains(name) || text.hasPrefix("daemon.")

@@ -31,6 +31,9 @@ public final class DeviceDirectory: Sendable {
         static let erasing: FileName = "Erasing"
         static let daemonRecord: FileName = "daemon.json"
         static let daemonLog: FileName = "daemon.log"
+        /// The record of events, and the part of it before.
+        static let events: FileName = "Events.jsonl"
+        static let olderEvents: FileName = "Events.1.jsonl"
     }
 
     init(path: String, root: consuming Descriptor, record: DeviceRecord) {

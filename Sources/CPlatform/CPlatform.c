@@ -80,6 +80,8 @@ long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *t
 unsigned platform_device_major(uint64_t device) { return major(device); }
 unsigned platform_device_minor(uint64_t device) { return minor(device); }
 
+const char *platform_error_name(int error) { return strerrorname_np(error); }
+
 int platform_clone_file(int from, int to) { return ioctl(to, FICLONE, from); }
 
 int platform_spawn_detached(int *process, const char *path, char *const arguments[], int report, int lock) {

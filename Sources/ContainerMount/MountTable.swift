@@ -39,6 +39,7 @@ public final class MountTable: Sendable {
     private let directory: String
     private let makeVolume: @Sendable (Volume.View) -> Volume
     private let ended: Ended
+    private let refused: @Sendable (RefusedCall) -> Void
     private let isPrivileged = geteuid() == 0
     private let changes = Mutex(())
     let state = Mutex(State())
@@ -48,14 +49,17 @@ public final class MountTable: Sendable {
     ///   - privateDirectory: where a privileged daemon keeps the device's own mount. It is made and removed here; its
     ///     parent is there, and nobody else can enter it.
     ///   - makeVolume: a volume for each superblock.
+    ///   - refused: told of each call that a rule refuses, before the call returns, on the thread of its request. No
+    ///     lock is held.
     public init(
         device: String, privateDirectory: String, makeVolume: @escaping @Sendable (Volume.View) -> Volume,
-        ended: @escaping Ended
+        ended: @escaping Ended, refused: @escaping @Sendable (RefusedCall) -> Void = { _ in }
     ) {
         self.device = device
         directory = privateDirectory
         self.makeVolume = makeVolume
         self.ended = ended
+        self.refused = refused
     }
 
     /// One change at a time.
@@ -176,7 +180,8 @@ public final class MountTable: Sendable {
         if let known = state.withLock({ $0.device }) {
             device = known
         } else {
-            device = try DeviceMount(device: self.device, directory: directory, volume: makeVolume(.device))
+            device = try DeviceMount(
+                device: self.device, directory: directory, volume: makeVolume(.device), refused: refused)
             state.withLock { $0.device = device }
         }
         try device.bind(home, at: mount.mountPoint, readOnly: mount.options.readOnly)
@@ -185,7 +190,7 @@ public final class MountTable: Sendable {
 
     private func mountAlone(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> Record {
         let volume = makeVolume(.home(home))
-        let mounted = MountedVolume(volume)
+        let mounted = MountedVolume(volume, refused: refused)
         var options = Session.Options(
             source: "\(device):\(home.app)", subtype: MountPoint.subtype, otherUsers: mount.options.otherUsers)
         options.readOnly = mount.options.readOnly

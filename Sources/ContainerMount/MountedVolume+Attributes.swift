@@ -11,7 +11,8 @@ extension MountedVolume {
         do throws(Fault) {
             send(try volume.status(of: node.id, handle: handle), of: node, reply)
         } catch {
-            reply.fail(error.errno)
+            // No rule keeps anybody from looking. With a handle it is write(2) that asks, for the file's end.
+            fail(reply, error, .write, of: node.id)
         }
     }
 
@@ -21,7 +22,7 @@ extension MountedVolume {
         do throws(Fault) {
             send(try volume.setAttributes(AttributeChange(change), of: node.id, handle: handle), of: node, reply)
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, CallName(change, error), of: node.id)
         }
     }
 
@@ -41,7 +42,7 @@ extension MountedVolume {
     func setAttribute(
         _ name: [UInt8], to value: [UInt8], flags: Int32, of node: KernelNode, reply: consuming DoneReply
     ) {
-        answer(reply) { () throws(Fault) in
+        answer(reply, .setxattr, of: node.id) { () throws(Fault) in
             try volume.setAttribute(name, to: value, flags: flags, of: node.id)
         }
     }
@@ -55,7 +56,9 @@ extension MountedVolume {
     }
 
     func removeAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply) {
-        answer(reply) { () throws(Fault) in try volume.removeAttribute(name, of: node.id) }
+        answer(reply, .removexattr, of: node.id) { () throws(Fault) in
+            try volume.removeAttribute(name, of: node.id)
+        }
     }
 
     func inodeFlags(of node: KernelNode, reply: consuming InodeFlagsReply) {
@@ -67,7 +70,7 @@ extension MountedVolume {
     }
 
     func setInodeFlags(_ flags: UInt32, mask: UInt32, of node: KernelNode, reply: consuming DoneReply) {
-        answer(reply) { () throws(Fault) in
+        answer(reply, .setflags, of: node.id) { () throws(Fault) in
             // The kernel holds the inode's lock: nobody else changes the flags meanwhile.
             let kept = mask == .max ? 0 : try volume.inodeFlags(of: node.id) & ~mask
             try volume.setInodeFlags(kept | flags & mask, of: node.id)
@@ -98,7 +101,9 @@ extension MountedVolume {
     }
 
     func synchronizeDirectory(_ node: KernelNode, dataOnly: Bool, reply: consuming DoneReply) {
-        answer(reply) { () throws(Fault) in try volume.synchronizeDirectory(node.id) }
+        answer(reply, .fsync, of: node.id) { () throws(Fault) in
+            try volume.synchronizeDirectory(node.id)
+        }
     }
 
     func statistics(of node: KernelNode, reply: consuming StatisticsReply) {

@@ -14,7 +14,7 @@ extension MountedVolume {
             let handle = try volume.open(node.id, flags: flags)
             if !reply.opened(handle) { volume.close(handle) }
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, .open, of: node.id)
         }
     }
 
@@ -31,7 +31,7 @@ extension MountedVolume {
                 volume.forget(entry.node, count: 1)
             }
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, .create, of: parent.id, name)
         }
     }
 
@@ -42,7 +42,8 @@ extension MountedVolume {
                 waiting.take()?.segments(result.segmentCount) { result.segment($0) }
             }
         } catch {
-            waiting.take()?.fail(error.errno)
+            guard let reply = waiting.take() else { return }
+            fail(reply, error, .read, of: handle.nodeID)
         }
     }
 
@@ -52,7 +53,7 @@ extension MountedVolume {
             reply.count(bytes.byteCount)
             early?.begin()
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, .write, of: handle.nodeID)
         }
     }
 
@@ -63,33 +64,35 @@ extension MountedVolume {
     }
 
     func synchronize(_ handle: FileHandle, dataOnly: Bool, reply: consuming DoneReply) {
-        answer(reply) { () throws(Fault) in try volume.synchronize(handle, dataOnly: dataOnly) }
+        answer(reply, .fsync, of: handle.nodeID) { () throws(Fault) in
+            try volume.synchronize(handle, dataOnly: dataOnly)
+        }
     }
 
     func allocate(_ handle: FileHandle, mode: Int32, offset: Int64, count: Int64, reply: consuming DoneReply) {
-        answer(reply) { () throws(Fault) in
+        answer(reply, .fallocate, of: handle.nodeID) { () throws(Fault) in
             try volume.allocate(handle, mode: mode, offset: offset, count: count)
         }
     }
 
     func seek(_ handle: FileHandle, from offset: Int64, toHole: Bool, reply: consuming PositionReply) {
         guard volume.mayHoldUnwrittenData(handle), let kernel else {
-            return answer(reply) { () throws(Fault) in try volume.seek(handle, from: offset, toHole: toHole) }
+            return seekNow(handle, from: offset, toHole: toHole, reply: reply)
         }
         // LSEEK comes before the dirty pages of the file: they are written out first. This thread must be free to
         // take them in, so the answer is given elsewhere.
         let waiting = WaitingReply(reply)
         kernel.forgetContent(of: KernelNode(handle.nodeID)) { [self] in
             guard let reply = waiting.take() else { return }
-            answer(reply) { () throws(Fault) in try volume.seek(handle, from: offset, toHole: toHole) }
+            seekNow(handle, from: offset, toHole: toHole, reply: reply)
         }
     }
 
-    private func answer(_ reply: consuming PositionReply, _ body: () throws(Fault) -> Int64) {
+    private func seekNow(_ handle: FileHandle, from offset: Int64, toHole: Bool, reply: consuming PositionReply) {
         do throws(Fault) {
-            reply.position(try body())
+            reply.position(try volume.seek(handle, from: offset, toHole: toHole))
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, .lseek, of: handle.nodeID)
         }
     }
 
@@ -101,7 +104,7 @@ extension MountedVolume {
             reply.count(
                 try volume.copy(from: source, at: offset, to: target, at: targetOffset, count: count))
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, .copyFileRange, of: source.nodeID)
         }
     }
 }

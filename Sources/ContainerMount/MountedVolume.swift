@@ -10,11 +10,13 @@ import Synchronization
 /// A volume behind a session. It decides nothing: what a call may do is the volume's to say.
 final class MountedVolume: FileSystem {
     let volume: Volume
+    let refused: @Sendable (RefusedCall) -> Void
     /// Where notifications go, once there is a session.
     private let notifications = Mutex<Notifications?>(nil)
 
-    init(_ volume: Volume) {
+    init(_ volume: Volume, refused: @escaping @Sendable (RefusedCall) -> Void) {
         self.volume = volume
+        self.refused = refused
     }
 
     func attach(_ session: Session) {
@@ -59,7 +61,7 @@ final class MountedVolume: FileSystem {
     func makeSymbolicLink(
         _ name: [UInt8], in parent: KernelNode, target: [UInt8], caller: RequestCaller, reply: consuming EntryReply
     ) {
-        make(name, reply) { (name) throws(Fault) in
+        make(.symlink, name, in: parent, reply) { (name) throws(Fault) in
             try volume.makeSymbolicLink(name, in: parent.id, target: target, caller: Caller(caller))
         }
     }
@@ -67,7 +69,7 @@ final class MountedVolume: FileSystem {
     func makeNode(
         _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
     ) {
-        make(name, reply) { (name) throws(Fault) in
+        make(.mknod, name, in: parent, reply) { (name) throws(Fault) in
             try volume.makeNode(name, in: parent.id, mode: mode, caller: Caller(caller))
         }
     }
@@ -75,23 +77,32 @@ final class MountedVolume: FileSystem {
     func makeDirectory(
         _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
     ) {
-        make(name, reply) { (name) throws(Fault) in
+        make(.mkdir, name, in: parent, reply) { (name) throws(Fault) in
             try volume.makeDirectory(name, in: parent.id, mode: mode, caller: Caller(caller))
         }
     }
 
     func link(_ node: KernelNode, to name: [UInt8], in parent: KernelNode, reply: consuming EntryReply) {
-        make(name, reply) { (name) throws(Fault) in try volume.link(node.id, to: name, in: parent.id) }
+        guard let name = FileName(name) else { return reply.failName(name) }
+        do throws(Fault) {
+            send(try volume.link(node.id, to: name, in: parent.id), reply)
+        } catch {
+            fail(reply, error, .link) { rule in
+                volume.refuses(.linkFrom, node.id, by: rule)
+                    ? volume.whereabouts(of: node.id) : volume.whereabouts(of: parent.id, name)
+            }
+        }
     }
 
     private func make(
-        _ name: [UInt8], _ reply: consuming EntryReply, _ body: (FileName) throws(Fault) -> Entry
+        _ call: CallName, _ name: [UInt8], in parent: KernelNode, _ reply: consuming EntryReply,
+        _ body: (FileName) throws(Fault) -> Entry
     ) {
         guard let name = FileName(name) else { return reply.failName(name) }
         do throws(Fault) {
             send(try body(name), reply)
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, call, of: parent.id, name)
         }
     }
 
@@ -102,12 +113,16 @@ final class MountedVolume: FileSystem {
 
     func removeFile(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply) {
         guard let name = FileName(name) else { return reply.failName(name) }
-        answer(reply) { () throws(Fault) in try volume.removeFile(name, in: parent.id) }
+        answer(reply, .unlink, of: parent.id, name) { () throws(Fault) in
+            try volume.removeFile(name, in: parent.id)
+        }
     }
 
     func removeDirectory(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply) {
         guard let name = FileName(name) else { return reply.failName(name) }
-        answer(reply) { () throws(Fault) in try volume.removeDirectory(name, in: parent.id) }
+        answer(reply, .rmdir, of: parent.id, name) { () throws(Fault) in
+            try volume.removeDirectory(name, in: parent.id)
+        }
     }
 
     func rename(
@@ -116,19 +131,31 @@ final class MountedVolume: FileSystem {
     ) {
         guard let name = FileName(name) else { return reply.failName(name) }
         guard let newName = FileName(newName) else { return reply.failName(newName) }
-        answer(reply) { () throws(Fault) in
+        do throws(Fault) {
             try volume.rename(name, in: parent.id, to: newName, in: newParent.id, mode: Descriptor.RenameMode(mode))
+            reply.done()
+        } catch {
+            fail(reply, error, .rename) { rule in
+                let isSource =
+                    volume.refuses(.renameFrom, name, in: parent.id, by: rule)
+                    || mode == .exchanging && volume.refuses(.renameInto, name, in: parent.id, by: rule)
+                return isSource
+                    ? volume.whereabouts(of: parent.id, name) : volume.whereabouts(of: newParent.id, newName)
+            }
         }
     }
 
     // MARK: Answers
 
-    func answer(_ reply: consuming DoneReply, _ body: () throws(Fault) -> Void) {
+    func answer(
+        _ reply: consuming DoneReply, _ call: CallName, of node: NodeID, _ name: FileName? = nil,
+        _ body: () throws(Fault) -> Void
+    ) {
         do throws(Fault) {
             try body()
             reply.done()
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, call, of: node, name)
         }
     }
 }

@@ -143,25 +143,6 @@ public final class Volume: Sendable {
     /// Nodes in memory, for the daemon's status.
     public var knownNodes: Int { table.count }
 
-    /// The path of a file within its device, for the log: `com.example.Notes/Documents/a.txt`.
-    public func path(ofInode inode: UInt64) -> String? {
-        table.known(inode: inode).map { node in
-            table.withNames(of: node) { node in
-                var parts: [String] = []
-                var candidate: Node? = node
-                while let next = candidate {
-                    if let home = next.rare?.home {
-                        parts.append(home.app.text)
-                        break
-                    }
-                    if let name = next.name { parts.append(name.text) }
-                    candidate = next.parent
-                }
-                return parts.reversed().joined(separator: "/")
-            }
-        }
-    }
-
     // MARK: Rules
 
     /// Asks the policy, on the facts that the caller has gathered under the lock under which it acts.

@@ -36,6 +36,7 @@ extension ControlHandler {
 
         add(StatusRequest.self) { (_, _) throws(Complaint) in try device.status() }
         add(AppsRequest.self) { (_, _) throws(Complaint) in try device.apps() }
+        add(EventsRequest.self) { (_, _) throws(Complaint) in try device.events() }
         add(UnlockRequest.self) { (request, _) throws(Complaint) in
             try device.unlock(passcode: request.passcode)
             return Done()

@@ -1,16 +1,22 @@
-// Stored bytes that do not authenticate, in the log: each place once.
+// Stored bytes that do not authenticate, in the log and in the record of events: each place once.
 
+import AppContainer
 import BackingStore
+import ContainerVolume
 import Logging
+import Platform
+import SandboxModel
 import Synchronization
 
 /// Names the file of a damaged place as far as a mount knows it.
 final class CorruptionLog: Sendable {
     private let log: Logger
+    private let events: EventLog
     private let mounts = Mutex<Mounts?>(nil)
 
-    init(log: Logger) {
+    init(log: Logger, events: EventLog) {
         self.log = log
+        self.events = events
     }
 
     func watch(_ mounts: Mounts) {
@@ -18,7 +24,10 @@ final class CorruptionLog: Sendable {
     }
 
     func note(_ corruption: Corruption) {
-        let path = mounts.withLock { $0 }?.path(ofInode: corruption.inode)
+        let place = mounts.withLock { $0 }?.whereabouts(ofInode: corruption.inode)
+        let path = place.map { [$0.app?.text, $0.path].compactMap(\.self).joined(separator: "/") }
         log.error("corrupt \(path ?? "inode \(corruption.inode)"): \(corruption.place)")
+        events.note(
+            Event(.corrupt, app: place?.app?.text, path: place?.path, errno: SystemError.inputOutput.name))
     }
 }

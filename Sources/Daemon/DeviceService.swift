@@ -15,6 +15,7 @@ import SandboxModel
 final class DeviceService: ServedDevice {
     let device: Device
     let log: Logger
+    private let record: EventLog
     let socket: String
     let mounts: Mounts
     let operations = Operations()
@@ -34,14 +35,16 @@ final class DeviceService: ServedDevice {
 
     private init(path: String, runtimeDirectory: String) throws(Complaint) {
         let log = DaemonLog.logger(device: path)
-        let corruptions = CorruptionLog(log: log)
+        let record = EventLog(device: path)
+        let corruptions = CorruptionLog(log: log, events: record)
         let device = try Device.boot(at: path) { corruptions.note($0) }
         self.device = device
         self.log = log
+        self.record = record
         socket = RuntimeDirectory.socketPath(
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
-        mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log)
+        mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log, events: record)
         corruptions.watch(mounts)
         protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, log) }
         warnings =
@@ -67,6 +70,17 @@ final class DeviceService: ServedDevice {
             free.signal()
         }
         return free.wait(timeout: .now() + 15) == .success
+    }
+
+    // MARK: Events
+
+    /// Puts an event into the record that `appcontainer events` prints.
+    func note(_ event: Event) {
+        record.note(event)
+    }
+
+    func events() throws(Complaint) -> [Event] {
+        try EventRecord.entries(of: device.directory.path).map(\.event)
     }
 
     // MARK: State
@@ -132,6 +146,7 @@ final class DeviceService: ServedDevice {
             }
         }
         log.info("installed \(app.identifier)", metadata: ["container": "\(app.data)"])
+        note(Event(.installed, app: app.identifier.text))
         return App(app, mountPoint: nil)
     }
 
@@ -172,7 +187,9 @@ final class DeviceService: ServedDevice {
             let delivery = try device.deliver(request.files, to: app) { report($0, "delivering", to: progress) }
             mounts.noticeDelivery(delivery, to: app)
             log.info("delivered \(delivery.names.count) to \(app)")
-            return delivery.names.map { "Documents/Inbox/\($0.text)" }
+            let paths = delivery.names.map { "Documents/Inbox/\($0.text)" }
+            for path in paths { note(Event(.delivered, app: app.text, path: path)) }
+            return paths
         }
     }
 
@@ -199,6 +216,7 @@ final class DeviceService: ServedDevice {
                 readOnly: request.readOnly ?? false)
         }
         log.info("mounted \(app)", metadata: ["at": "\(mount.mountPoint)"])
+        note(Event(.mounted, app: app.text, path: mount.mountPoint))
         return mount
     }
 

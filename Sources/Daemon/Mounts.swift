@@ -17,7 +17,7 @@ final class Mounts: Sendable {
     private let waiting: Waiting
 
     /// - Parameter privateDirectory: where a privileged daemon keeps the device's own mount.
-    init(device: Device, privateDirectory: String, log: Logger) throws(Complaint) {
+    init(device: Device, privateDirectory: String, log: Logger, events: EventLog) throws(Complaint) {
         self.device = device
         let waiting = Waiting()
         self.waiting = waiting
@@ -29,8 +29,10 @@ final class Mounts: Sendable {
             makeVolume: { view in Volume(view: view, device: root, context: device.context) },
             ended: { mount in
                 log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
+                events.note(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
                 waiting.end(mount.mountPoint)
-            })
+            },
+            refused: { events.note(Event($0)) })
     }
 
     // MARK: Looking
@@ -57,8 +59,8 @@ final class Mounts: Sendable {
         }
     }
 
-    func path(ofInode inode: UInt64) -> String? {
-        table.volumes.lazy.compactMap { $0.path(ofInode: inode) }.first
+    func whereabouts(ofInode inode: UInt64) -> Whereabouts? {
+        table.volumes.lazy.compactMap { $0.whereabouts(ofInode: inode) }.first
     }
 
     func openFile(inode: UInt64) -> EncryptedFile? {

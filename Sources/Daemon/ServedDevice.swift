@@ -10,6 +10,7 @@ public typealias ProgressReport = @Sendable (WorkProgress) -> Bool
 public protocol ServedDevice: Sendable {
     func status() throws(Complaint) -> DeviceStatus
     func apps() throws(Complaint) -> [App]
+    func events() throws(Complaint) -> [Event]
     func unlock(passcode: String) throws(Complaint)
     func lock(_ request: LockRequest) throws(Complaint)
     func restart() throws(Complaint)

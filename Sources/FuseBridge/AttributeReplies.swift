@@ -24,6 +24,7 @@ public struct AttributeReply: ~Copyable, Reply {
 
     public consuming func value(_ value: [UInt8]) { token.sized(value, capacity: capacity) }
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 public struct AttributeNamesReply: ~Copyable, Reply {
@@ -42,6 +43,7 @@ public struct AttributeNamesReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 /// The flags of chattr(1), in the form that the call asked for.
@@ -63,6 +65,7 @@ public struct InodeFlagsReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 /// The two forms of inode flags, FS_*_FL and FS_XFLAG_*, as <linux/fs.h> numbers them.

@@ -46,4 +46,5 @@ public struct DataReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }

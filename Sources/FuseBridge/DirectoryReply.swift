@@ -78,4 +78,5 @@ import Glibc
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }

@@ -17,6 +17,8 @@ public struct KernelNode: RawRepresentable, Hashable, Sendable {
 public struct RequestCaller: Sendable {
     public let user: uid_t
     public let group: gid_t
+    /// The number of the thread that made the call, as gettid(2) has it; 0 for the kernel's own requests, and for a
+    /// caller in a PID namespace that cannot be seen from here.
     public let process: pid_t
 }
 

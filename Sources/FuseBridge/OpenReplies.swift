@@ -54,6 +54,7 @@ public struct OpenReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 public struct CreateReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
@@ -73,4 +74,5 @@ public struct CreateReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }

@@ -39,9 +39,7 @@ private func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
 }
 
 private func caller(_ request: fuse_req_t?) -> RequestCaller {
-    // The context belongs to the request, which is not answered yet.
-    let context = unsafe fuse_req_ctx(request!).pointee
-    return RequestCaller(user: context.uid, group: context.gid, process: context.pid)
+    unsafe RequestCaller(of: request!)
 }
 
 nonisolated func makeOperations() -> fuse_lowlevel_ops {

@@ -53,6 +53,7 @@ public struct EntryReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 public struct AttributesReply: ~Copyable, Reply {
@@ -65,6 +66,7 @@ public struct AttributesReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 /// For requests whose success says no more.
@@ -82,6 +84,7 @@ public struct DoneReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 /// How many bytes were written or copied.
@@ -93,6 +96,7 @@ public struct CountReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 public struct PositionReply: ~Copyable, Reply {
@@ -103,6 +107,7 @@ public struct PositionReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 /// What statfs(2) reports; spaces are counted in blocks.
@@ -146,6 +151,7 @@ public struct StatisticsReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }
 
 /// The target of a symbolic link.
@@ -161,4 +167,5 @@ public struct BytesReply: ~Copyable, Reply {
     }
 
     public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
 }

@@ -16,6 +16,8 @@ import Glibc
         unsafe fuse_reply_err(request, EIO)
     }
 
+    var caller: RequestCaller { unsafe RequestCaller(of: request) }
+
     /// The caller answers at once.
     consuming func take() -> fuse_req_t {
         let request = unsafe self.request
@@ -33,4 +35,14 @@ import Glibc
 public protocol Reply: ~Copyable, Sendable {
     /// - Parameter code: an errno.
     consuming func fail(_ code: Int32)
+    /// Who waits for the answer.
+    var caller: RequestCaller { get }
+}
+
+extension RequestCaller {
+    /// - Parameter request: one that is not answered yet, because its context goes with it.
+    init(of request: fuse_req_t) {
+        let context = unsafe fuse_req_ctx(request).pointee
+        self.init(user: context.uid, group: context.gid, process: context.pid)
+    }
 }

@@ -1,5 +1,6 @@
 // The one place where errno is read. Every system call of the project goes through one of these functions.
 
+import CPlatform
 import Glibc
 public import SandboxModel
 
@@ -26,6 +27,12 @@ extension SystemError {
     public static let range = SystemError(code: ERANGE)
     public static let stale = SystemError(code: ESTALE)
     public static let tooManyLinks = SystemError(code: EMLINK)
+
+    /// The error's name in <errno.h>, such as "EPERM".
+    public var name: String {
+        guard let name = unsafe platform_error_name(code) else { return "\(code)" }
+        return unsafe String(cString: name)
+    }
 
     /// The host's words for the error, such as "No such file or directory".
     public var message: String {

@@ -32,6 +32,7 @@ final class FakeDevice: ServedDevice {
     }
 
     func apps() throws(Complaint) -> [App] { [FakeDevice.app] }
+    func events() throws(Complaint) -> [Event] { [] }
 
     func unlock(passcode: String) throws(Complaint) {
         guard passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }

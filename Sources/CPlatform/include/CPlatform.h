@@ -48,6 +48,9 @@ int platform_status_without_write_times(int fd, void *status);
 unsigned platform_device_major(uint64_t device);
 unsigned platform_device_minor(uint64_t device);
 
+/// "EPERM" for EPERM; null for a number that is no error's.
+const char *platform_error_name(int error);
+
 /// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
 int platform_clone_file(int from, int to);
 

@@ -1,0 +1,76 @@
+// Calls that a rule of the sandbox refuses: told to whoever keeps the record, before the caller has its errno.
+
+public import ContainerVolume
+import FuseBridge
+import Glibc
+public import Platform
+public import SandboxModel
+
+/// A system call by its name in the manual, as far as a rule can refuse it.
+public enum CallName: String, CaseIterable, Sendable {
+    case open, create, read, write, truncate, mkdir, rmdir, unlink, rename, link, symlink, mknod, chmod, chown
+    case utimensat, setxattr, removexattr, setflags, fallocate, lseek, fsync
+    case copyFileRange = "copy_file_range"
+}
+
+/// A system call on a mount that a rule has refused.
+public struct RefusedCall: Sendable {
+    public let rule: Rule
+    public let call: CallName
+    /// What the rule protects. Of a rename or a link that is the side for whose sake it was refused.
+    public let place: Whereabouts
+    /// What the call answers.
+    public let error: SystemError
+    /// The process that called: nil for the kernel itself, which writes late, and for one that cannot be seen.
+    public let process: HostProcess?
+}
+
+extension MountedVolume {
+    /// Answers a call that failed.
+    /// - Parameters:
+    ///   - node: what the call is about, or the directory of `name`.
+    ///   - name: the entry, of a call that names one.
+    func fail<Answer: Reply & ~Copyable>(
+        _ reply: consuming Answer, _ fault: Fault, _ call: CallName, of node: NodeID, _ name: FileName? = nil
+    ) {
+        fail(reply, fault, call) { _ in volume.whereabouts(of: node, name) }
+    }
+
+    func fail<Answer: Reply & ~Copyable>(
+        _ reply: consuming Answer, _ fault: Fault, _ call: CallName, at place: (Rule) -> Whereabouts
+    ) {
+        // The caller waits until the reply is sent: so long it cannot end, and its number is its own.
+        if case .refused(let rule) = fault { note(rule, call, place(rule), fault, of: reply.caller) }
+        reply.fail(fault.errno)
+    }
+
+    private func note(
+        _ rule: Rule, _ call: CallName, _ place: Whereabouts, _ fault: Fault, of caller: RequestCaller
+    ) {
+        let process = caller.process == 0 ? nil : HostProcess(ofThread: caller.process)
+        // What the daemon does on its own mount is nobody's attempt.
+        guard process?.id != getpid() else { return }
+        refused(
+            RefusedCall(
+                rule: rule, call: call, place: place, error: SystemError(code: fault.errno), process: process))
+    }
+}
+
+extension CallName {
+    /// The call behind a change of attributes that was refused. The kernel may put several changes into one request:
+    /// they are asked about in this order, and content is protected from a change of length only.
+    init(_ change: AttributeRequest, _ fault: Fault) {
+        self =
+            if change.size != nil, fault == .refused(.dataProtection) {
+                .truncate
+            } else if change.mode != nil {
+                .chmod
+            } else if change.owner != nil || change.group != nil {
+                .chown
+            } else if change.size != nil {
+                .truncate
+            } else {
+                .utimensat
+            }
+    }
+}

@@ -1,0 +1,62 @@
+// Where a node lies, for people: in whose home, and by which path.
+
+import Platform
+public import SandboxModel
+import SandboxPolicy
+
+/// A place in an app's home, as text.
+public struct Whereabouts: Hashable, Sendable {
+    /// Of a container that several apps share, the one through whose home it was reached first.
+    public let app: ContainerIdentifier?
+    /// Relative to the home; empty for the home itself, and nil for what has no name any more. Bytes that are not
+    /// UTF-8 show as replacement characters.
+    public let path: String?
+}
+
+extension Volume {
+    /// - Parameter name: an entry of the node, where that is meant.
+    public func whereabouts(of node: NodeID, _ name: FileName? = nil) -> Whereabouts {
+        guard let node = table.node(node) else { return Whereabouts(app: nil, path: nil) }
+        return whereabouts(of: node, name)
+    }
+
+    /// - Returns: nil when the node of this inode of the host is not known.
+    public func whereabouts(ofInode inode: UInt64) -> Whereabouts? {
+        table.known(inode: inode).map { whereabouts(of: $0, nil) }
+    }
+
+    private func whereabouts(of node: Node, _ name: FileName?) -> Whereabouts {
+        var names = name.map { [$0] } ?? []
+        // The table's lock is held for moments only: text is made of the names after it.
+        let home = table.withNames(of: node) { node in
+            var candidate: Node? = node
+            while let next = candidate {
+                if let home = next.rare?.home { return home as Home? }
+                if let name = next.name { names.append(name) }
+                candidate = next.parent
+            }
+            return nil
+        }
+        // Removed, it is below no home any more.
+        guard let home else { return Whereabouts(app: root.rare?.home?.app, path: nil) }
+        return Whereabouts(app: home.app, path: names.reversed().map(\.text).joined(separator: "/"))
+    }
+
+    // MARK: Which side of a call was refused
+
+    /// Whether a rule refuses this of a node.
+    public func refuses(_ operation: Operation, _ node: NodeID, by rule: Rule) -> Bool {
+        names.reading {
+            table.node(node).map { SandboxPolicy.refusal(of: operation, in: $0.zone) == rule } ?? false
+        }
+    }
+
+    /// Whether a rule refuses this of an entry, or, for an operation that gives a name, of its directory.
+    public func refuses(_ operation: Operation, _ name: FileName, in parent: NodeID, by rule: Rule) -> Bool {
+        names.reading {
+            guard let parent = table.node(parent) else { return false }
+            let zone = operation.givesName ? parent.zone : zone(of: name, in: parent)
+            return SandboxPolicy.refusal(of: operation, in: zone) == rule
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// Writing the record of events: a line an event, in two files of bounded length.
+
+import AppContainer
+import BackingStore
+import ContainerMount
+import ContainerVolume
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+/// Keeps the record of a device that is served. Whoever notes an event finds it in the record afterwards; where there
+/// is no room for it, it is dropped and counted, and nobody waits.
+final class EventLog: Sendable {
+    /// When the file would grow beyond this, it takes the place of the older one, and another is begun.
+    private let largest: Int64
+    /// nil when the device could not even be opened: nothing is recorded then.
+    private let directory: SharedDescriptor?
+
+    private struct State {
+        var file: SharedDescriptor?
+        /// The file ends in the middle of a line.
+        var isTorn = false
+        var dropped = 0
+    }
+
+    /// Held while a line is written, so that lines keep their order and only one thread changes files.
+    private let state = Mutex(State())
+
+    init(device: String, largest: Int64 = 4 << 20) {
+        directory =
+            if let directory = try? Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY) {
+                SharedDescriptor(directory)
+            } else {
+                nil
+            }
+        self.largest = largest
+    }
+
+    func note(_ event: Event) {
+        guard let directory else { return }
+        state.withLock { state in
+            var event = event
+            event.dropped = state.dropped == 0 ? nil : state.dropped
+            do throws(SystemError) {
+                try write(EventRecord.line(event), to: &state, in: directory.descriptor)
+                state.dropped = 0
+            } catch {
+                state.dropped += 1
+                // Looked at anew with the next event.
+                state.file = nil
+            }
+        }
+    }
+
+    private func write(
+        _ line: [UInt8], to state: inout State, in directory: borrowing Descriptor
+    ) throws(SystemError) {
+        var (file, status) = try current(&state, in: directory)
+        if status.size > 0, status.size + Int64(line.count) > largest {
+            try directory.rename(EventRecord.newer, to: EventRecord.older, in: directory)
+            state.file = nil
+            (file, status) = try current(&state, in: directory)
+        }
+        do throws(SystemError) {
+            try file.descriptor.append(state.isTorn ? [UInt8(ascii: "\n")] + line : line)
+            state.isTorn = false
+        } catch {
+            // A part of the line may have found room.
+            try? file.descriptor.truncate(to: status.size)
+            throw error
+        }
+    }
+
+    /// The file to write to: the one before, unless somebody has removed it meanwhile.
+    private func current(
+        _ state: inout State, in directory: borrowing Descriptor
+    ) throws(SystemError) -> (SharedDescriptor, FileStatus) {
+        if let file = state.file, let status = try? file.descriptor.status(), status.linkCount == 1 {
+            return (file, status)
+        }
+        let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+        let file = try directory.open(EventRecord.newer, flags: flags, mode: 0o600)
+        let status = try file.status()
+        // Root may serve a device whose directory is another user's, who could have it write to any file.
+        guard status.kind == .file, status.linkCount == 1 else { throw .notPermitted }
+        try file.giveToOwner(of: directory)
+        state.isTorn = try EventLog.isTorn(file, length: status.size)
+        let shared = SharedDescriptor(file)
+        state.file = shared
+        return (shared, status)
+    }
+
+    /// Whether a killed process has left half of a line.
+    private static func isTorn(_ file: borrowing Descriptor, length: Int64) throws(SystemError) -> Bool {
+        guard length > 0 else { return false }
+        let last = PageBuffer(count: 1)
+        _ = try file.read(into: last, count: 1, from: length - 1)
+        return last.bytes(0, count: 1) != [UInt8(ascii: "\n")]
+    }
+}
+
+extension Event {
+    init(_ refused: RefusedCall) {
+        self.init(
+            .refused, app: refused.place.app?.text, path: refused.place.path, operation: refused.call.rawValue,
+            pid: refused.process?.id, process: refused.process?.name, rule: refused.rule.rawValue,
+            errno: refused.error.name)
+    }
+}

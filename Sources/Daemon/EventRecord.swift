@@ -1,0 +1,115 @@
+// DEVICE/Events.jsonl and the file before it: their form, and reading them, whether the device is served or not.
+
+public import AppContainer
+import FoundationEssentials
+import Glibc
+import Platform
+public import SandboxModel
+
+/// The record of a device's events, one JSON object a line.
+public enum EventRecord {
+    static let newer: FileName = "Events.jsonl"
+    static let older: FileName = "Events.1.jsonl"
+
+    /// One event of the record.
+    public struct Entry: Sendable {
+        /// As it was written, without the line's end.
+        public let line: String
+        public let event: Event
+    }
+
+    /// All that the record has, the oldest first. What is not an event, such as a line that a killed process did not
+    /// finish, is passed over.
+    /// - Throws: ``Complaint`` when the files cannot be read.
+    public static func entries(of device: String) throws(Complaint) -> [Entry] {
+        let bytes = try Complaint.describe("cannot read the events of \(device)") { () throws(SystemError) in
+            try contents(in: Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
+        }
+        let decoder = JSONDecoder()
+        return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let event = try? decoder.decode(Event.self, from: Data(line)) else { return nil }
+            return Entry(line: String(decoding: line, as: UTF8.self), event: event)
+        }
+    }
+
+    /// Both files, one after the other. The newer one may become the older one at any time: it is opened first, and
+    /// all is done again when it is then found at the other's place.
+    private static func contents(in device: borrowing Descriptor) throws(SystemError) -> [UInt8] {
+        while true {
+            let last = try File(newer, in: device)
+            let first = try File(older, in: device)
+            if let last, let first, last.inode == first.inode { continue }
+            return (first?.bytes ?? []) + (last?.bytes ?? [])
+        }
+    }
+
+    private struct File {
+        let inode: UInt64
+        let bytes: [UInt8]
+
+        /// Both files are bounded; this is for one that somebody else put there.
+        private static let limit = 1 << 26
+
+        /// - Returns: nil when there is no such file.
+        init?(_ name: FileName, in device: borrowing Descriptor) throws(SystemError) {
+            do throws(SystemError) {
+                let file = try device.open(name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                inode = try file.status().inode
+                bytes = try file.readToEnd(limit: File.limit)
+            } catch {
+                guard error == .noEntry else { throw error }
+                return nil
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    /// An event as a line with its end. The keys have the order in which people read them.
+    static func line(_ event: Event) -> [UInt8] {
+        var line = Line()
+        line.add("time", event.time)
+        line.add("event", event.event.rawValue)
+        line.add("app", event.app)
+        line.add("path", event.path)
+        line.add("operation", event.operation)
+        line.add("pid", event.pid)
+        line.add("process", event.process)
+        line.add("rule", event.rule)
+        line.add("errno", event.errno)
+        if let range = event.range {
+            line.add("range", written: "{\"offset\":\(range.offset),\"length\":\(range.length)}")
+        }
+        line.add("dropped", event.dropped)
+        return line.bytes + Array("}\n".utf8)
+    }
+
+    private struct Line {
+        var bytes: [UInt8] = []
+
+        mutating func add(_ key: String, written value: String) {
+            bytes += "\(bytes.isEmpty ? "{" : ",")\"\(key)\":".utf8
+            bytes += value.utf8
+        }
+
+        mutating func add(_ key: String, _ number: (some BinaryInteger)?) {
+            if let number { add(key, written: "\(number)") }
+        }
+
+        mutating func add(_ key: String, _ text: String?) {
+            guard let text else { return }
+            add(key, written: "\"")
+            for byte in text.utf8 {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+                // DEL as well: a terminal shall show a name, and not obey it.
+                case 0..<0x20, 0x7F:
+                    let digits = String(byte, radix: 16)
+                    bytes += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+                default: bytes.append(byte)
+                }
+            }
+            bytes.append(UInt8(ascii: "\""))
+        }
+    }
+}

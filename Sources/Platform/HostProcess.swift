@@ -1,0 +1,27 @@
+// Other processes, as /proc tells of them.
+
+public import Glibc
+
+/// A process of the host, by the number of any of its threads.
+public struct HostProcess: Hashable, Sendable {
+    public let id: pid_t
+    /// What the process calls itself: at most 15 bytes, of which those that are not UTF-8 show as replacement
+    /// characters. Nil where /proc does not show others' processes.
+    public let name: String?
+
+    public init(ofThread thread: pid_t) {
+        let status = (try? HostPath.contents("/proc/\(thread)/status")) ?? []
+        id = HostProcess.process(in: status) ?? thread
+        name = (try? HostPath.contents("/proc/\(id)/comm")).map { name in
+            String(decoding: name.last == UInt8(ascii: "\n") ? name.dropLast() : name[...], as: UTF8.self)
+        }
+    }
+
+    /// The number behind `Tgid:` in /proc/PID/status. A process cannot forge the line: in its name, which comes
+    /// first, a line end is shown as two characters.
+    private static func process(in status: [UInt8]) -> pid_t? {
+        status.split(separator: UInt8(ascii: "\n")).lazy
+            .first { $0.starts(with: "Tgid:".utf8) }
+            .flatMap { pid_t(String(decoding: $0.dropFirst("Tgid:\t".utf8.count), as: UTF8.self)) }
+    }
+}
