@@ -32,7 +32,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(
             name: "Device",
             subcommands: [
-                Create.self, Clone.self, Erase.self, Delete.self, Status.self, Unlock.self, Shutdown.self, Check.self,
+                Create.self, Clone.self, Erase.self, Delete.self, Status.self, Unlock.self, Passcode.self,
+                Shutdown.self, Check.self,
             ]),
         CommandGroup(
             name: "App",

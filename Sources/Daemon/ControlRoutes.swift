@@ -40,6 +40,10 @@ extension ControlHandler {
             try device.unlock(passcode: request.passcode)
             return Done()
         }
+        add(PasscodeRequest.self) { (request, _) throws(Complaint) in
+            try device.passcode(request)
+            return Done()
+        }
         add(InstallRequest.self) { (request, progress) throws(Complaint) in
             try device.install(request, progress: progress)
         }

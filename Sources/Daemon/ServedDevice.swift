@@ -11,6 +11,7 @@ public protocol ServedDevice: Sendable {
     func status() throws(Complaint) -> DeviceStatus
     func apps() throws(Complaint) -> [App]
     func unlock(passcode: String) throws(Complaint)
+    func passcode(_ request: PasscodeRequest) throws(Complaint)
 
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App
     func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint)

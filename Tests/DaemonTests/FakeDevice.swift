@@ -37,6 +37,10 @@ final class FakeDevice: ServedDevice {
         guard passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
     }
 
+    func passcode(_ request: PasscodeRequest) throws(Complaint) {
+        note("passcode \(request.action.rawValue)")
+    }
+
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
         note("install \(request.app)")
         for step in 0..<3 {
