@@ -21,7 +21,7 @@ struct Passcode: AsyncParsableCommand {
             """)
 
     @OptionGroup var device: DeviceArgument
-    @Argument(help: "What to do: set, change or remove.")
+    @Argument(help: "What to do.")
     var action: PasscodeRequest.Action
     @Option(help: "The file whose first line is the present passcode.", completion: .file())
     var oldFile: String?
