@@ -95,6 +95,32 @@ public struct RestartRequest: ControlRequest {
     public init() {}
 }
 
+/// Sets, changes or removes the passcode.
+public struct PasscodeRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "passcode"
+    public static let isRepeatable = false
+
+    public enum Action: String, Codable, CaseIterable, Sendable {
+        /// Gives a device without a passcode `new`; it stays unlocked.
+        case set
+        /// Exchanges `old` for `new`; the device stays as it is.
+        case change
+        /// Takes `old` away; the device is unlocked then.
+        case remove
+    }
+
+    public var action: Action
+    public var old: String?
+    public var new: String?
+
+    public init(_ action: Action, old: String? = nil, new: String? = nil) {
+        self.action = action
+        self.old = old
+        self.new = new
+    }
+}
+
 /// Installs a `.app` directory.
 public struct InstallRequest: ControlRequest {
     public typealias Reply = App

@@ -66,6 +66,20 @@ public struct DeviceClient: Sendable {
         _ = try await send(RestartRequest())
     }
 
+    /// Gives a device without a passcode one.
+    public func setPasscode(_ new: String) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.set, new: new))
+    }
+
+    public func changePasscode(from old: String, to new: String) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.change, old: old, new: new))
+    }
+
+    /// Removes the passcode; the device is unlocked then.
+    public func removePasscode(_ old: String) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.remove, old: old))
+    }
+
     /// Mounts an app's home.
     public func mount(
         _ app: String, at mountPoint: String, allowOther: Bool = false, readOnly: Bool = false

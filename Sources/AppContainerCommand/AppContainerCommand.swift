@@ -33,7 +33,7 @@ struct AppContainerCommand: AsyncParsableCommand {
             name: "Device",
             subcommands: [
                 Create.self, Clone.self, Erase.self, Delete.self, Status.self, Lock.self, Unlock.self, Restart.self,
-                Shutdown.self, Check.self, Events.self,
+                Passcode.self, Shutdown.self, Check.self, Events.self,
             ]),
         CommandGroup(
             name: "App",

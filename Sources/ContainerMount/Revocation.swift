@@ -9,7 +9,7 @@
 // 5. the keys go, and every request that had bytes in its hands is over.
 
 public import BackingStore
-import ContainerVolume
+public import ContainerVolume
 import FuseBridge
 import Glibc
 import Platform
@@ -22,8 +22,7 @@ struct RevokedFile: Sendable {
 
 /// A range of a file that an application wrote while the device locked, and that was refused.
 public struct LostRange: Sendable {
-    /// Within the volume; see ``ContainerVolume/Volume/path(ofInode:)``.
-    public let path: String?
+    public let place: Whereabouts
     public let range: Range<Int64>
 }
 
@@ -83,6 +82,7 @@ extension MountTable {
         RevokedFile.drop(left)
         for superblock in superblocks {
             superblock.session.notifications.drain()
+            superblock.volume.endRestart()
             superblock.session.quiesce()
         }
         follow(unfinished, barrier, all: files, lost)
@@ -138,8 +138,8 @@ extension RevokedFile {
 
     fileprivate static func tellLoss(of files: [RevokedFile], _ lost: (LostRange) -> Void) {
         for revoked in files {
-            guard let (path, range) = revoked.superblock.volume.takeLoss(of: revoked.file.node) else { continue }
-            lost(LostRange(path: path, range: range))
+            guard let (place, range) = revoked.superblock.volume.takeLoss(of: revoked.file.node) else { continue }
+            lost(LostRange(place: place, range: range))
         }
     }
 }

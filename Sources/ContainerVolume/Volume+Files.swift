@@ -42,7 +42,8 @@ extension Volume {
 
     /// Opens a node's content once more: the first to do so opens the backing file. The caller holds `names`.
     func openContent(of node: Node, writing: Bool) throws(Fault) -> OpenFile.Content {
-        if isPast(node) { throw .system(.stale) }
+        // Found by its name, it is to be looked up again; found by an old descriptor, it is what a restart left behind.
+        if isPast(node) { throw .system(isForgetting.load(ordering: .acquiring) ? .stale : .inputOutput) }
         return try openLock(of: node).writing { () throws(Fault) in
             if node.isStale { throw .system(.stale) }
             if let open = node.open {

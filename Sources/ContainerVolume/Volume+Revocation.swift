@@ -37,13 +37,13 @@ extension Volume {
         }
     }
 
-    /// What was written to a file and refused because its key had gone, with the file's path; each time once.
-    public func takeLoss(of node: NodeID) -> (path: String?, range: Range<Int64>)? {
+    /// What was written to a file and refused because its key had gone; each time once.
+    public func takeLoss(of node: NodeID) -> (place: Whereabouts, range: Range<Int64>)? {
         guard let node = table.node(node) else { return nil }
         let lost = openLock(of: node).reading { () -> Range<Int64>? in
             if case .encrypted(let file)? = node.open?.content { file.takeLoss() } else { nil }
         }
-        return lost.map { (path(ofInode: node.inode), $0) }
+        return lost.map { (whereabouts(of: node.id), $0) }
     }
 
     /// Lets nothing that is open be written any more, until ``leaveFilesBehind(_:)``.
@@ -58,17 +58,23 @@ extension Volume {
     public func leaveFilesBehind(_ retire: () -> Void) {
         names.writing {
             retire()
+            isForgetting.store(true, ordering: .releasing)
             epoch.store(table.beginEpoch(), ordering: .releasing)
         }
         isRestarting.store(false, ordering: .sequentiallyConsistent)
     }
 
-    /// Has the kernel look every file's name up again that it knows from before the restart.
+    /// Has the kernel look every file's name up again that it knows from before the restart. It has obeyed when the
+    /// caller says so by ``endRestart()``.
     public func forgetFilesLeftBehind() {
         guard let kernelCache else { return }
         for node in table.files where isPast(node) {
             for (parent, name) in table.names(of: node) { kernelCache.forgetEntry(name, in: parent.id) }
         }
+    }
+
+    public func endRestart() {
+        isForgetting.store(false, ordering: .releasing)
     }
 
     /// The epochs of nodes are numbered; there is no other after the last.

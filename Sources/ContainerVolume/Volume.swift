@@ -35,6 +35,8 @@ public final class Volume: Sendable {
     let epoch = Atomic<UInt16>(0)
     /// Whether a restart is under way: what is open then is not written any more.
     let isRestarting = Atomic<Bool>(false)
+    /// Whether the kernel may still know names of files that a restart has left behind.
+    let isForgetting = Atomic<Bool>(false)
     let passage = Passage()
     private let homes = Mutex<[ContainerIdentifier: Home]>([:])
     private let cache = Mutex<(any KernelCache)?>(nil)

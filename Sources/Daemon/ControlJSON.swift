@@ -49,6 +49,7 @@ enum ControlJSON {
     /// Says that the value of a key is not what belongs there.
     private static func unfit(_ name: String) -> String {
         switch name {
+        case "action": "\"action\" is not set, change or remove"
         case "owner": "\"owner\" is not a user id"
         case "ownerGroup": "\"ownerGroup\" is not a group id"
         default: "\"\(name)\" is not of the right type"

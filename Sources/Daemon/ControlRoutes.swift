@@ -49,6 +49,10 @@ extension ControlHandler {
             try device.restart()
             return Done()
         }
+        add(PasscodeRequest.self) { (request, _) throws(Complaint) in
+            try device.passcode(request)
+            return Done()
+        }
         add(InstallRequest.self) { (request, progress) throws(Complaint) in
             try device.install(request, progress: progress)
         }

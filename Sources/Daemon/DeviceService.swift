@@ -46,7 +46,7 @@ final class DeviceService: ServedDevice {
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
         mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log, events: record)
         corruptions.watch(mounts)
-        protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, log) }
+        protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
         warnings =
             device.keysAreLocked
             ? []
@@ -112,15 +112,28 @@ final class DeviceService: ServedDevice {
         try operations.run { () throws(Complaint) in try protection.restart() }
     }
 
-    private static func note(_ news: Protection.News, _ log: Logger) {
+    private static func note(_ news: Protection.News, _ record: EventLog, _ log: Logger) {
         switch news {
-        case .willBecomeUnavailable: log.info("locking")
-        case .locked: log.info("locked")
-        case .unlocked: log.info("unlocked")
-        case .didBecomeAvailable: break
-        case .restarted: log.info("restarted")
+        case .willBecomeUnavailable:
+            log.info("locking")
+            record.note(Event(.willBecomeUnavailable))
+        case .locked:
+            log.info("locked")
+            record.note(Event(.locked))
+        case .unlocked:
+            log.info("unlocked")
+            record.note(Event(.unlocked))
+        case .didBecomeAvailable: record.note(Event(.didBecomeAvailable))
+        case .restarted:
+            log.info("restarted")
+            record.note(Event(.restarted))
         case .lost(let lost):
-            log.warning("refused \(lost.range) of \(lost.path ?? "a file"): it was written while the device locked")
+            let range = Event.Range(offset: lost.range.lowerBound, length: Int64(lost.range.count))
+            log.warning("refused \(range.length) bytes of \(lost.place.path ?? "a file"), written while the device locked")
+            record.note(
+                Event(
+                    .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,
+                    rule: Rule.dataProtection.rawValue, errno: "EPERM", range: range))
         }
     }
 

@@ -56,10 +56,7 @@ final class Protection: Sendable {
     /// - Throws: ``Complaint`` of kind `noPasscode`, or `lockCancelled` by an unlock during the grace period.
     func lock(now: Bool, waits: Bool) throws(Complaint) {
         guard device.hasPasscode else {
-            throw Complaint(
-                .noPasscode,
-                "\(device.directory.path) has no passcode, and is always unlocked; set one with: "
-                    + "appcontainer passcode \(device.directory.path) set")
+            throw .noPasscode(device.directory.path)
         }
         guard let serial = announce(now: now) else { return }
         if now { return finish(serial) }
@@ -120,6 +117,14 @@ final class Protection: Sendable {
             guard device.hasPasscode else { return }
             try device.unlock(passcode: Array(passcode.utf8))
             becomeUnlocked()
+        }
+    }
+
+    /// Sets, changes or removes the passcode. Without one the device is unlocked.
+    func changePasscode(_ body: (Device) throws(Complaint) -> Void) throws(Complaint) {
+        try changes.withLock { _ throws(Complaint) in
+            try body(device)
+            if !device.hasPasscode { becomeUnlocked() }
         }
     }
 

@@ -42,6 +42,10 @@ final class FakeDevice: ServedDevice {
 
     func restart() throws(Complaint) { note("restart") }
 
+    func passcode(_ request: PasscodeRequest) throws(Complaint) {
+        note("passcode \(request.action.rawValue)")
+    }
+
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
         note("install \(request.app)")
         for step in 0..<3 {

@@ -123,7 +123,7 @@ open-both        EPERM  EPERM  EPERM  ok
 open-append      EPERM  EPERM  EPERM  ok
 open-creat       EPERM  EPERM  EPERM  ok
 open-again       EPERM  EPERM  EPERM  ok
-open-descriptor  ESTALE ESTALE ESTALE ESTALE
+open-descriptor  EIO    EIO    EIO    EIO
 open-direct      EPERM  EPERM  EPERM  ok
 open-path        ok     ok     ok     ok
 creat            EPERM  ok     EPERM  ok
