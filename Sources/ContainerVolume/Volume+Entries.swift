@@ -17,9 +17,10 @@ extension Volume {
             let directory = try directory(parent)
             let protection = try protection(in: parent)
             let status = try onHost { () throws(SystemError) in
-                // An attribute can be set where the directory can be written to; the mode that was asked for comes last.
                 let isPlain = protection == .standard
-                try directory.descriptor.makeDirectory(name, mode: mode & 0o1777 | (isPlain ? 0 : 0o700))
+                // An ordinary user sets attributes of what it may write to; the mode that was asked for comes last.
+                let needed: mode_t = isPlain || daemonUser == 0 ? 0 : 0o700
+                try directory.descriptor.makeDirectory(name, mode: mode & 0o1777 | needed)
                 if !isPlain { try store(protection, name, in: directory) }
                 return try give(name, in: directory, to: caller, mode: mode & 0o7777)
             }

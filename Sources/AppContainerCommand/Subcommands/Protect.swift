@@ -12,13 +12,13 @@ struct Protect: ParsableCommand {
         abstract: "Change the protection class of files, or the one that directories give.",
         discussion: """
             The classes are complete, complete-unless-open, until-first-unlock and none, or Foundation's names for \
-            them. A directory's class is what is made in it gets from then on; with -R, all that is in it now \
-            changes too. No content is written anew.
+            them. What is made in a directory from then on gets the directory's class; with -R, all that is in it \
+            now gets it too. No content is written anew.
             """)
 
     @Flag(name: [.customShort("R"), .long], help: "Change all files and directories below a directory as well.")
     var recursive = false
-    @Argument(help: "The class to give.")
+    @Argument(help: "The class to give.", completion: .list(ProtectionClass.allCases.map(\.shortName)))
     var `class`: String
     @Argument(help: "Paths in mounted homes.", completion: .file())
     var paths: [String]
@@ -62,12 +62,12 @@ private struct HomeTree {
             SharedDescriptor(try Descriptor.openNode(path: path))
         }
         let status = try Complaint.wrap(doing) { () throws(SystemError) in try top.descriptor.status() }
+        guard status.kind == .file || status.kind == .directory else {
+            throw Complaint(.badRequest, "\(path) has no protection class: it is neither a file nor a directory")
+        }
         // On what is mounted inside a home the attribute would be one like any other.
         guard (try? HostPath.status(home.mountPoint).raw.st_dev) == status.raw.st_dev else {
             throw Complaint(.notMounted, "\(path) is not of the app's home, but of what is mounted inside it")
-        }
-        guard status.kind == .file || status.kind == .directory else {
-            throw Complaint(.badRequest, "\(path) has no protection class: it is neither a file nor a directory")
         }
         self.path = path
         self.top = top
@@ -116,6 +116,8 @@ private struct HomeTree {
                         .notAllowed,
                         "\(doing): the device is locked, or a rule of the sandbox keeps it as it is; "
                             + "see: appcontainer inspect \(text(place))"))
+            case .accessDenied:
+                failed(Complaint(.notAllowed, "\(doing): its mode does not let you write to it; change that first"))
             default: failed(Complaint(error, doing: doing))
             }
         }
