@@ -48,7 +48,12 @@ extension Volume {
             if change.mode != nil { try permit(.changeMode, on: node.zone) }
             if change.owner != nil || change.group != nil { try permit(.changeOwner, on: node.zone) }
             if change.size != nil { try permit(.truncate, on: node.zone) }
-            if change.accessTime != nil || change.modificationTime != nil { try permit(.changeTimes, on: node.zone) }
+            // Of what was removed it is the kernel that writes the times down, by itself. A refusal of that it would
+            // report to whoever synchronizes next.
+            let isRemoved = node.rare?.orphan != nil && table.location(of: node) == nil
+            if change.accessTime != nil || change.modificationTime != nil, !isRemoved {
+                try permit(.changeTimes, on: node.zone)
+            }
 
             if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) { return status }
             do throws(Fault) {

@@ -50,6 +50,25 @@ import Testing
         #expect(try json(failure) == #"{"complaint":{"kind":"inUse","message":"it is in use"}}"#)
     }
 
+    @Test func `an event has the keys that apply to it, and no others`() throws {
+        let time = "2026-01-02T03:04:05.678Z"
+        let refused = Event(
+            .refused, time: time, app: "com.example.Notes", path: "Notes.app/a", operation: "open", pid: 7,
+            process: "vi", rule: "sealedBundle", errno: "EPERM", range: Event.Range(offset: 4096, length: 10))
+        let text =
+            #"{"app":"com.example.Notes","errno":"EPERM","event":"refused","operation":"open","path":"Notes.app/a","#
+            + #""pid":7,"process":"vi","range":{"length":10,"offset":4096},"rule":"sealedBundle","time":"\#(time)"}"#
+        #expect(try json(refused) == text)
+        #expect(try decode(Event.self, text) == refused)
+        #expect(try json(Event(.locked, time: time)) == #"{"event":"locked","time":"\#(time)"}"#)
+        let later = try decode(Event.self, #"{"event":"somethingNew","time":"\#(time)","further":[1]}"#)
+        #expect(later.event.rawValue == "somethingNew")
+    }
+
+    @Test func `the time of an event is in UTC, with milliseconds`() {
+        #expect(Event(.locked).time.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+    }
+
     @Test func `progress, result and complaint are lines of their own`() throws {
         let progress = WorkLine<Done>(progress: WorkProgress(activity: "installing", unit: .bytes, done: 1, total: nil))
         #expect(try json(progress) == #"{"progress":{"activity":"installing","done":1,"unit":"bytes"}}"#)
@@ -58,9 +77,10 @@ import Testing
 
     @Test func `every request has a path of its own, and those that must not be repeated say so`() {
         let paths = [
-            StatusRequest.path, ShutdownRequest.path, AppsRequest.path, UnlockRequest.path, PasscodeRequest.path,
-            InstallRequest.path, UninstallRequest.path, ResetRequest.path, EntitleRequest.path, DeliverRequest.path,
-            MountRequest.path, UnmountRequest.path, MountEndRequest.path, InspectRequest.path, CheckRequest.path,
+            StatusRequest.path, ShutdownRequest.path, AppsRequest.path, UnlockRequest.path, LockRequest.path,
+            RestartRequest.path, PasscodeRequest.path, InstallRequest.path, UninstallRequest.path, ResetRequest.path,
+            EntitleRequest.path, DeliverRequest.path, MountRequest.path, UnmountRequest.path, MountEndRequest.path,
+            InspectRequest.path, CheckRequest.path, EventsRequest.path,
         ]
         #expect(Set(paths).count == paths.count)
         #expect(!InstallRequest.isRepeatable && !UninstallRequest.isRepeatable)

@@ -20,6 +20,7 @@ final class MountFixture: Sendable {
     let root: String
     private let context: StoreContext
     private let endings = Mutex<[ContainerIdentifier]>([])
+    private let refusals = Mutex<[RefusedCall]>([])
     private let tables = Mutex<[MountTable]>([])
 
     var device: String { root + "/device, with a comma" }
@@ -57,7 +58,8 @@ final class MountFixture: Sendable {
         let table = MountTable(
             device: device, privateDirectory: root + "/run/private",
             makeVolume: { Volume(view: $0, device: anchor, context: context) },
-            ended: { [weak self] mount in self?.endings.withLock { $0.append(mount.app) } })
+            ended: { [weak self] mount in self?.endings.withLock { $0.append(mount.app) } },
+            refused: { [weak self] call in self?.refusals.withLock { $0.append(call) } })
         tables.withLock { $0.append(table) }
         return table
     }
@@ -67,6 +69,14 @@ final class MountFixture: Sendable {
         for _ in 0..<500 where endings.withLock({ $0.count }) < count { usleep(10_000) }
         usleep(20_000)
         return endings.withLock { $0 }
+    }
+
+    /// What was refused since this was asked last.
+    func refused() -> [RefusedCall] {
+        refusals.withLock { refusals in
+            defer { refusals = [] }
+            return refusals
+        }
     }
 
     /// An app's containers, made when they are not there.

@@ -1,0 +1,141 @@
+// The record of events on disk: whole lines, in order, bounded, and never in the way.
+
+import AppContainer
+import Foundation
+import Platform
+import SandboxModel
+import Testing
+
+@testable import Daemon
+
+@Suite final class EventLogTests {
+    private let device: String
+    private let files = FileManager.default
+
+    init() throws {
+        device = files.temporaryDirectory.appending(path: "events-\(UUID().uuidString)").path
+        try files.createDirectory(atPath: device, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? files.removeItem(atPath: device)
+    }
+
+    private var newer: String { device + "/Events.jsonl" }
+    private var older: String { device + "/Events.1.jsonl" }
+    private func paths() throws -> [String?] { try EventRecord.entries(of: device).map(\.event.path) }
+
+    private func append(_ text: String) throws {
+        let file = try Descriptor.open(path: newer, flags: O_WRONLY | O_APPEND | O_CREAT, mode: 0o600)
+        try file.append(Array(text.utf8))
+    }
+
+    @Test func `a record that was never begun is empty`() throws {
+        #expect(try EventRecord.entries(of: device).isEmpty)
+    }
+
+    @Test func `an event reads as it was noted, as a line with the time first`() throws {
+        var event = Event(
+            .refused, app: "com.example.Notes", path: "a\n\"\\\u{1}\u{7F}\u{FFFD}ü🙂", operation: "open", pid: 7,
+            process: "a b", rule: "inbox", errno: "EPERM", range: Event.Range(offset: 1, length: 2))
+        EventLog(device: device).note(event)
+        let entry = try #require(try EventRecord.entries(of: device).first)
+        #expect(entry.event == event)
+        #expect(
+            entry.line.hasPrefix(#"{"time":"\#(event.time)","event":"refused","app":"com.example.Notes","path":"a"#))
+        #expect(!entry.line.unicodeScalars.contains { $0.value < 32 || $0.value == 127 })
+        event.dropped = 3
+        #expect(try JSONDecoder().decode(Event.self, from: Data(EventRecord.line(event))) == event)
+        #expect(try files.attributesOfItem(atPath: newer)[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func `a file that is full takes the place of the older one`() throws {
+        let log = EventLog(device: device, largest: 4096)
+        for number in 0..<200 {
+            log.note(Event(.locked, path: "\(number)"))
+            for path in [newer, older] where files.fileExists(atPath: path) {
+                #expect(try HostPath.status(path).size <= 4096)
+            }
+        }
+        let numbers = try paths().compactMap { $0.flatMap { Int($0) } }
+        #expect(numbers == Array((200 - numbers.count)..<200), "the last ones, in order, none missing")
+        #expect(numbers.count > 50)
+        // Another process goes on where this one ended.
+        EventLog(device: device, largest: 4096).note(Event(.locked, path: "200"))
+        #expect(try paths().last == "200")
+    }
+
+    @Test func `lines of many threads do not mix, and none is lost, though files change`() throws {
+        let log = EventLog(device: device, largest: 400_000)
+        let reader = try HostThread(name: "reader") { [device] in
+            for _ in 0..<20 {
+                guard let entries = try? EventRecord.entries(of: device) else {
+                    Issue.record("not readable meanwhile")
+                    return
+                }
+                let seen = entries.compactMap(\.event.path)
+                if Set(seen).count != seen.count { Issue.record("an event was seen twice") }
+            }
+        }
+        let writers = try (0..<4).map { writer in
+            try HostThread(name: "writer-\(writer)") {
+                for number in 0..<2500 { log.note(Event(.locked, path: "\(writer) \(number)")) }
+            }
+        }
+        for thread in writers + [reader] { thread.join() }
+        let paths = try paths().compactMap(\.self)
+        #expect(paths.count == 10_000)
+        for writer in 0..<4 {
+            let own = paths.filter { $0.hasPrefix("\(writer) ") }
+            #expect(own == (0..<2500).map { "\(writer) \($0)" }, "in the order in which they were noted")
+        }
+    }
+
+    @Test func `half of a line that a killed process left is passed over`() throws {
+        EventLog(device: device).note(Event(.locked, path: "one"))
+        try append(#"{"time":"2026-01-01T00:00:00.000Z","event":"loc"#)
+        #expect(try paths() == ["one"])
+        EventLog(device: device).note(Event(.locked, path: "two"))
+        try append("no JSON\n[]\n{}\n\n")
+        EventLog(device: device).note(Event(.locked, path: "three"))
+        #expect(try paths() == ["one", "two", "three"])
+    }
+
+    @Test func `what cannot be written is dropped and counted`() throws {
+        let log = EventLog(device: device)
+        try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
+        for _ in 0..<3 { log.note(Event(.locked)) }
+        try files.removeItem(atPath: newer)
+        log.note(Event(.locked))
+        log.note(Event(.unlocked))
+        #expect(try EventRecord.entries(of: device).map(\.event.dropped) == [3, nil])
+        // A device that is gone altogether is no reason to fail either.
+        try files.removeItem(atPath: device)
+        log.note(Event(.locked))
+        EventLog(device: device).note(Event(.locked))
+    }
+
+    @Test func `no link is followed, and no other file written to`() throws {
+        let other = device + "/other"
+        try "kept".write(toFile: other, atomically: false, encoding: .utf8)
+        let log = EventLog(device: device)
+        try files.createSymbolicLink(atPath: newer, withDestinationPath: other)
+        log.note(Event(.locked))
+        try files.removeItem(atPath: newer)
+        try files.linkItem(atPath: other, toPath: newer)
+        log.note(Event(.locked))
+        #expect(try String(contentsOfFile: other, encoding: .utf8) == "kept")
+        try files.removeItem(atPath: newer)
+        log.note(Event(.locked))
+        #expect(try EventRecord.entries(of: device).map(\.event.dropped) == [2])
+    }
+
+    @Test func `a device that was moved keeps its record`() throws {
+        let log = EventLog(device: device)
+        log.note(Event(.locked, path: "one"))
+        try files.moveItem(atPath: device, toPath: device + "-moved")
+        log.note(Event(.locked, path: "two"))
+        try files.moveItem(atPath: device + "-moved", toPath: device)
+        #expect(try paths() == ["one", "two"])
+    }
+}
