@@ -1,21 +1,7 @@
 # Lock, unlock and restart: what each class answers to each call, and that nothing is lost and nothing left.
-# shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
+# shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034,SC2119
 
-# A device with a passcode whose guesses are cheap, mounted and unlocked.
-start_protected() {
-    mkdir -p "$MOUNT"
-    echo 271828 >"$WORK/code"
-    chmod 600 "$WORK/code"
-    appcontainer create "$DEVICE" --passcode-file "$WORK/code" --kdf-cost 1 "$@"
-    appcontainer install "$DEVICE" "$BASE/Notes.app"
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file "$WORK/code"
-}
-unlock() { appcontainer unlock "$DEVICE" --passcode-file "$WORK/code"; }
-state() { appcontainer status "$DEVICE" --json | json state; }
 protection() { timeout 120 /usr/bin/python3 "$BASE/cases/protection.py" "$@"; }
-# classed CLASS DIRECTORY: a directory whose files get the class.
-classed() { mkdir "$2" && appcontainer protect "$1" "$2"; }
-
 # calls_while COLUMNS COMMAND…: descriptors and mappings are made, the command is run, then every call is made.
 calls_while() {
     local columns=$1

@@ -7,7 +7,8 @@ APP=com.example.Notes
 DEVICE=$WORK/device
 MOUNT=$WORK/home
 DOCUMENTS=$MOUNT/Documents
-export WORK BASE HOSTS MOUNT DEVICE DOCUMENTS
+CODE=$WORK/code
+export WORK BASE HOSTS MOUNT DEVICE DOCUMENTS CODE
 
 fail() {
     echo "FAILED: $*" >&2
@@ -88,6 +89,22 @@ as_container_user() {
 act() { ${AS:+runuser -u "$AS" --} "$@"; }
 # Whose container it is.
 owner() { id -u "${AS:-$(id -un)}"; }
+
+# A device with a passcode whose guesses are cheap, mounted and unlocked.
+# start_protected [CREATE-OPTION…]
+# shellcheck disable=SC2120
+start_protected() {
+    mkdir -p "$MOUNT"
+    echo 271828 >"$CODE"
+    chmod 600 "$CODE"
+    appcontainer create "$DEVICE" --passcode-file "$CODE" --kdf-cost 1 "$@"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file "$CODE"
+}
+unlock() { appcontainer unlock "$DEVICE" --passcode-file "$CODE"; }
+state() { appcontainer status "$DEVICE" --json | json state; }
+# classed CLASS DIRECTORY: a directory whose files get the class.
+classed() { mkdir "$2" && appcontainer protect "$1" "$2"; }
 
 stop() {
     appcontainer unmount "$MOUNT"
