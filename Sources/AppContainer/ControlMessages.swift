@@ -72,6 +72,55 @@ public struct UnlockRequest: ControlRequest {
     }
 }
 
+/// Locks the device: after the grace period, unless it is told otherwise.
+public struct LockRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "lock"
+    /// Skips the grace period; false when null.
+    public var now: Bool?
+    /// Whether the answer comes when the device is locked; else when the lock is announced. True when null.
+    public var wait: Bool?
+
+    public init(now: Bool = false, wait: Bool = true) {
+        self.now = now
+        self.wait = wait
+    }
+}
+
+/// Does to the device what a reboot does.
+public struct RestartRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "restart"
+    public static let isRepeatable = false
+    public init() {}
+}
+
+/// Sets, changes or removes the passcode.
+public struct PasscodeRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "passcode"
+    public static let isRepeatable = false
+
+    public enum Action: String, Codable, CaseIterable, Sendable {
+        /// Gives a device without a passcode `new`; it stays unlocked.
+        case set
+        /// Exchanges `old` for `new`; the device stays as it is.
+        case change
+        /// Takes `old` away; the device is unlocked then.
+        case remove
+    }
+
+    public var action: Action
+    public var old: String?
+    public var new: String?
+
+    public init(_ action: Action, old: String? = nil, new: String? = nil) {
+        self.action = action
+        self.old = old
+        self.new = new
+    }
+}
+
 /// Installs a `.app` directory.
 public struct InstallRequest: ControlRequest {
     public typealias Reply = App

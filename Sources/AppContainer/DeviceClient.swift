@@ -51,6 +51,35 @@ public struct DeviceClient: Sendable {
         _ = try await send(UnlockRequest(passcode: passcode))
     }
 
+    /// Locks the device.
+    ///
+    /// - Parameters:
+    ///   - now: skip the grace period.
+    ///   - waiting: return when the device is locked, not when the lock is announced.
+    /// - Throws: an error of kind `noPasscode`, or `lockCancelled` by an unlock during the grace period.
+    public func lock(now: Bool = false, waiting: Bool = true) async throws(DeviceError) {
+        _ = try await send(LockRequest(now: now, wait: waiting))
+    }
+
+    /// Does to the device what a reboot does: with a passcode it is before its first unlock then.
+    public func restart() async throws(DeviceError) {
+        _ = try await send(RestartRequest())
+    }
+
+    /// Gives a device without a passcode one.
+    public func setPasscode(_ new: String) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.set, new: new))
+    }
+
+    public func changePasscode(from old: String, to new: String) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.change, old: old, new: new))
+    }
+
+    /// Removes the passcode; the device is unlocked then.
+    public func removePasscode(_ old: String) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.remove, old: old))
+    }
+
     /// Mounts an app's home.
     public func mount(
         _ app: String, at mountPoint: String, allowOther: Bool = false, readOnly: Bool = false

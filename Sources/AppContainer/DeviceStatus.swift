@@ -9,19 +9,25 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     /// The device's UUID, which a clone does not share.
     public var identifier: String
     public var hasPasscode: Bool
+    /// Seconds until the device is locked; null unless it is locking.
+    public var graceRemaining: Double?
+    /// The protection classes that can be opened now, by Foundation's raw values; none while the device is off.
+    public var readable: [String]
     /// The number of apps installed.
     public var apps: Int
     public var daemon: DaemonStatus
     public var mounts: [Mount]
 
     public init(
-        state: String, device: String, identifier: String, hasPasscode: Bool, apps: Int, daemon: DaemonStatus,
-        mounts: [Mount]
+        state: String, device: String, identifier: String, hasPasscode: Bool, graceRemaining: Double? = nil,
+        readable: [String] = [], apps: Int, daemon: DaemonStatus, mounts: [Mount]
     ) {
         self.state = state
         self.device = device
         self.identifier = identifier
         self.hasPasscode = hasPasscode
+        self.graceRemaining = graceRemaining
+        self.readable = readable
         self.apps = apps
         self.daemon = daemon
         self.mounts = mounts

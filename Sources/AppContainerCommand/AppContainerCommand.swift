@@ -32,15 +32,15 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(
             name: "Device",
             subcommands: [
-                Create.self, Clone.self, Erase.self, Delete.self, Status.self, Unlock.self, Shutdown.self, Check.self,
-                Events.self,
+                Create.self, Clone.self, Erase.self, Delete.self, Status.self, Lock.self, Unlock.self, Restart.self,
+                Passcode.self, Shutdown.self, Check.self, Events.self,
             ]),
         CommandGroup(
             name: "App",
             subcommands: [
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self,
             ]),
-        CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self]),
+        CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self]),
     ]
 
     static func main() async {

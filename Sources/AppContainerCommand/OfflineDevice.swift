@@ -11,7 +11,7 @@ enum OfflineDevice {
     /// The status of a device that nobody serves whom this user can ask.
     static func status(_ path: String) throws(Complaint) -> DeviceStatus {
         let directory = try DeviceDirectory.open(at: path)
-        let keybag = try keybag(of: directory)
+        let keybag = try directory.openKeybag().0
         let foreign = ForeignDaemon(of: path)
         return DeviceStatus(
             state: foreign == nil ? DeviceStatus.off : DeviceStatus.unknown, device: path,
@@ -20,16 +20,7 @@ enum OfflineDevice {
     }
 
     static func hasPasscode(_ path: String) throws(Complaint) -> Bool {
-        try keybag(of: DeviceDirectory.open(at: path)).hasPasscode
-    }
-
-    private static func keybag(of directory: DeviceDirectory) throws(Complaint) -> Keybag {
-        let bytes = try directory.keybag()
-        do throws(KeybagFault) {
-            return try Keybag(decoding: bytes)
-        } catch {
-            throw Complaint(error, path: directory.path)
-        }
+        try DeviceDirectory.open(at: path).openKeybag().0.hasPasscode
     }
 
     /// The apps, with their mounts if the device is on.

@@ -26,6 +26,10 @@ extension DeviceDirectory {
                     let bytes = try DeviceFile(name: name).read(in: root) ?? []
                     try DeviceFile(name: name).replace(with: bytes, in: directory)
                 }
+                // A copy is no new set of guesses at the same passcode.
+                if let attempts = try DeviceFile(name: Name.attempts).read(in: root) {
+                    try DeviceFile(name: Name.attempts).replace(with: attempts, in: directory)
+                }
                 try directory.makePrivateDirectory(Name.staging)
                 try directory.makePrivateDirectory(Name.containers)
                 var copy = TreeCopy(

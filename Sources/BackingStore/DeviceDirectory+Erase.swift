@@ -48,6 +48,8 @@ extension DeviceDirectory {
             for name in [Name.keybag, Name.uidKey] where try keys.exists(name) {
                 try keys.rename(name, to: name, in: root)
             }
+            // What was counted was the old keys' passcode.
+            if try root.exists(Name.attempts) { try root.removeFile(Name.attempts) }
             try DeviceDirectory.makeContainerDirectories(in: root)
             // They name what the erased apps had.
             for name in [Name.events, Name.olderEvents] where try root.exists(name) { _ = try root.removeTree(name) }
@@ -103,7 +105,7 @@ extension DeviceDirectory {
 
     private static func isOwn(_ name: FileName) -> Bool {
         let own = [
-            Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock, Name.staging,
+            Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.attempts, Name.lock, Name.staging,
             Name.containers, Name.erasing, Name.events, Name.olderEvents,
         ]
         let text = name.text

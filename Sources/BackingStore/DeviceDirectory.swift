@@ -24,6 +24,7 @@ public final class DeviceDirectory: Sendable {
         static let sessions: FileName = "Sessions.json"
         static let keybag: FileName = "Keybag"
         static let uidKey: FileName = "UID.key"
+        static let attempts: FileName = "Passcode.json"
         static let lock: FileName = "lock"
         static let staging: FileName = "Staging"
         static let containers: FileName = "Containers"
@@ -90,7 +91,11 @@ public final class DeviceDirectory: Sendable {
                 "\(path) was made by a newer version (format \(format), this one knows \(DeviceRecord.currentFormat)); "
                     + "update appcontainer")
         }
-        return try DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
+        let record = try DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
+        guard record.settings.lockGrace.map(DeviceSettings.lockGraces.contains) ?? true else {
+            throw DeviceRecords.damaged(file)
+        }
+        return record
     }
 
     /// The device that a place is or lies in.
@@ -134,8 +139,15 @@ public final class DeviceDirectory: Sendable {
 
     /// The key that stands for the one fused into a device's chip.
     public func uidKey() throws(Complaint) -> UIDKey {
-        guard let key = UIDKey(try read(Name.uidKey)) else {
-            throw Complaint(.damaged, "\(path)/\(Name.uidKey.text) is damaged; restore it from a copy of the device")
+        let file = "\(path)/\(Name.uidKey.text)"
+        let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
+            try DeviceFile(name: Name.uidKey).read(in: root)
+        }
+        guard let key = bytes.flatMap({ UIDKey($0) }) else {
+            throw Complaint(
+                .damaged,
+                "\(file) is \(bytes == nil ? "missing" : "damaged"), and no file of the device can ever be read again "
+                    + "without it; restore it from a copy of the device")
         }
         return key
     }

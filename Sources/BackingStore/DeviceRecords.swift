@@ -20,9 +20,18 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     /// How slow the derivation of a key from the passcode is; nil for the usual cost.
     public var keyDerivationCost: Int?
 
-    public init(keyDerivationCost: Int? = nil) {
+    /// How many seconds the device stays unlocked after it was told to lock; nil for the usual time.
+    public var lockGrace: Double?
+
+    public static let lockGraces = 0.0...86_400
+
+    public init(keyDerivationCost: Int? = nil, lockGrace: Double? = nil) {
         self.keyDerivationCost = keyDerivationCost
+        self.lockGrace = lockGrace
     }
+
+    /// Ten seconds, as on iOS, where nothing else was chosen.
+    public var lockGraceSeconds: Double { lockGrace ?? 10 }
 }
 
 enum DeviceRecords {
@@ -43,8 +52,12 @@ enum DeviceRecords {
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch {
-            throw Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
+            throw damaged(file)
         }
+    }
+
+    static func damaged(_ file: String) -> Complaint {
+        Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
     }
 
     /// The format alone, which a newer version keeps readable.
@@ -107,7 +120,7 @@ enum DeviceRecords {
             guard let identifier = ContainerIdentifier(app.identifier), let bundleName = FileName(app.bundleName),
                 let bundle = ContainerUUID(app.bundle), let data = ContainerUUID(app.data),
                 groups.count == app.groups.count, iCloud.count == app.iCloud.count
-            else { throw Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device") }
+            else { throw damaged(file) }
             apps.append(
                 InstalledApp(
                     identifier: identifier, bundleName: bundleName, displayName: app.displayName,

@@ -23,15 +23,19 @@ extension EncryptedFile {
         try writePage(header, workspace)
         addedGroups = []
         hasGap = false
-        // The application did not write now: its set-user-ID and set-group-ID bits and the time of its last write stay.
+        try putBack(before, modification: keptModificationTime ?? before.modificationTime)
+    }
+
+    /// The application did not write now: its set-user-ID and set-group-ID bits and the time of its last write stay.
+    func putBack(_ before: FileStatus, modification: timespec) throws(Fault) {
+        let file = self.file
         try onHost { () throws(SystemError) in
             if before.mode & 0o6000 != 0 {
                 try SetIDCapability.raised { () throws(SystemError) in
                     try file.descriptor.changeMode(before.permissions)
                 }
             }
-            try file.descriptor.changeTimes(
-                access: before.raw.st_atim, modification: keptModificationTime ?? before.modificationTime)
+            try file.descriptor.changeTimes(access: before.raw.st_atim, modification: modification)
         }
     }
 

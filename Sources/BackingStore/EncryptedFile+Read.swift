@@ -30,7 +30,10 @@ extension EncryptedFile {
     ///   kernel would show what is missing as zeros.
     public func read(count: Int, from offset: Int64, _ body: (ReadResult) -> Void) throws(Fault) {
         let workspace = context.workspaces.take()
-        defer { context.workspaces.give(workspace) }
+        defer {
+            if isComplete { workspace.wipePlaintext() }
+            context.workspaces.give(workspace)
+        }
         try lock.reading { () throws(Fault) in
             try read(min(count, Workspace.largestTransfer), from: offset, workspace)
         }
@@ -38,6 +41,8 @@ extension EncryptedFile {
     }
 
     private func read(_ count: Int, from offset: Int64, _ workspace: Workspace) throws(Fault) {
+        try requireReading()
+        if let lost, lost.overlaps(offset..<offset + Int64(count)) { throw .system(.inputOutput) }
         let end = min(offset + Int64(count), contentLength)
         guard offset < end else { return }
         let size = Int64(ContentLayout.blockSize)
@@ -50,6 +55,7 @@ extension EncryptedFile {
         let start =
             withTags ? ContentLayout.tagPageOffset(group: firstGroup) : ContentLayout.blockOffset(first)
         let stop = ContentLayout.blockOffset(last) + min(size, contentLength - last * size)
+        workspace.imageCount = Int(stop - start)
         let got = try onHost { () throws(SystemError) in
             try file.descriptor.read(into: workspace.image, count: Int(stop - start), from: start)
         }

@@ -13,7 +13,8 @@ extension EncryptedFile {
         guard newLength >= 0 else { throw .system(.invalid) }
         guard newLength <= ContentLayout.maximumLength else { throw .system(.fileTooLarge) }
         try lock.writing { () throws(Fault) in
-            try context.workspaces.with { workspace throws(Fault) in
+            try requireReading()
+            try withWorkspace { workspace throws(Fault) in
                 try change(workspace) { () throws(Fault) in
                     if newLength < contentLength {
                         try shrink(to: newLength, workspace)
@@ -28,10 +29,10 @@ extension EncryptedFile {
     /// Has the header say that the content ends in a hole, before that is promised to be durable: a block that is written
     /// into the hole afterwards, and lost with the host's power, is otherwise taken for one that was appended.
     func announceHoleAtEnd() throws(Fault) {
-        guard lock.reading({ header.isOpen && hasGap && isWritable }) else { return }
+        guard lock.reading({ header.isOpen && hasGap && isWritable && heldKey != nil }) else { return }
         try lock.writing { () throws(Fault) in
             try context.workspaces.with { workspace throws(Fault) in
-                guard header.isOpen, hasGap, contentLength > 0 else { return }
+                guard header.isOpen, hasGap, contentLength > 0, heldKey != nil else { return }
                 let last = ContentLayout.block(at: contentLength - 1)
                 let page = try tagPage(ContentLayout.group(of: last), workspace)
                 guard page.map({ $0.current(ContentLayout.index(of: last)).length == 0 }) ?? true else { return }
@@ -134,7 +135,8 @@ extension EncryptedFile {
     ///   allocated, as FALLOC_FL_ZERO_RANGE leaves it.
     public func zero(_ offset: Int64, count: Int64, releasing: Bool) throws(Fault) {
         try lock.writing { () throws(Fault) in
-            try context.workspaces.with { workspace throws(Fault) in
+            try requireReading()
+            try withWorkspace { workspace throws(Fault) in
                 try change(workspace) { () throws(Fault) in
                     try zeroRange(offset, min(offset + count, contentLength), releasing: releasing, workspace)
                 }
@@ -207,6 +209,7 @@ extension EncryptedFile {
         guard offset >= 0, count > 0 else { throw .system(.invalid) }
         guard offset <= ContentLayout.maximumLength - count else { throw .system(.fileTooLarge) }
         try lock.writing { () throws(Fault) in
+            try requireReading()
             let start = ContentLayout.tagPageOffset(group: ContentLayout.group(of: ContentLayout.block(at: offset)))
             let end = ContentLayout.backingLength(of: offset + count)
             let file = self.file
@@ -227,6 +230,7 @@ extension EncryptedFile {
     /// - Returns: nil when there is no data behind `offset`. The end of the content counts as a hole.
     public func seek(from offset: Int64, toHole: Bool) throws(Fault) -> Int64? {
         try lock.reading { () throws(Fault) -> Int64? in
+            try requireReading()
             guard offset >= 0, offset < contentLength else { return nil }
             guard mayHaveHoles else { return toHole ? contentLength : offset }
             let workspace = context.workspaces.take()

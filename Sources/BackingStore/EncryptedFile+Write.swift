@@ -23,14 +23,24 @@ extension EncryptedFile {
             throw .system(.fileTooLarge)
         }
         let workspace = context.workspaces.take()
-        defer { context.workspaces.give(workspace) }
+        defer {
+            if isComplete { workspace.wipePlaintext() }
+            context.workspaces.give(workspace)
+        }
         // A closure cannot capture a span, so the lock is taken and given back by hand.
         lock.lockForWriting()
         defer { lock.unlock() }
         let end = offset + Int64(count)
+        do throws(Fault) {
+            try requireWriting()
+        } catch {
+            noteLoss(offset..<end)
+            throw error
+        }
         let headerLength = try prepareGrowth(from: offset, to: end, workspace)
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
+            noteWritten(offset..<end)
             let firstGroup = ContentLayout.group(of: ContentLayout.block(at: offset))
             syncHabit.wrote(ContentLayout.tagPageOffset(group: firstGroup)..<ContentLayout.backingLength(of: end))
             return syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }

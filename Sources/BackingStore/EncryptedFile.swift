@@ -4,6 +4,7 @@ import DataProtection
 public import Glibc
 public import Platform
 public import SandboxModel
+import Synchronization
 
 /// The content of one backing file, open. All descriptors and mappings of the file share one of these.
 ///
@@ -11,7 +12,6 @@ public import SandboxModel
 /// volume's locks and above those of the page cache and the workspace pool.
 public final class EncryptedFile: @unchecked Sendable {
     let context: StoreContext
-    let key: FileKey
     let identity: FileIdentity
     public let inode: UInt64
     let lock = ReadWriteLock()
@@ -21,8 +21,18 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Whether opening found another length than `stat` had told: the kernel must then learn of a new node.
     public private(set) var lengthWasSettled = false
 
+    /// Whether the content is of class A: what the paths of reading and writing look at.
+    let complete: Atomic<Bool>
+
     // MARK: Guarded by `lock`
 
+    /// What may be done with the content now, whatever the descriptors' modes.
+    var access = Access.full
+    /// nil once it was taken away.
+    var heldKey: FileKey?
+    /// What was written and did not get here, because the key had gone; see ``noteLoss(_:)``.
+    var lost: Range<Int64>?
+    var isLossTold = true
     /// The backing file.
     var file: SharedDescriptor
     var isWritable: Bool
@@ -43,13 +53,18 @@ public final class EncryptedFile: @unchecked Sendable {
         isWritable: Bool, header: ContentPage
     ) {
         self.context = context
-        self.key = key
+        heldKey = key
+        complete = Atomic(header.protectionRawValue == ProtectionClass.complete.rawValue)
         self.identity = identity
         self.inode = inode
         self.file = file
         self.isWritable = isWritable
         self.header = header
         contentLength = header.length
+    }
+
+    deinit {
+        context.content.remove(ObjectIdentifier(self))
     }
 
     public var length: Int64 { lock.reading { contentLength } }
@@ -92,9 +107,13 @@ public final class EncryptedFile: @unchecked Sendable {
         let content = EncryptedFile(
             context: context, key: made.0, identity: header.identity, inode: inode, file: file,
             isWritable: isWritable, header: header)
+        try context.content.add(content)
         guard isWritable else { return content }
-        try context.workspaces.with { workspace throws(Fault) in
-            try content.writePage(header, workspace)
+        try content.lock.writing { () throws(Fault) in
+            try content.requireWriting()
+            try context.workspaces.with { workspace throws(Fault) in
+                try content.writePage(header, workspace)
+            }
         }
         return content
     }
@@ -140,11 +159,15 @@ public final class EncryptedFile: @unchecked Sendable {
         let content = EncryptedFile(
             context: context, key: key, identity: header.identity, inode: status.inode, file: file,
             isWritable: isWritable, header: header)
-        // Nobody else has the file yet: its lock is not needed.
-        try context.workspaces.with { workspace throws(Fault) in
-            guard content.authenticates(header, workspace) else { throw corrupt(.header) }
-            try content.settleSlots(of: header, workspace)
-            try content.settle(backingLength: status.size, workspace)
+        try context.content.add(content)
+        // Nobody else uses the file yet. Only its key may be taken away meanwhile, hence the lock.
+        try content.lock.writing { () throws(Fault) in
+            try content.requireReading()
+            try content.withWorkspace { workspace throws(Fault) in
+                guard content.authenticates(header, workspace) else { throw corrupt(.header) }
+                try content.settleSlots(of: header, workspace)
+                try content.settle(backingLength: status.size, workspace)
+            }
         }
         content.lengthWasSettled = content.contentLength != ContentLayout.length(ofBacking: status.size)
         return content
@@ -208,7 +231,8 @@ public final class EncryptedFile: @unchecked Sendable {
     /// could write is closed.
     public func commit() throws(Fault) {
         try lock.writing { () throws(Fault) in
-            if header.isOpen {
+            // Without its key the header stays open, and is settled when the file is opened next.
+            if header.isOpen, heldKey != nil {
                 try context.workspaces.with { workspace throws(Fault) in try commitStructure(workspace) }
             } else {
                 try writeModificationTime()

@@ -60,9 +60,11 @@ public struct Corruption: Hashable, Sendable {
         case length
         case group(Int)
         case block(Int64)
+        /// What a directory gives to what is made in it.
+        case directoryClass
     }
 
-    /// Inode number of the backing file.
+    /// Inode number of the backing file or directory.
     public let inode: UInt64
     public let place: Place
 }
@@ -71,25 +73,36 @@ public struct Corruption: Hashable, Sendable {
 public final class StoreContext: Sendable {
     public let keys: KeyRing
     public let history: SessionHistory
-    let workspaces = WorkspacePool()
+    /// The content that is open, whoever in this process has it open.
+    public let content: OpenContent
+    let workspaces: WorkspacePool
     private let report: @Sendable (Corruption) -> Void
     private let reported = Mutex<Set<Corruption>>([])
     private let disturbed = Atomic<Bool>(false)
-    private let state: Atomic<UInt8>
 
     /// - Parameter report: told once of each place that does not authenticate.
     public init(keys: KeyRing, history: SessionHistory, report: @escaping @Sendable (Corruption) -> Void) {
         self.keys = keys
         self.history = history
         self.report = report
-        state = Atomic(keys.isAvailable(.complete) ? DeviceState.unlocked.number : DeviceState.beforeFirstUnlock.number)
+        workspaces = WorkspacePool()
+        content = OpenContent(keys: keys, workspaces: workspaces)
+    }
+
+    /// A context of the same device that reports to somebody else.
+    public init(sharing other: StoreContext, report: @escaping @Sendable (Corruption) -> Void) {
+        keys = other.keys
+        history = other.history
+        content = other.content
+        workspaces = other.workspaces
+        self.report = report
     }
 
     /// What the policy is asked with. The keys of a class are in the ring for as long as the state allows it, and, while
     /// the device locks, for as long as it takes to write out what the kernel holds.
     public var deviceState: DeviceState {
-        get { DeviceState(number: state.load(ordering: .acquiring)) }
-        set { state.store(newValue.number, ordering: .releasing) }
+        get { content.deviceState }
+        set { content.deviceState = newValue }
     }
 
     func note(_ corruption: Corruption) {
@@ -111,27 +124,5 @@ public final class StoreContext: Sendable {
     /// Whether a page of this session may disagree with the blocks it describes.
     func isUncertain(_ session: UInt32) -> Bool {
         session == history.current ? isDisturbed : history.ending(of: session) != .orderly
-    }
-}
-
-extension DeviceState {
-    /// As an atomic holds it.
-    fileprivate var number: UInt8 {
-        switch self {
-        case .beforeFirstUnlock: 0
-        case .unlocked: 1
-        case .locking: 2
-        case .locked: 3
-        }
-    }
-
-    fileprivate init(number: UInt8) {
-        self =
-            switch number {
-            case 0: .beforeFirstUnlock
-            case 1: .unlocked
-            case 2: .locking
-            default: .locked
-            }
     }
 }

@@ -14,6 +14,8 @@ public final class Workspace: @unchecked Sendable {
     let cipher = BlockCipher()
     /// The image of a stretch of the backing file.
     let image = PageBuffer(count: largestTransfer + sparePages * PageBuffer.pageSize)
+    /// Bytes of the image that were read last.
+    var imageCount = 0
     /// One block of plaintext that is being put together.
     let block = PageBuffer(count: ContentLayout.blockSize)
 
@@ -27,9 +29,18 @@ public final class Workspace: @unchecked Sendable {
     static let zeros = PageBuffer(count: 64 * 1024)
 
     private(set) var segments: [Segment] = []
+    /// The pool's when it was taken.
+    fileprivate var generation: UInt64 = 0
 
     fileprivate init() {
         segments.reserveCapacity(512)
+    }
+
+    /// Zeroes what was read, and the block that was put together: plaintext that must not stay in memory.
+    func wipePlaintext() {
+        image.wipe(0, count: imageCount)
+        imageCount = 0
+        block.wipe(0, count: block.count)
     }
 
     func clearSegments() {
@@ -57,15 +68,43 @@ public final class Workspace: @unchecked Sendable {
 /// The workspaces of a device. A thread takes one for a call and gives it back; as many exist as calls ran at once.
 final class WorkspacePool: Sendable {
     // Lock order: innermost; nothing else is taken while it is held.
-    private let idle = Mutex<[Workspace]>([])
+    private struct State {
+        var idle: [Workspace] = []
+        /// Raised by each wipe.
+        var generation: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
 
     func take() -> Workspace {
-        idle.withLock { $0.popLast() } ?? Workspace()
+        state.withLock { state in
+            let workspace = state.idle.popLast() ?? Workspace()
+            workspace.generation = state.generation
+            return workspace
+        }
     }
 
     func give(_ workspace: Workspace) {
         workspace.clearSegments()
-        idle.withLock { $0.append(workspace) }
+        let isKept = state.withLock { state in
+            guard workspace.generation == state.generation else { return false }
+            state.idle.append(workspace)
+            return true
+        }
+        // A wipe came while it was in use: it goes, and with it what its cipher holds.
+        if !isKept { workspace.cipher.wipe() }
+    }
+
+    /// Has no key schedule stay behind: in what is idle at once, in what is in use when it is given back.
+    func wipe() {
+        // Taken out for the time: nobody may come to use one that is being wiped.
+        let idle = state.withLock { state in
+            state.generation += 1
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for workspace in idle { workspace.cipher.wipe() }
+        state.withLock { $0.idle += idle }
     }
 
     @inline(__always)

@@ -107,6 +107,8 @@ final class DeviceMount: Sendable {
         }
     }
 
+    var superblock: Superblock { Superblock(volume: volume, session: session, entrance: whole) }
+
     /// Writes out what the kernel holds.
     func synchronize() {
         MountPoint.synchronize(whole)

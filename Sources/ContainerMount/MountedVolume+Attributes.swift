@@ -9,7 +9,7 @@ import SandboxModel
 extension MountedVolume {
     func attributes(of node: KernelNode, handle: FileHandle?, reply: consuming AttributesReply) {
         do throws(Fault) {
-            reply.attributes(try volume.status(of: node.id, handle: handle), timeout: Trust.attributes)
+            send(try volume.status(of: node.id, handle: handle), of: node, reply)
         } catch {
             // No rule keeps anybody from looking. With a handle it is write(2) that asks, for the file's end.
             fail(reply, error, .write, of: node.id)
@@ -20,12 +20,15 @@ extension MountedVolume {
         _ change: AttributeRequest, of node: KernelNode, handle: FileHandle?, reply: consuming AttributesReply
     ) {
         do throws(Fault) {
-            reply.attributes(
-                try volume.setAttributes(AttributeChange(change), of: node.id, handle: handle),
-                timeout: Trust.attributes)
+            send(try volume.setAttributes(AttributeChange(change), of: node.id, handle: handle), of: node, reply)
         } catch {
             fail(reply, error, CallName(change, error), of: node.id)
         }
+    }
+
+    private func send(_ status: FileStatus, of node: KernelNode, _ reply: consuming AttributesReply) {
+        let keeps = volume.keepsAttributes(of: node.id, status)
+        reply.attributes(status, timeout: keeps ? Trust.attributes : 0)
     }
 
     func attribute(_ name: [UInt8], of node: KernelNode, reply: consuming AttributeReply) {

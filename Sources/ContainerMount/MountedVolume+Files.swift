@@ -57,6 +57,8 @@ extension MountedVolume {
         }
     }
 
+    func leavesNoTrace(_ handle: FileHandle) -> Bool { handle.isComplete }
+
     func close(_ handle: FileHandle) {
         volume.close(handle)
     }

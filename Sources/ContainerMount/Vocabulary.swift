@@ -26,7 +26,8 @@ extension KernelEntry {
     init(_ entry: Entry) {
         self.init(
             node: KernelNode(entry.node), generation: entry.generation, status: entry.status,
-            nameTimeout: Trust.name, attributeTimeout: Trust.attributes)
+            nameTimeout: entry.keepsName ? Trust.name : 0,
+            attributeTimeout: entry.keepsAttributes ? Trust.attributes : 0)
     }
 }
 

@@ -10,7 +10,7 @@ public import SandboxModel
 /// - `parent`, `name`, `rare`, `zone`: change under the volume's names lock held exclusively, or, where a further
 ///   name becomes known, under the table's lock; read under either. A name does not move while the names lock is held.
 /// - `lookups`, `children`: the table's lock.
-/// - `open`: the volume's open lock of the node.
+/// - `open`, `isStale`: the volume's open lock of the node.
 /// - `directory`: the directory cache's lock.
 final class Node: @unchecked Sendable {
     enum Kind: UInt8 {
@@ -33,6 +33,10 @@ final class Node: @unchecked Sendable {
     let names = GivenNames()
     let kind: Kind
     var zone: Zone
+    /// Whether the kernel has a wrong idea of the file's length, so that it must look the name up again.
+    var isStale = false
+    /// Changes under the open lock of the node.
+    let protection = KnownClass()
 
     var parent: Node?
     var name: FileName?
@@ -73,6 +77,10 @@ final class Node: @unchecked Sendable {
         case .file, .symbolicLink, .special: false
         }
     }
+
+    /// Whether it has a protection class: a file's own, or the one that a directory gives to what is made in it. The
+    /// bundle is stored as it is, and the top level and what is put together below it hold nothing of their own.
+    var hasProtection: Bool { (kind == .file || kind == .directory) && zone != .bundle }
 
     /// Whether extended attributes can be kept with it.
     var holdsAttributes: Bool { kind == .file || kind == .directory || kind == .home }
@@ -123,6 +131,11 @@ public final class FileHandle: Sendable {
     }
 
     public var nodeID: NodeID { node.id }
+
+    /// Whether the content is of class A.
+    public var isComplete: Bool {
+        if case .encrypted(let file) = content { file.isComplete } else { false }
+    }
 }
 
 extension OpenFile.Content: @unchecked Sendable {}

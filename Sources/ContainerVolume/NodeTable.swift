@@ -13,6 +13,8 @@ final class NodeTable: Sendable {
         var byInode: [UInt64: UInt32] = [:]
         var generation: UInt32 = 0
         var epoch: UInt16 = 0
+        /// Slots of files of class A or B that were opened: the kernel may hold pages of them.
+        var protected: Set<UInt32> = []
     }
 
     private let state: Mutex<State>
@@ -47,7 +49,7 @@ final class NodeTable: Sendable {
     ) -> Node {
         state.withLock { state in
             if let slot = state.byInode[inode], let node = state.slots[Int(slot)], node.kind == kind,
-                node.id.epoch == state.epoch
+                kind != .file || node.id.epoch == state.epoch
             {
                 node.lookups += 1
                 State.addName(parent, name, to: node)
@@ -95,7 +97,52 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// Looks a known node up once more.
+    /// - Returns: nil when it is not known any more.
+    func lookUpAgain(_ id: NodeID) -> Node? {
+        state.withLock { state in
+            guard state.slots.indices.contains(Int(id.slot)), let node = state.slots[Int(id.slot)], node.id == id else {
+                return nil
+            }
+            node.lookups += 1
+            return node
+        }
+    }
+
+    // MARK: What the kernel may hold pages of
+
+    func noteProtected(_ node: Node) {
+        state.withLock { _ = $0.protected.insert(UInt32(truncatingIfNeeded: node.id.slot)) }
+    }
+
+    /// The files of class A or B that were opened since the kernel knows them.
+    var protectedFiles: [Node] {
+        state.withLock { state in state.protected.compactMap { state.slots[Int($0)] } }
+    }
+
+    /// Every regular file that is known.
+    var files: [Node] {
+        state.withLock { state in state.slots.compactMap { $0?.kind == .file ? $0 : nil } }
+    }
+
+    /// Gives every regular file that is looked up from now on a new node.
+    /// - Returns: the epoch that has begun.
+    func beginEpoch() -> UInt16 {
+        state.withLock { state in
+            state.epoch &+= 1
+            return state.epoch
+        }
+    }
+
     // MARK: Names
+
+    /// Every directory and name by which a node is known.
+    func names(of node: Node) -> [(parent: Node, name: FileName)] {
+        state.withLock { _ in
+            guard let parent = node.parent, let name = node.name else { return [] }
+            return [(parent, name)] + (node.rare?.furtherNames ?? [])
+        }
+    }
 
     func withNames<Result>(of node: Node, _ body: (Node) -> Result) -> Result {
         state.withLock { _ in body(node) }
@@ -221,6 +268,7 @@ extension NodeTable.State {
             let slot = Int(node.id.slot)
             guard slots[slot] === node else { return }
             slots[slot] = nil
+            if !protected.isEmpty { protected.remove(UInt32(slot)) }
             free.append(UInt32(slot))
             if byInode[node.inode] == UInt32(slot) { byInode[node.inode] = nil }
             gone.append(node)

@@ -28,6 +28,8 @@ extension Volume {
     /// - Parameter handle: an open descriptor of the node, where the kernel names one.
     public func status(of node: NodeID, handle: FileHandle?) throws(Fault) -> FileStatus {
         if let handle {
+            // With a handle the kernel asks before it writes, which is refused by this; fstat(2) comes without one.
+            try requireContent(handle, for: .write)
             let status = try hostStatus(of: handle.content)
             let node = handle.node
             return names.reading {
@@ -140,6 +142,7 @@ extension Volume {
     private func truncate(_ node: Node, to size: Int64, _ handle: FileHandle?) throws(Fault) {
         guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .invalid) }
         if let handle, handle.canWrite {
+            try requireContent(handle, for: .truncate)
             guard case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
             return try file.truncate(to: size)
         }
@@ -170,7 +173,7 @@ extension Place {
         }
     }
 
-    fileprivate func changeMode(_ mode: mode_t) throws(SystemError) {
+    func changeMode(_ mode: mode_t) throws(SystemError) {
         switch self {
         case .entry(let directory, let name): try directory.descriptor.changeMode(of: name, to: mode)
         case .descriptor(let node): try node.descriptor.changeModeOfNamed(mode)

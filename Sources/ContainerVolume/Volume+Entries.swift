@@ -15,11 +15,32 @@ extension Volume {
             try permit(.makeDirectory, on: parent.zone)
             try permit(name: name, in: parent.zone)
             let directory = try directory(parent)
+            let protection = try protection(in: parent)
             let status = try onHost { () throws(SystemError) in
-                try directory.descriptor.makeDirectory(name, mode: mode & 0o1777)
+                let isPlain = protection == .standard
+                // An ordinary user sets attributes of what it may write to; the mode that was asked for comes last.
+                let needed: mode_t = isPlain || daemonUser == 0 ? 0 : 0o700
+                try directory.descriptor.makeDirectory(name, mode: mode & 0o1777 | needed)
+                if !isPlain { try store(protection, name, in: directory) }
                 return try give(name, in: directory, to: caller, mode: mode & 0o7777)
             }
-            return entry(status, name, parent, isNew: true)
+            let entry = entry(status, name, parent, isNew: true)
+            // One directory, one class: nobody has changed it yet who would not change it here.
+            _ = table.node(entry.node)?.protection.learn(protection)
+            return entry
+        }
+    }
+
+    /// Has a new directory give what its parent gives, wherever it is moved.
+    private func store(
+        _ protection: ProtectionClass, _ name: FileName, in directory: SharedDescriptor
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try Place.entry(directory, name).storeClass(protection)
+        } catch {
+            // The entry was never acknowledged: it must not stay behind with another class.
+            try? directory.descriptor.removeDirectory(name)
+            throw error
         }
     }
 

@@ -12,6 +12,7 @@ public import SandboxModel
 private enum AttributeName {
     /// Kept on the host under this name.
     case stored([UInt8])
+    case protection
     /// Reserved for what this filesystem computes.
     case computed
     case capability
@@ -23,7 +24,9 @@ private enum AttributeName {
     private static let maximumLength = 255
 
     init(_ name: [UInt8]) {
-        if name.starts(with: "user.appcontainer.".utf8) {
+        if name.elementsEqual(ProtectionClass.attributeName.utf8) {
+            self = .protection
+        } else if name.starts(with: "user.appcontainer.".utf8) {
             self = .computed
         } else if name.starts(with: "user.".utf8), name.count > 5 {
             self = .stored(name)
@@ -39,6 +42,9 @@ private enum AttributeName {
 }
 
 extension Volume {
+    /// XATTR_CREATE of <linux/xattr.h>, which Glibc's module does not have.
+    private static let createFlag: Int32 = 1
+
     /// - Throws: ENODATA when the attribute is not there; EOPNOTSUPP for a namespace that is not served.
     public func attribute(_ name: [UInt8], of node: NodeID) throws(Fault) -> [UInt8] {
         // The kernel asks for this one before it writes: the answer costs no look at the node.
@@ -46,6 +52,11 @@ extension Volume {
         case .capability, .computed: throw .system(.noAttribute)
         case .unsupported: throw .system(.notSupported)
         case .tooLong: throw .system(.range)
+        case .protection:
+            return try names.reading { () throws(Fault) in
+                guard let protection = try protection(of: try self.node(node)) else { throw .system(.noAttribute) }
+                return Array(protection.foundationName.utf8)
+            }
         case .stored(let stored):
             return try names.reading { () throws(Fault) in
                 let node = try self.node(node)
@@ -73,6 +84,8 @@ extension Volume {
             let stored: [UInt8]
             switch AttributeName(name) {
             case .stored(let name): stored = name
+            case .protection:
+                return try setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
             case .computed: throw .refused(.computedAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
@@ -102,6 +115,7 @@ extension Volume {
             let stored: [UInt8]
             switch AttributeName(name) {
             case .stored(let name): stored = name
+            case .protection: return try removeProtection(of: node)
             case .computed: throw .refused(.computedAttribute)
             case .capability: throw .system(.noAttribute)
             case .unsupported: throw .system(.notSupported)
@@ -125,10 +139,13 @@ extension Volume {
             let all = try onHost { () throws(SystemError) in
                 try place.withAttributes { holder throws(SystemError) in try holder.names() }
             }
-            return all.filter { name in
+            let listed = all.filter { name in
                 if case .stored(name) = AttributeName(name) { return true }
                 return false
             }
+            // A damaged file has no class to tell, and the other names all the same.
+            let listsProtection = (try? self.listsProtection(of: node)) ?? false
+            return listsProtection ? listed + [Array(ProtectionClass.attributeName.utf8)] : listed
         }
     }
 
@@ -164,7 +181,7 @@ extension Volume {
 }
 
 extension Place {
-    fileprivate func withAttributes<Result>(
+    func withAttributes<Result>(
         _ body: (AttributeHolder) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
         switch self {

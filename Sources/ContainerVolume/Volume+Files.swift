@@ -4,6 +4,8 @@ public import BackingStore
 public import Glibc
 import Platform
 public import SandboxModel
+import SandboxPolicy
+import Synchronization
 
 extension Volume {
     // MARK: Opening
@@ -40,8 +42,12 @@ extension Volume {
 
     /// Opens a node's content once more: the first to do so opens the backing file. The caller holds `names`.
     func openContent(of node: Node, writing: Bool) throws(Fault) -> OpenFile.Content {
-        try openLock(of: node).writing { () throws(Fault) in
+        // Found by its name, it is to be looked up again; found by an old descriptor, it is what a restart left behind.
+        if isPast(node) { throw .system(isForgetting.load(ordering: .acquiring) ? .stale : .inputOutput) }
+        return try openLock(of: node).writing { () throws(Fault) in
+            if node.isStale { throw .system(.stale) }
             if let open = node.open {
+                try requireOpening(open.content)
                 if writing, case .encrypted(let file) = open.content, !file.canWrite {
                     file.adopt(writable: try openBacking(of: node, writing: true).0)
                 }
@@ -69,9 +75,35 @@ extension Volume {
                     throw .system(.stale)
                 }
                 content = .encrypted(file)
+                try requireOpening(content)
+                noteProtected(node, file)
             }
             adopt(content, into: node, writing: writing)
             return content
+        }
+    }
+
+    /// Whether the state of the device lets the content be opened, though somebody else may have it open.
+    private func requireOpening(_ content: OpenFile.Content) throws(Fault) {
+        guard case .encrypted(let file) = content else { return }
+        let refusal = SandboxPolicy.refusal(of: .read, protection: file.protection, state: context.deviceState)
+        if let refusal { throw .refused(refusal) }
+    }
+
+    /// Whether a descriptor opened before still reaches its content.
+    func requireContent(_ handle: FileHandle, for operation: Operation) throws(Fault) {
+        if isPast(handle.node) || isRestarting.load(ordering: .relaxed) { throw .system(.inputOutput) }
+        guard case .encrypted(let file) = handle.content else { return }
+        let refusal = SandboxPolicy.refusal(
+            of: operation, protection: file.protection, state: context.deviceState, opened: true)
+        if let refusal { throw .refused(refusal) }
+    }
+
+    /// Remembers that the kernel comes to hold pages that it must not keep when the device locks.
+    func noteProtected(_ node: Node, _ file: EncryptedFile) {
+        switch file.protection {
+        case .complete, .completeUnlessOpen: table.noteProtected(node)
+        case .completeUntilFirstUserAuthentication, .none: break
         }
     }
 
@@ -92,13 +124,26 @@ extension Volume {
                 // A header that stays open is settled when the file is opened next.
                 try? file.commit()
             }
-            if open.handles == 0 { node.open = nil }
+            guard open.handles == 0 else { return }
+            node.open = nil
+            if case .encrypted(let file) = open.content { letGo(of: file, node) }
         }
+    }
+
+    /// Has the kernel forget what it should not keep of a file that was closed. The caller holds the node's open lock.
+    private func letGo(of file: EncryptedFile, _ node: Node) {
+        // Nobody can open it before the next unlock: the kernel need not keep what it read.
+        if !context.deviceState.canOpen(file.protection) { kernelCache?.forgetContent(of: node.id) }
+        guard file.hasLoss else { return }
+        // The kernel counts what was lost to the length for as long as it knows the node: it is to know another.
+        node.isStale = true
+        table.renew(node)
+        for (parent, name) in table.names(of: node) { kernelCache?.forgetEntry(name, in: parent.id) }
     }
 
     /// Opens the backing file, for writing where that can be: writes come late, and any opening may have to finish
     /// what a killed process left.
-    private func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
+    func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
         let place = try place(of: node)
         return try onHost { () throws(SystemError) in
             if node.zone == .bundle { return (SharedDescriptor(try place.open(flags: O_RDONLY)), false) }
@@ -125,6 +170,12 @@ extension Volume {
             try permit(.create, on: parent.zone)
             try permit(name: name, in: parent.zone)
             let directory = try directory(parent)
+            let protection = try protection(in: parent)
+            if let rule = SandboxPolicy.refusal(of: .create, protection: protection, state: context.deviceState),
+                (try? directory.descriptor.status(of: name)) == nil
+            {
+                throw .refused(rule)
+            }
             let backing: SharedDescriptor
             do throws(SystemError) {
                 backing = SharedDescriptor(
@@ -142,7 +193,7 @@ extension Volume {
                 }
             }
             do throws(Fault) {
-                return try fill(backing, name, parent, directory, mode, flags, caller)
+                return try fill(backing, protection, name, parent, directory, mode, flags, caller)
             } catch {
                 // Nothing was acknowledged, and no name may be left behind.
                 try? directory.descriptor.removeFile(name)
@@ -152,8 +203,8 @@ extension Volume {
     }
 
     private func fill(
-        _ backing: SharedDescriptor, _ name: FileName, _ parent: Node, _ directory: SharedDescriptor, _ mode: mode_t,
-        _ flags: Int32, _ caller: Caller
+        _ backing: SharedDescriptor, _ protection: ProtectionClass, _ name: FileName, _ parent: Node,
+        _ directory: SharedDescriptor, _ mode: mode_t, _ flags: Int32, _ caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {
         let status = try onHost { () throws(SystemError) in
             if let (owner, group) = try newOwner(for: caller, in: directory) {
@@ -163,11 +214,12 @@ extension Volume {
             return try backing.descriptor.status()
         }
         let file = try EncryptedFile.create(
-            backing, inode: status.inode, protection: protection(in: parent), context: context)
+            backing, inode: status.inode, protection: protection, context: context)
         var written = status
         written.raw.st_size = off_t(ContentLayout.backingLength(of: 0))
         let entry = entry(written, name, parent, isNew: true)
         let node = try node(entry.node)
+        noteProtected(node, file)
         let writing = flags & O_ACCMODE != O_RDONLY
         let content = openLock(of: node).writing {
             // Somebody may have found the name and opened the file already: one file has one content.
@@ -182,11 +234,6 @@ extension Volume {
         return (entry, FileHandle(node: node, content: content, canWrite: writing))
     }
 
-    /// The class of what is made in a directory.
-    func protection(in directory: Node) -> ProtectionClass {
-        .standard
-    }
-
     // MARK: Reading and writing
 
     /// Lends what was read to `body`, with no lock held.
@@ -195,7 +242,9 @@ extension Volume {
     ) throws(Fault) {
         switch handle.content {
         case .encrypted(let file): try file.read(count: count, from: offset, body)
-        case .plain(let descriptor): try context.read(plain: descriptor, count: count, from: offset, body)
+        case .plain(let descriptor):
+            if isPast(handle.node) { throw .system(.inputOutput) }
+            try context.read(plain: descriptor, count: count, from: offset, body)
         }
     }
 

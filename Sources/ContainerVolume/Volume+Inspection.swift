@@ -1,8 +1,6 @@
 // Looking at one path from outside the mount, and telling the kernel of what changed there without it.
 
 public import BackingStore
-import DataProtection
-import Glibc
 public import Platform
 public import SandboxModel
 
@@ -13,7 +11,8 @@ public struct NodeInspection: Sendable {
     public let shown: FileStatus
     /// As the host stores it.
     public let stored: FileStatus
-    /// The class of a file's content; nil for what has none, and for a bundle, which is stored as it is.
+    /// The class of a file's content, or the one that a directory gives to what is made in it; nil for what has none,
+    /// and for a bundle, which is stored as it is.
     public let protection: ProtectionClass?
     /// Whether the content can be read in the device's present state.
     public let isReadable: Bool
@@ -27,8 +26,10 @@ extension Volume {
             try names.reading { () throws(Fault) in
                 let node = try node(id)
                 let shown = try status(of: node)
-                let (stored, protection) = try stored(node)
-                let isReadable = protection.map { context.keys.isAvailable($0) } ?? (node.zone == .bundle)
+                let stored = try stored(node)
+                // A damaged file has no class to tell.
+                let protection = (try? protection(of: node)) ?? nil
+                let isReadable = protection.map { context.deviceState.canOpen($0) } ?? (node.zone == .bundle)
                 return NodeInspection(
                     zone: node.zone, shown: shown, stored: stored ?? shown, protection: protection,
                     isReadable: shown.kind == .file ? isReadable : true)
@@ -37,18 +38,12 @@ extension Volume {
     }
 
     /// The caller holds `names`.
-    private func stored(_ node: Node) throws(Fault) -> (FileStatus?, ProtectionClass?) {
+    private func stored(_ node: Node) throws(Fault) -> FileStatus? {
         switch try place(of: node) {
-        case .none:
-            return (nil, nil)
-        case .descriptor(let descriptor):
-            return (try onHost { () throws(SystemError) in try descriptor.descriptor.status() }, nil)
+        case .none: nil
+        case .descriptor(let descriptor): try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
         case .entry(let directory, let name):
-            let status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
-            guard status.kind == .file, node.zone != .bundle,
-                let file = try? directory.descriptor.open(name, flags: O_RDONLY)
-            else { return (status, nil) }
-            return (status, EncryptedFile.protection(of: file))
+            try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
         }
     }
 

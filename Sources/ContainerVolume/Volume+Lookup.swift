@@ -13,7 +13,8 @@ extension Volume {
     /// - Throws: ENOENT, ENOTDIR, or the host's error.
     public func lookup(_ name: FileName, in parent: NodeID) throws(Fault) -> Entry {
         try names.reading { () throws(Fault) in
-            try find(name, in: try self.parent(parent))
+            if parent == .root, let entry = try enter(through: name) { return entry }
+            return try find(name, in: try self.parent(parent))
         }
     }
 
@@ -86,9 +87,10 @@ extension Volume {
         let zone = zone(of: name, in: parent)
         let node = table.lookUp(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name)
         if isNew { parent.names.add() }
+        let shown = present(status, zone: zone, home: zone == .container ? nil : home(of: parent))
         return Entry(
-            node: node.id, generation: UInt64(node.generation),
-            status: present(status, zone: zone, home: zone == .container ? nil : home(of: parent)))
+            node: node.id, generation: UInt64(node.generation), status: shown,
+            keepsAttributes: keepsAttributes(of: node.id, shown))
     }
 
     public func symbolicLinkTarget(of node: NodeID) throws(Fault) -> [UInt8] {

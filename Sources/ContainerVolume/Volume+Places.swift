@@ -17,6 +17,8 @@ enum Place {
 extension Volume {
     /// The caller holds `names`.
     func place(of node: Node) throws(Fault) -> Place {
+        // Its name may be another file's by now.
+        if isPast(node) { throw .system(.stale) }
         switch node.kind {
         case .device, .containers: return .none
         case .home: return .descriptor(node.rare!.anchor!)

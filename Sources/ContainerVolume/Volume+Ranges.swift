@@ -18,6 +18,7 @@ extension Volume {
     public func allocate(_ handle: FileHandle, mode: Int32, offset: Int64, count: Int64) throws(Fault) {
         guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
         guard offset >= 0, count > 0 else { throw .system(.invalid) }
+        try requireContent(handle, for: .write)
         let mode = AllocationMode(rawValue: mode)
         switch mode {
         case []: try file.allocate(offset, count: count, extending: true)
@@ -37,6 +38,7 @@ extension Volume {
     ///
     /// - Throws: ENXIO when `offset` is at or behind the end, or no data follows.
     public func seek(_ handle: FileHandle, from offset: Int64, toHole: Bool) throws(Fault) -> Int64 {
+        try requireContent(handle, for: .read)
         switch handle.content {
         case .encrypted(let file):
             guard let found = try file.seek(from: offset, toHole: toHole) else { throw .system(.noSuchAddress) }
@@ -65,6 +67,8 @@ extension Volume {
         from source: FileHandle, at offset: Int64, to target: FileHandle, at targetOffset: Int64, count: Int
     ) throws(Fault) -> Int {
         guard target.canWrite, case .encrypted(let file) = target.content else { throw .system(.badDescriptor) }
+        try requireContent(source, for: .read)
+        try requireContent(target, for: .write)
         var copied = 0
         while copied < count {
             var fault: Fault?

@@ -31,6 +31,13 @@ public final class Volume: Sendable {
     let names = ReadWriteLock()
     /// Guard the opening and closing of files: a node always meets the same one.
     private let openLocks = (0..<64).map { _ in ReadWriteLock() }
+    /// The device's restarts since this volume began: regular files of an older epoch are what was open before.
+    let epoch = Atomic<UInt16>(0)
+    /// Whether a restart is under way: what is open then is not written any more.
+    let isRestarting = Atomic<Bool>(false)
+    /// Whether the kernel may still know names of files that a restart has left behind.
+    let isForgetting = Atomic<Bool>(false)
+    let passage = Passage()
     private let homes = Mutex<[ContainerIdentifier: Home]>([:])
     private let cache = Mutex<(any KernelCache)?>(nil)
     /// Who the daemon is: a superuser gives what it makes to the caller.
@@ -115,6 +122,18 @@ public final class Volume: Sendable {
         return node
     }
 
+    /// Whether a restart has come since the kernel learned of this file. It is to look the name up again then.
+    func isPast(_ node: Node) -> Bool {
+        node.kind == .file && node.id.epoch != epoch.load(ordering: .acquiring)
+    }
+
+    /// Whether the kernel may rely on a node's attributes. It may not on those of content that is closed to descriptors
+    /// opened before: it asks for them before each write, and hears then that there is none.
+    public func keepsAttributes(of node: NodeID, _ status: FileStatus) -> Bool {
+        guard status.kind == .file else { return true }
+        return context.deviceState.canOpen(.complete) && node.epoch == epoch.load(ordering: .relaxed)
+    }
+
     func openLock(of node: Node) -> ReadWriteLock {
         openLocks[Int(node.id.slot % UInt64(openLocks.count))]
     }
@@ -154,6 +173,10 @@ public struct Entry: Sendable {
     /// Tells apart two nodes that had the same id at different times.
     public let generation: UInt64
     public let status: FileStatus
+    /// Whether the kernel may rely on the attributes until it is told otherwise.
+    public var keepsAttributes = true
+    /// Whether it may rely on the name.
+    public var keepsName = true
 }
 
 /// Who makes a call: the credentials that a new file belongs to.

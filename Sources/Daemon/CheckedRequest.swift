@@ -12,6 +12,16 @@ protocol CheckedRequest {
     func check() throws(Complaint)
 }
 
+extension PasscodeRequest: CheckedRequest {
+    func check() throws(Complaint) {
+        for (passcode, name, isNeeded) in [(old, "old", action != .set), (new, "new", action != .remove)] {
+            guard (passcode != nil) != isNeeded else { continue }
+            throw Complaint(
+                .badRequest, "passcode: \(action.rawValue) \(isNeeded ? "needs" : "takes no") \"\(name)\"")
+        }
+    }
+}
+
 extension InstallRequest: CheckedRequest {
     func check() throws(Complaint) { try requireAbsolute(app, "app") }
 }

@@ -49,6 +49,7 @@ enum ControlJSON {
     /// Says that the value of a key is not what belongs there.
     private static func unfit(_ name: String) -> String {
         switch name {
+        case "action": "\"action\" is not set, change or remove"
         case "owner": "\"owner\" is not a user id"
         case "ownerGroup": "\"ownerGroup\" is not a group id"
         default: "\"\(name)\" is not of the right type"
@@ -69,7 +70,9 @@ extension Complaint.Kind {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp: 400
         case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked: 403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
-        case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode, .lockCancelled: 409
+        case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
+            .lockCancelled:
+            409
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace: 507
         case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged: 500

@@ -41,6 +41,18 @@ extension ControlHandler {
             try device.unlock(passcode: request.passcode)
             return Done()
         }
+        add(LockRequest.self) { (request, _) throws(Complaint) in
+            try device.lock(request)
+            return Done()
+        }
+        add(RestartRequest.self) { (_, _) throws(Complaint) in
+            try device.restart()
+            return Done()
+        }
+        add(PasscodeRequest.self) { (request, _) throws(Complaint) in
+            try device.passcode(request)
+            return Done()
+        }
         add(InstallRequest.self) { (request, progress) throws(Complaint) in
             try device.install(request, progress: progress)
         }

@@ -20,6 +20,7 @@ public enum DaemonProcess {
         // New files get the mode that the application asked for; the kernel applies the application's umask.
         umask(0)
         ProcessSettings.raiseOpenFileLimit()
+        ProcessSettings.forbidDumps()
 
         let ending = Ending()
         let started: Started

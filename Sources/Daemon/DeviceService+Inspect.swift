@@ -25,7 +25,7 @@ extension DeviceService {
         }
         return Inspection(
             path: request.path, app: app.identifier.text, kind: found.shown.kind.word, zone: "\(found.zone)",
-            rule: found.zone.rule, protection: found.words, readable: found.isReadable,
+            rule: found.zone.rule, protection: found.protection?.foundationName, readable: found.isReadable,
             size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
             group: found.shown.group, mode: String(found.shown.permissions, radix: 8),
             backing: try backing(path, of: app))
@@ -50,14 +50,6 @@ extension DeviceService {
             rest = path[...]
         }
         return ([start] + rest.map(\.text)).joined(separator: "/")
-    }
-}
-
-extension NodeInspection {
-    /// The class of a file, or the one that a directory gives.
-    fileprivate var words: String? {
-        let gives = shown.kind == .directory && ![.home, .bundle, .containers].contains(zone)
-        return (protection ?? (gives ? .standard : nil))?.foundationName
     }
 }
 

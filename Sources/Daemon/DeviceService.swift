@@ -19,6 +19,7 @@ final class DeviceService: ServedDevice {
     let socket: String
     let mounts: Mounts
     let operations = Operations()
+    let protection: Protection
     /// What whoever started the device should know, one line each.
     let warnings: [String]
 
@@ -45,6 +46,7 @@ final class DeviceService: ServedDevice {
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
         mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log, events: record)
         corruptions.watch(mounts)
+        protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
         warnings =
             device.keysAreLocked
             ? []
@@ -86,8 +88,9 @@ final class DeviceService: ServedDevice {
     func status() throws(Complaint) -> DeviceStatus {
         DeviceStatus(
             state: device.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
-            hasPasscode: device.hasPasscode, apps: device.apps.count,
-            daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all)
+            hasPasscode: device.hasPasscode, graceRemaining: protection.graceRemaining,
+            readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
+            apps: device.apps.count, daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all)
     }
 
     func apps() throws(Complaint) -> [App] {
@@ -98,10 +101,40 @@ final class DeviceService: ServedDevice {
     }
 
     func unlock(passcode: String) throws(Complaint) {
-        try operations.run { () throws(Complaint) in
-            try device.unlock(passcode: Array(passcode.utf8))
+        try operations.run { () throws(Complaint) in try protection.unlock(passcode: passcode) }
+    }
+
+    func lock(_ request: LockRequest) throws(Complaint) {
+        try protection.lock(now: request.now ?? false, waits: request.wait ?? true)
+    }
+
+    func restart() throws(Complaint) {
+        try operations.run { () throws(Complaint) in try protection.restart() }
+    }
+
+    private static func note(_ news: Protection.News, _ record: EventLog, _ log: Logger) {
+        switch news {
+        case .willBecomeUnavailable:
+            log.info("locking")
+            record.note(Event(.willBecomeUnavailable))
+        case .locked:
+            log.info("locked")
+            record.note(Event(.locked))
+        case .unlocked:
+            log.info("unlocked")
+            record.note(Event(.unlocked))
+        case .didBecomeAvailable: record.note(Event(.didBecomeAvailable))
+        case .restarted:
+            log.info("restarted")
+            record.note(Event(.restarted))
+        case .lost(let lost):
+            let range = Event.Range(offset: lost.range.lowerBound, length: Int64(lost.range.count))
+            log.warning("refused \(range.length) bytes of \(lost.place.path ?? "a file"), written while the device locked")
+            record.note(
+                Event(
+                    .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,
+                    rule: Rule.dataProtection.rawValue, errno: "EPERM", range: range))
         }
-        log.info("unlocked")
     }
 
     func shutdown() {

@@ -177,6 +177,18 @@ final class Mounts: Sendable {
         for name in delivery.names { volume.noticeChange(of: home + [documents, inbox, name]) }
     }
 
+    // MARK: Lock and restart
+
+    func lock(takeKeys: () -> Void, lost: @escaping @Sendable (LostRange) -> Void) {
+        table.lock(device.context.content, takeKeys: takeKeys, lost: lost)
+    }
+
+    func restart(forget: () -> Void, lost: @escaping @Sendable (LostRange) -> Void) {
+        table.restart(retire: forget, lost: lost)
+    }
+
+    var canRestart: Bool { table.volumes.allSatisfy { $0.canRestart } }
+
     // MARK: The end of a mount
 
     /// Calls back when the mount has ended; at once when there is none.

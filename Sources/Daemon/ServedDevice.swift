@@ -12,6 +12,9 @@ public protocol ServedDevice: Sendable {
     func apps() throws(Complaint) -> [App]
     func events() throws(Complaint) -> [Event]
     func unlock(passcode: String) throws(Complaint)
+    func lock(_ request: LockRequest) throws(Complaint)
+    func restart() throws(Complaint)
+    func passcode(_ request: PasscodeRequest) throws(Complaint)
 
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App
     func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint)

@@ -86,6 +86,12 @@ public struct Keybag: Equatable, Sendable {
         try protectedKeys(passcode: passcode, uidKey: uidKey).insert(into: ring)
     }
 
+    /// Puts classes A, B and C into the ring where no passcode protects them.
+    /// - Throws: as ``unlock(passcode:uidKey:into:)``.
+    public func unlockWithoutPasscode(uidKey: UIDKey, into ring: KeyRing) throws(KeybagFault) {
+        try protectedKeys(passcode: nil, uidKey: uidKey).insert(into: ring)
+    }
+
     /// The same class keys under another passcode, or under none. No file is touched.
     /// - Parameter old: the present passcode, nil when there is none.
     /// - Throws: as ``unlock(passcode:uidKey:into:)``.

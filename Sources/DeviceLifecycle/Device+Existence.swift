@@ -11,12 +11,18 @@ extension Device {
     /// - Parameters:
     ///   - passcode: its bytes; nil for a device without one.
     ///   - costLevel: how slow a guess of the passcode is made (``DataProtection/PasscodeCost``); nil for the usual.
+    ///   - lockGrace: how many seconds the device stays unlocked after it was told to lock; nil for the usual time.
     /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` or `badRequest`.
     public static func create(
-        at path: String, passcode: [UInt8]? = nil, costLevel: Int? = nil
+        at path: String, passcode: [UInt8]? = nil, costLevel: Int? = nil, lockGrace: Double? = nil
     ) throws(Complaint) {
+        if let passcode { try requireUsable(passcode) }
         let cost = try cost(level: costLevel)
-        let settings = DeviceSettings(keyDerivationCost: costLevel)
+        if let lockGrace, !DeviceSettings.lockGraces.contains(lockGrace) {
+            throw Complaint(
+                .badRequest, "the grace period of \(lockGrace) seconds is not one of 0 to 86400; choose another")
+        }
+        let settings = DeviceSettings(keyDerivationCost: costLevel, lockGrace: lockGrace)
         try DeviceDirectory.create(at: path, settings: settings) { (uidKey) throws(Complaint) in
             Keybag.create(passcode: passcode, uidKey: uidKey, cost: cost).0.encoded()
         }
@@ -65,6 +71,11 @@ extension Device {
                 throw Complaint(
                     .notFound, "the passcode file \(path) does not exist; make it, with the passcode as its first line")
             }
+            if error == .isDirectory {
+                throw Complaint(
+                    .badRequest,
+                    "the passcode file \(path) is a directory; name a file with the passcode as its first line")
+            }
             throw Complaint(error, doing: "cannot read the passcode file \(path)")
         }
         var line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
@@ -81,7 +92,8 @@ extension Device {
         guard let cost = PasscodeCost(level: level) else {
             let levels = PasscodeCost.levels
             throw Complaint(
-                .badRequest, "the cost level \(level) is not one of \(levels.lowerBound) to \(levels.upperBound)")
+                .badRequest,
+                "the cost level \(level) is not one of \(levels.lowerBound) to \(levels.upperBound); choose another")
         }
         return cost
     }

@@ -1,6 +1,6 @@
 // A device being served by this process: booted, its session begun, its keys as far at hand as its state allows.
-// Locks: `changes` is held for the whole of an operation that changes which apps there are; `state` below it, for
-// moments only. Nothing of the volume is called under either.
+// Locks: `changes` is held for the whole of an operation that changes which apps there are, `attempts` for the whole of
+// one that takes a passcode; `state` below either, for moments only. Nothing of the volume is called under any of them.
 
 public import BackingStore
 import DataProtection
@@ -20,18 +20,24 @@ public final class Device: Sendable {
         var apps: [InstalledApp]
     }
 
-    private let lock: DeviceLock
+    let lock: DeviceLock
     private let state: Mutex<State>
     /// One change at a time.
     private let changes = ReadWriteLock()
+    /// One attempt with a passcode at a time.
+    let attempts = ReadWriteLock()
+    /// By what the wait after wrong passcodes is measured.
+    let clock: @Sendable () throws(Complaint) -> HostInstant
     /// Told at each ``Milestone``.
     let reached: @Sendable (Milestone) -> Void
 
     private init(
         directory: DeviceDirectory, lock: DeviceLock, session: DeviceSession, keybag: Keybag, keys: KeyRing,
-        report: @escaping @Sendable (Corruption) -> Void, reached: @escaping @Sendable (Milestone) -> Void
+        report: @escaping @Sendable (Corruption) -> Void, reached: @escaping @Sendable (Milestone) -> Void,
+        clock: @escaping @Sendable () throws(Complaint) -> HostInstant
     ) throws(Complaint) {
         self.directory = directory
+        self.clock = clock
         self.lock = lock
         self.session = session
         self.reached = reached
@@ -55,26 +61,23 @@ public final class Device: Sendable {
 
     static func boot(
         at path: String, report: @escaping @Sendable (Corruption) -> Void,
-        reached: @escaping @Sendable (Milestone) -> Void
+        reached: @escaping @Sendable (Milestone) -> Void,
+        clock: @escaping @Sendable () throws(Complaint) -> HostInstant = HostInstant.now
     ) throws(Complaint) -> Device {
         let directory = try DeviceDirectory.open(at: path)
         let lock = try directory.lock()
         // The keys first: a device that cannot be opened is left as it is.
-        let keybag: Keybag
-        let keys: KeyRing
-        let bytes = try directory.keybag()
-        let uidKey = try directory.uidKey()
-        do throws(KeybagFault) {
-            keybag = try Keybag(decoding: bytes)
-            keys = try keybag.openWithoutPasscode(uidKey: uidKey)
-        } catch {
-            throw Complaint(error, path: path)
+        let (keybag, uidKey) = try directory.openKeybag()
+        let keys = try Complaint.wrapKeybag(path) { () throws(KeybagFault) in
+            try keybag.openWithoutPasscode(uidKey: uidKey)
         }
         try directory.removeLeftovers(holding: lock)
         let session = try directory.beginSession(holding: lock)
-        return try Device(
+        let device = try Device(
             directory: directory, lock: lock, session: session, keybag: keybag, keys: keys, report: report,
-            reached: reached)
+            reached: reached, clock: clock)
+        device.beginWait()
+        return device
     }
 
     /// Ends the session. Every file of the device is closed by then.
@@ -94,22 +97,10 @@ public final class Device: Sendable {
 
     public var hasPasscode: Bool { state.withLock { $0.keybag.hasPasscode } }
 
-    public var deviceState: DeviceState {
-        !hasPasscode || context.keys.isAvailable(.complete) ? .unlocked : .beforeFirstUnlock
-    }
-
-    /// Gives the passcode. Takes as long as the keybag's cost says.
-    /// - Throws: ``Complaint`` of kind `wrongPasscode`.
-    public func unlock(passcode: [UInt8]) throws(Complaint) {
-        let keybag = state.withLock { $0.keybag }
-        // A device without a passcode is unlocked, whatever it is told.
-        guard keybag.hasPasscode else { return }
-        let uidKey = try directory.uidKey()
-        do throws(KeybagFault) {
-            try keybag.unlock(passcode: passcode, uidKey: uidKey, into: context.keys)
-        } catch {
-            throw Complaint(error, path: directory.path)
-        }
+    /// Durable when it returns; a process that ends before leaves the old keybag or the new one.
+    func replaceKeybag(with keybag: Keybag) throws(Complaint) {
+        try directory.replaceKeybag(with: keybag.encoded(), holding: lock)
+        state.withLock { $0.keybag = keybag }
     }
 
     // MARK: Apps
@@ -175,4 +166,5 @@ enum Milestone: String, CaseIterable, Sendable {
     case unregistered, movedAway, removed
     case stagedReset, exchanged
     case stagedDelivery, madeInbox, deliveredOne
+    case countedAttempt, provedPasscode, clearedAttempts, replacedKeybag
 }

@@ -27,7 +27,7 @@ enum FileCheck {
             let own =
                 context.isDisturbed
                 ? context
-                : StoreContext(keys: context.keys, history: context.history, report: { places.note($0.place) })
+                : StoreContext(sharing: context, report: { places.note($0.place) })
             do throws(Fault) {
                 let file: EncryptedFile
                 if let live {

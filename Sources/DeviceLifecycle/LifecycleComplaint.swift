@@ -8,14 +8,15 @@ extension Complaint {
     public init(_ fault: KeybagFault, path: String) {
         switch fault {
         case .wrongPasscode:
-            self.init(
-                .wrongPasscode, "wrong passcode for \(path); give the right one with: appcontainer unlock \(path)")
+            self.init(.wrongPasscode, "wrong passcode for \(path); try again with the right one")
         case .newerVersion(let version):
             self.init(
                 .newerFormat, "\(path)/Keybag was made by a newer version (format \(version)); update appcontainer")
         case .otherDevice:
             self.init(.damaged, "\(path)/Keybag is another device's; restore Keybag and UID.key from one copy")
-        case .truncated, .damaged:
+        case .truncated:
+            self.init(.damaged, "\(path)/Keybag is cut short; restore it from a copy of the device")
+        case .damaged:
             self.init(.damaged, "\(path)/Keybag is damaged; restore it from a copy of the device")
         }
     }

@@ -80,6 +80,8 @@ public protocol FileSystem: AnyObject, Sendable {
     func read(_ handle: Handle, count: Int, from offset: Int64, reply: consuming DataReply)
     /// The bytes are the kernel's, lent for the time of the call.
     func write(_ handle: Handle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply)
+    /// Whether bytes that were written must not stay in memory: the bridge then zeroes the request that brought them.
+    func leavesNoTrace(_ handle: Handle) -> Bool
     /// The last descriptor is closed and the last mapping gone, or the mount has ended. Nothing is answered.
     func close(_ handle: Handle)
     func synchronize(_ handle: Handle, dataOnly: Bool, reply: consuming DoneReply)

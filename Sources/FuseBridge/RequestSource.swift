@@ -25,9 +25,11 @@ import Synchronization
     private let calls = Semaphore()
     let isOver = Atomic<Bool>(false)
     let oversight = Oversight()
+    private let marks: [ServingMark]
 
     init(_ session: Session) {
         self.session = session
+        marks = (0..<session.options.workers + session.options.reserve).map { _ in ServingMark() }
         device = unsafe fuse_session_fd(session.connection)
     }
 
@@ -35,7 +37,9 @@ import Synchronization
     private static let lead = PageBuffer.pageSize - 80
 
     /// Serves until the mount is gone.
-    func run() {
+    /// - Parameter index: the worker's, from 0.
+    func run(_ index: Int) {
+        let mark = marks[index]
         // A root daemon writes for others: without this capability the host clears set-user-ID and set-group-ID bits
         // at a write, as it would for them.
         SetIDCapability.drop()
@@ -57,12 +61,20 @@ import Synchronization
                 callAnother(leaving: session.options.reserve)
             }
             unsafe request.size = count
+            mark.begin()
             unsafe fuse_session_process_buf(session.connection, &request)
+            mark.end()
             if waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext(), !park() { break }
         }
         isOver.store(true, ordering: .sequentiallyConsistent)
         while callAnother() {}
         oversight.wake()
+    }
+
+    /// Waits until every request that is being served now has been: what its worker knew when it began is history then.
+    /// Never from a worker, nor with a lock held that a request takes.
+    func quiesce() {
+        for mark in marks { mark.wait() }
     }
 
     /// Looks for the next request for as long as it may come without its client having slept.
@@ -140,5 +152,23 @@ import Synchronization
             }
         }
         return nil
+    }
+}
+
+/// Whether a worker is at a request, on a line of the cache of its own.
+private final class ServingMark: Sendable {
+    /// Odd while it is.
+    private let count = Atomic<UInt64>(0)
+
+    @inline(__always)
+    func begin() { count.add(1, ordering: .sequentiallyConsistent) }
+
+    @inline(__always)
+    func end() { count.add(1, ordering: .releasing) }
+
+    func wait() {
+        let seen = count.load(ordering: .sequentiallyConsistent)
+        guard seen & 1 == 1 else { return }
+        while count.load(ordering: .acquiring) == seen { usleep(50) }
     }
 }

@@ -42,6 +42,7 @@ import Synchronization
     private let hasEnded = Monitor(false)
     private let stopping = Atomic<Bool>(false)
     private let running = Monitor(0)
+    private let requests = Mutex<RequestSource?>(nil)
     /// Those that have not been joined.
     private let workers = Mutex<[HostThread]>([])
 
@@ -106,10 +107,11 @@ import Synchronization
     private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
         try notifications.start(unsafe Connection(session: connection))
         let source = RequestSource(self)
+        requests.withLock { $0 = source }
         for index in 0..<options.workers + options.reserve {
             running.access { $0 += 1 }
             let worker = try HostThread(name: "fuse-\(index)") {
-                source.run()
+                source.run(index)
                 self.running.access { $0 -= 1 }
             }
             workers.withLock { $0.append(worker) }
@@ -130,11 +132,18 @@ import Synchronization
     }
 
     private func finish() {
+        requests.withLock { $0 = nil }
         notifications.stop()
         for number in opened.withLock({ $0 }) { fileSystem.closeAbandoned(number, in: self) }
         fileSystem.ended()
         unsafe fuse_session_destroy(connection)
         hasEnded.access { $0 = true }
+    }
+
+    /// Waits until every request that is being served now has been answered and left nothing behind. Never from a
+    /// request, nor with a lock held that a request takes.
+    public func quiesce() {
+        requests.withLock { $0 }?.quiesce()
     }
 
     // MARK: Handles

@@ -34,6 +34,11 @@ extension Descriptor {
         try open(name, flags: platform_O_PATH)
     }
 
+    /// As ``openNode(_:)``, by a path of which the last name is not followed.
+    public static func openNode(path: String) throws(SystemError) -> Descriptor {
+        try open(path: path, flags: platform_O_PATH | O_NOFOLLOW)
+    }
+
     /// Opens the file or directory that this descriptor names once more, with other access.
     public borrowing func reopen(flags: Int32) throws(SystemError) -> Descriptor {
         let path = "/proc/self/fd/\(number)"

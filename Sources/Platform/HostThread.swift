@@ -4,7 +4,7 @@ import CPlatform
 import Glibc
 public import SandboxModel
 
-/// A running thread. It ends when its body returns; whoever made it calls ``join()`` once.
+/// A running thread. It ends when its body returns; whoever made it calls ``join()`` or ``detach()`` once.
 @safe public final class HostThread: @unchecked Sendable {
     private let thread: pthread_t
 
@@ -61,6 +61,11 @@ public import SandboxModel
         unsafe sigemptyset(&set)
         unsafe sigaddset(&set, interruptingSignal)
         unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
+    /// Instead of ``join()``: nobody waits for the end.
+    public func detach() {
+        pthread_detach(thread)
     }
 
     /// Waits until the body has returned.

@@ -1,5 +1,6 @@
 // What a process sets once for itself.
 
+import CPlatform
 import Glibc
 public import SandboxModel
 
@@ -10,6 +11,13 @@ public enum ProcessSettings {
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// Leaves no core dump, whatever the host does with them, and lets nobody but root look into this process's memory.
+    public static func forbidDumps() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        _ = platform_forbid_dumps()
     }
 
     /// Keeps the standard descriptors from meaning files that are opened later: one that is closed is opened so that

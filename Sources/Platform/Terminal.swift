@@ -22,15 +22,9 @@ public enum Terminal {
     /// - Parameter silently: the terminal does not show what is typed.
     /// - Returns: the line without its end; nil at the end of the input.
     public static func readLine(silently: Bool) throws(SystemError) -> [UInt8]? {
-        var settings = termios()
-        let known = unsafe tcgetattr(STDIN_FILENO, &settings) == 0
-        let silent = silently && known
-        if silent {
-            var quiet = settings
-            quiet.c_lflag &= ~tcflag_t(ECHO)
-            unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet)
-        }
-        defer { if silent { unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings) } }
+        let silent = unsafe silently && tcgetattr(STDIN_FILENO, &settings) == 0
+        if silent { silence() }
+        defer { if silent { endSilence() } }
 
         var line = [UInt8]()
         while true {
@@ -40,5 +34,31 @@ public enum Terminal {
             if byte == UInt8(ascii: "\n") { return line }
             line.append(byte)
         }
+    }
+
+    // MARK: Silence
+
+    /// What the terminal was like before. One thread reads lines; a signal's handler reads this while it does.
+    nonisolated(unsafe) private static var settings = termios()
+
+    private static let interruptions = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+    private static func silence() {
+        // Who gives up at the question gets the terminal back as it was. The handler makes calls only that a handler may.
+        for number in interruptions {
+            signal(number) { number in
+                _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &Terminal.settings)
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+        }
+        var quiet = unsafe settings
+        quiet.c_lflag &= ~tcflag_t(ECHO)
+        unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet)
+    }
+
+    private static func endSilence() {
+        unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &settings)
+        for number in interruptions { signal(number, SIG_DFL) }
     }
 }

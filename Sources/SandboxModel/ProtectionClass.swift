@@ -16,6 +16,9 @@ public enum ProtectionClass: UInt8, CaseIterable, Sendable {
     /// What a new file gets when its directory does not say otherwise.
     public static let standard = ProtectionClass.completeUntilFirstUserAuthentication
 
+    /// The extended attribute by which the class is read and set; its values are the ``foundationName``s.
+    public static let attributeName = "user.appcontainer.protection"
+
     /// The raw value of Foundation's `FileProtectionType`.
     public var foundationName: String {
         switch self {
@@ -39,6 +42,14 @@ public enum ProtectionClass: UInt8, CaseIterable, Sendable {
     /// - Parameter foundationName: one of the raw values of `FileProtectionType`, to the letter.
     public init?(foundationName: String) {
         guard let known = ProtectionClass.allCases.first(where: { $0.foundationName == foundationName }) else {
+            return nil
+        }
+        self = known
+    }
+
+    /// - Parameter bytes: an attribute's value: one of the raw values of `FileProtectionType`, to the byte.
+    public init?(attributeValue bytes: [UInt8]) {
+        guard let known = ProtectionClass.allCases.first(where: { $0.foundationName.utf8.elementsEqual(bytes) }) else {
             return nil
         }
         self = known

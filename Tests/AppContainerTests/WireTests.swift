@@ -77,13 +77,14 @@ import Testing
 
     @Test func `every request has a path of its own, and those that must not be repeated say so`() {
         let paths = [
-            StatusRequest.path, ShutdownRequest.path, AppsRequest.path, UnlockRequest.path, InstallRequest.path,
-            UninstallRequest.path, ResetRequest.path, EntitleRequest.path, DeliverRequest.path, MountRequest.path,
-            UnmountRequest.path, MountEndRequest.path, InspectRequest.path, CheckRequest.path, EventsRequest.path,
+            StatusRequest.path, ShutdownRequest.path, AppsRequest.path, UnlockRequest.path, PasscodeRequest.path,
+            InstallRequest.path, UninstallRequest.path, ResetRequest.path, EntitleRequest.path, DeliverRequest.path,
+            MountRequest.path, UnmountRequest.path, MountEndRequest.path, InspectRequest.path, CheckRequest.path,
+            EventsRequest.path,
         ]
         #expect(Set(paths).count == paths.count)
         #expect(!InstallRequest.isRepeatable && !UninstallRequest.isRepeatable)
-        #expect(!ResetRequest.isRepeatable && !DeliverRequest.isRepeatable)
+        #expect(!ResetRequest.isRepeatable && !DeliverRequest.isRepeatable && !PasscodeRequest.isRepeatable)
         #expect(MountRequest.isRepeatable)
     }
 

@@ -38,6 +38,14 @@ final class FakeDevice: ServedDevice {
         guard passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
     }
 
+    func lock(_ request: LockRequest) throws(Complaint) { note("lock") }
+
+    func restart() throws(Complaint) { note("restart") }
+
+    func passcode(_ request: PasscodeRequest) throws(Complaint) {
+        note("passcode \(request.action.rawValue)")
+    }
+
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
         note("install \(request.app)")
         for step in 0..<3 {

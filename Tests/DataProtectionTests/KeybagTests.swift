@@ -34,6 +34,25 @@ struct KeybagTests {
         #expect(ring.classKey(.complete)?.secret.bytes == (16..<48).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) })
     }
 
+    @Test("The keys of files that a keybag's class keys have wrapped: three of 40 bytes, B's of 72")
+    func knownFileKeys() throws {
+        let keybag = try Keybag(decoding: fixture("keybag-1-passcode.hex"))
+        let ring = try keybag.openWithoutPasscode(uidKey: fixedUID)
+        try keybag.unlock(passcode: Array("correct horse".utf8), uidKey: fixedUID, into: ring)
+        var blobs = try fixture("file-keys-1.hex")[...]
+        for protection in ProtectionClass.allCases {
+            let blob = Array(blobs.prefix(WrappedFileKey.blobLength(protection)))
+            blobs = blobs.dropFirst(blob.count)
+            let key = try ring.unwrap(WrappedFileKey(protection: protection, blob: blob))
+            #expect(key.secret.bytes == [UInt8](200..<232))
+            let again = try ring.wrap(key, as: protection)
+            // B's is another each time, by its ephemeral key.
+            #expect((again.blob == blob) == (protection != .completeUnlessOpen))
+            #expect(try ring.unwrap(again).secret.bytes == key.secret.bytes)
+        }
+        #expect(blobs.isEmpty)
+    }
+
     @Test("A whole keybag, byte for byte, without a passcode")
     func knownAnswerWithoutPasscode() throws {
         var random = fixedStream

@@ -16,6 +16,19 @@ struct PrimitiveTests {
         #expect(wrap.unwrap(wrapped)?.bytes == data)
     }
 
+    @Test("Key wrap at its ends is what an independent computation makes of it: all bits clear, all bits set")
+    func keyWrapEnds() {
+        let cases: [(UInt8, String)] = [
+            (0x00, "97317494343807e690fd1e431413963dc0e3deb4907fb89fa36ce65126d0ea1301381fb3a2941e2f"),
+            (0xff, "c5cd49443ffeb12d6a7c72b7665ca1e341d68a6e6fc54fcf77b567a3ce15be9ec76e27121e648c44"),
+        ]
+        for (byte, wrapped) in cases {
+            let wrap = KeyWrap(under: SecretCell(copying: [UInt8](repeating: byte, count: 32)))
+            #expect(wrap.wrap(SecretCell(copying: [UInt8](repeating: byte, count: 32))) == hex(wrapped))
+            #expect(wrap.unwrap(hex(wrapped))?.bytes == [UInt8](repeating: byte, count: 32))
+        }
+    }
+
     @Test("A wrapped key with any bit changed, or cut, does not unwrap")
     func keyWrapIntegrity() {
         let wrap = KeyWrap(under: SecretCell.random())
@@ -40,6 +53,50 @@ struct PrimitiveTests {
         let shared = hex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
         #expect(alice.sharedSecret(with: bob.publicKey)?.bytes == shared)
         #expect(bob.sharedSecret(with: alice.publicKey)?.bytes == shared)
+    }
+
+    @Test("RFC 7748, 5.2: X25519, of single points and a thousand times over")
+    func ladder() {
+        let cases = [
+            (
+                "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
+                "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
+                "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
+            ),
+            (
+                "4b66e9d4d1b4673c5ad22691957d6af5c11b6421e0ea01d42ca4169e7918ba0d",
+                "e5210f12786811d3f4b7959d0538ae2c31dbe7106fc03c3efc4cd549c715a493",
+                "95cbde9476e8907d7aade45cb4b873f88b595a68799fa152e6f8f7647aac7957"
+            ),
+        ]
+        for (scalar, point, product) in cases {
+            let pair = Agreement.Pair(SecretCell(copying: hex(scalar)))
+            #expect(pair.sharedSecret(with: hex(point))?.bytes == hex(product))
+        }
+        var scalar = [9] + [UInt8](repeating: 0, count: 31)
+        var point = scalar
+        for step in 1...1000 {
+            guard let next = Agreement.Pair(SecretCell(copying: scalar)).sharedSecret(with: point)?.bytes else {
+                Issue.record("no secret in step \(step)")
+                return
+            }
+            (scalar, point) = (next, scalar)
+            if step == 1 {
+                #expect(scalar == hex("422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079"))
+            }
+        }
+        #expect(scalar == hex("684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51"))
+    }
+
+    @Test("The KDF of class B is what an independent computation makes of it, and depends on which key is whose")
+    func oneStepDerivation() {
+        let alice = hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a")
+        let bob = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")
+        let shared = SecretCell(copying: hex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742"))
+        let wrapped = hex("03a1160a0147f72dd651d923a6669ec44f6dde79d1dee14973ca0520e9a6a754f2dc0ca312d8112b")
+        let key = SecretCell(copying: [UInt8](0..<32))
+        #expect(Agreement.wrappingKey(shared: shared, ephemeral: alice, classPublic: bob).wrap(key) == wrapped)
+        #expect(Agreement.wrappingKey(shared: shared, ephemeral: bob, classPublic: alice).wrap(key) != wrapped)
     }
 
     @Test("A public key of small order, or of another length, gives no secret")

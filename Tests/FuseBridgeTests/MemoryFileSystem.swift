@@ -346,6 +346,8 @@ final class MemoryFileSystem: FileSystem {
         reply.count(bytes.count)
     }
 
+    func leavesNoTrace(_ handle: OpenFile) -> Bool { false }
+
     func close(_ handle: OpenFile) {
         state.withLock { state in
             count("close", &state)

@@ -2,20 +2,6 @@
 # Each table is tried as root, by an ordinary user's own daemon, and by an ordinary user on root's daemon.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
-# Root's daemon, the app of an ordinary user, and that user at work in it.
-as_container_user() {
-    chmod 711 "$WORK"
-    mkdir -p "$MOUNT"
-    appcontainer create "$DEVICE"
-    appcontainer install "$DEVICE" "$BASE/Notes.app" --owner "$TEST_USER" "$@"
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --allow-other
-    AS=$TEST_USER
-}
-# Like a shell command, but by whoever the table is tried as.
-act() { ${AS:+runuser -u "$AS" --} "$@"; }
-# Whose container it is.
-owner() { id -u "${AS:-$(id -un)}"; }
-
 bundle_rules() {
     bundle=$MOUNT/Notes.app
     act sh -c "echo mine >'$DOCUMENTS/mine'; mkdir '$DOCUMENTS/folder'"

@@ -408,6 +408,8 @@ case_clone_erase_delete_and_a_copied_device() {
 case_a_passcode_keeps_content_until_the_first_unlock() {
     echo secret >code
     echo wrong >bad
+    # One that others could read would be a second line: a warning.
+    chmod 600 code bad
     mkdir -p "$MOUNT"
     appcontainer create "$DEVICE" --passcode-file code
     appcontainer install "$DEVICE" "$BASE/Notes.app"

@@ -75,6 +75,20 @@ start() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
+# Root's daemon, the app of an ordinary user, and that user at work in it.
+as_container_user() {
+    chmod 711 "$WORK"
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app" --owner "$TEST_USER" "$@"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --allow-other
+    AS=$TEST_USER
+}
+# Like a shell command, but by whoever the table is tried as.
+act() { ${AS:+runuser -u "$AS" --} "$@"; }
+# Whose container it is.
+owner() { id -u "${AS:-$(id -un)}"; }
+
 stop() {
     appcontainer unmount "$MOUNT"
     appcontainer shutdown "$DEVICE"

@@ -19,6 +19,8 @@ final class TestHome: @unchecked Sendable {
     private var session: UInt32 = 1
     private var killed: Set<UInt32> = []
     private(set) var volume: Volume
+    /// The present volume's, with the device's state.
+    private(set) var context: StoreContext
 
     static let group: ContainerIdentifier = ContainerIdentifier("group.com.example.notes")!
     static let iCloud: ContainerIdentifier = ContainerIdentifier("iCloud.com.example.Notes")!
@@ -42,7 +44,8 @@ final class TestHome: @unchecked Sendable {
             app: ContainerIdentifier("com.example.Notes")!, bundleName: "Notes.app", bundle: bundle,
             data: try make("data"), groups: [TestHome.group: try make("group")],
             iCloud: [TestHome.iCloud: try make("iCloud")], owner: geteuid(), group: getegid(), isPrivate: true)
-        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, 1))
+        context = TestHome.context(keys, 1)
+        volume = try TestHome.volume(over: home, directory, context)
         volume.kernelCache = Remains(directory)
         try store("plist", at: ".com.apple.mobile_container_manager.metadata.plist")
     }
@@ -71,7 +74,8 @@ final class TestHome: @unchecked Sendable {
         if isKilled { killed.insert(session) }
         session += 1
         let remains = volume.kernelCache
-        volume = try TestHome.volume(over: home, directory, TestHome.context(keys, session, killed: killed))
+        context = TestHome.context(keys, session, killed: killed)
+        volume = try TestHome.volume(over: home, directory, context)
         volume.kernelCache = remains
     }
 

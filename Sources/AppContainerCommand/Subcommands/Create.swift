@@ -21,6 +21,16 @@ struct Create: AsyncParsableCommand {
     var passcodeFile: String?
     @Flag(help: "Make a device without a passcode; the default.")
     var noPasscode = false
+    @Option(
+        help: ArgumentHelp(
+            "How long the device stays unlocked after it was told to lock: 0 to 86400; 10 if not given.",
+            valueName: "seconds"))
+    var lockGrace: Double?
+    @Option(
+        help: ArgumentHelp(
+            "What one guess of a passcode costs: 1 to 20, each twice the one before; 15, about 80 ms, if not given.",
+            valueName: "level"))
+    var kdfCost: Int?
 
     func validate() throws {
         if noPasscode && passcodeFile != nil {
@@ -29,7 +39,8 @@ struct Create: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let passcode = try passcodeFile.map(Passcode.read)
-        try Device.create(at: device, passcode: passcode.map { Array($0.utf8) })
+        let passcode = try passcodeFile.map(PasscodeSource.read)
+        try Device.create(
+            at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: kdfCost, lockGrace: lockGrace)
     }
 }

@@ -29,7 +29,7 @@ struct Mount: AsyncParsableCommand {
     var readOnly = false
 
     func run() async throws {
-        let passcode = try passcodeFile.map(Passcode.read)
+        let passcode = try passcodeFile.map(PasscodeSource.read)
         let request = MountRequest(
             app: app.bundleID, mountPoint: try absolute(mountPoint), allowOther: allowOther, readOnly: readOnly)
         if let passcode { _ = try await device.send(UnlockRequest(passcode: passcode)) }

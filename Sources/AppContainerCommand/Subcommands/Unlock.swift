@@ -11,6 +11,9 @@ struct Unlock: AsyncParsableCommand {
             The passcode is the first line of the file. Without a file it is asked for on the terminal, where it is \
             not shown, or else is one line of standard input. A device without one is always unlocked: nothing is \
             asked for.
+
+            The first five wrong passcodes are free. Then each attempt has to wait, 1, 5, 15 and from then on 60 \
+            minutes; while it waits the right passcode is refused as well.
             """)
 
     @OptionGroup var device: DeviceArgument
@@ -21,7 +24,7 @@ struct Unlock: AsyncParsableCommand {
         // Before a passcode is asked for, there should be a device that it belongs to.
         let isNeeded = try OfflineDevice.hasPasscode(try device.path())
         // A device without a passcode is unlocked by its start, whatever it is given.
-        let passcode = try passcodeFile.map(Passcode.read) ?? (isNeeded ? Passcode.ask() : "")
+        let passcode = try passcodeFile.map(PasscodeSource.read) ?? (isNeeded ? PasscodeSource.ask() : "")
         _ = try await device.send(UnlockRequest(passcode: passcode))
     }
 }

@@ -83,6 +83,8 @@ int platform_peer_user(int socket, uint32_t *user);
 int platform_pidfd_open(int process);
 
 /// Names the calling thread, by at most 15 bytes.
+// No core dump of this process, and nobody but root looks into its memory.
+int platform_forbid_dumps(void);
 void platform_name_thread(const char *name);
 
 /// getrandom(2) and the calls of xattr(7), whose headers Swift's Glibc lacks. `follow` 0 acts on a symbolic link itself.

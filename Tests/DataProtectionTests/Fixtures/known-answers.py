@@ -53,6 +53,14 @@ if __name__=="__main__":
     ep=x25519(eph,base); cp=x25519(cls,base); sh=x25519(eph,cp)
     kek=hashlib.sha256(b"\0\0\0\1"+sh+ep+cp).digest()
     print("B blob",(ep+wrap(kek,fk)).hex())
+    keys=[bytes((i*7+3)%256 for i in range(16+32*n,48+32*n)) for n in range(4)]
+    print("file-keys-1.hex"); print("\n".join(b.hex() for b in (wrap(keys[0],fk),ep+wrap(kek,fk),wrap(keys[2],fk),wrap(keys[3],fk))))
+    # the KDF of class B between Alice and Bob of RFC 7748, 6.1
+    sh=bytes.fromhex("4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742")
+    a=bytes.fromhex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a")
+    b=bytes.fromhex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")
+    print("KDF, wraps 0...31 as",wrap(hashlib.sha256(b"\0\0\0\1"+sh+a+b).digest(),bytes(range(32))).hex())
+    for byte in (0,255): print("all",byte,wrap(bytes([byte]*32),bytes([byte]*32)).hex())
     # block: GCM by hand
     def gmul(x,y):
         z=0;v=x

@@ -1,0 +1,62 @@
+// Where a passcode comes from: a file, a terminal that does not show it, or standard input. Never the command line.
+
+import DeviceLifecycle
+import Glibc
+import Platform
+import SandboxModel
+
+enum PasscodeSource {
+    /// The first line of a file. One that others can read is a warning: the passcode is right all the same.
+    static func read(from file: String) throws(Complaint) -> String {
+        let passcode = try text(try Device.passcode(inFile: file)[...], source: file)
+        if let status = try? HostPath.status(file), status.kind == .file,
+            status.permissions & (S_IRGRP | S_IROTH) != 0
+        {
+            StandardError.warn("the passcode file \(file) can be read by others; make it yours with: chmod 600 \(file)")
+        }
+        return passcode
+    }
+
+    /// Asks on a terminal, without showing what is typed; else takes one line of standard input.
+    /// - Parameter option: names the file instead.
+    static func ask(_ prompt: String = "Passcode", orFile option: String = "--passcode-file") throws(Complaint)
+        -> String
+    {
+        let terminal = Terminal.isTerminal(STDIN_FILENO)
+        if terminal { StandardError.write("\(prompt): ") }
+        let line: [UInt8]?
+        do throws(SystemError) {
+            line = try Terminal.readLine(silently: terminal)
+        } catch {
+            throw Complaint(.passcodeNeeded, "cannot read the passcode: \(error.message)")
+        }
+        if terminal { StandardError.write("\n") }
+        guard let line else {
+            throw Complaint(
+                .passcodeNeeded, "no passcode on standard input; give one there or name a file with \(option)")
+        }
+        return try text(line[...], source: "standard input")
+    }
+
+    /// Asks for a new passcode: on a terminal, where nobody sees what was typed, for the same one twice.
+    static func askForNew(orFile option: String) throws(Complaint) -> String {
+        let new = try ask("New passcode", orFile: option)
+        guard Terminal.isTerminal(STDIN_FILENO) else { return new }
+        guard try ask("New passcode, once more", orFile: option) == new else {
+            throw Complaint(.badRequest, "the new passcodes differ, so nothing was changed; give the same one twice")
+        }
+        return new
+    }
+
+    private static func text(_ line: ArraySlice<UInt8>, source: String) throws(Complaint) -> String {
+        var line = line
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard !line.isEmpty else {
+            throw Complaint(.passcodeNeeded, "the first line of \(source) is empty; it has to be the passcode")
+        }
+        guard let text = String(validating: line, as: UTF8.self) else {
+            throw Complaint(.badRequest, "the passcode in \(source) is not UTF-8")
+        }
+        return text
+    }
+}

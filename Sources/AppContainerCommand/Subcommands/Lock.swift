@@ -1,0 +1,29 @@
+// appcontainer lock
+
+import AppContainer
+import ArgumentParser
+
+struct Lock: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lock a device.",
+        discussion: """
+            Announces the lock, waits out the grace period, and returns when the device is locked: what was written to \
+            files of class complete is then on disk, and neither they nor new files of that class can be opened, read \
+            or written. An unlock during the grace period cancels it. A device that is locked already, or before its \
+            first unlock, is left so.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @Flag(help: "Skip the grace period.")
+    var now = false
+    @Flag(help: "Return when the lock is announced.")
+    var noWait = false
+
+    func validate() throws {
+        if now && noWait { throw ValidationError("--now and --no-wait contradict each other") }
+    }
+
+    func run() async throws {
+        _ = try await device.send(LockRequest(now: now, wait: !noWait))
+    }
+}

@@ -1,0 +1,58 @@
+// appcontainer passcode
+
+public import AppContainer
+public import ArgumentParser
+import DeviceLifecycle
+import SandboxModel
+
+struct Passcode: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Set, change or remove a device's passcode.",
+        discussion: """
+            A passcode is the first line of its file. What no file is named for is asked for on the terminal, where it \
+            is not shown, and a new passcode twice; or else it is a line of standard input, the old passcode before \
+            the new one. No file of the device is rewritten: only its keys are wrapped anew.
+
+            After "set" and "remove" the device is unlocked; "change" leaves it as it is. The first five wrong \
+            passcodes are free. Then each has to wait, 1, 5, 15 and from then on 60 minutes.
+
+            Example:
+              appcontainer passcode ~/phone set
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @Argument(help: "What to do.")
+    var action: PasscodeRequest.Action
+    @Option(help: "The file whose first line is the present passcode.", completion: .file())
+    var oldFile: String?
+    @Option(help: "The file whose first line becomes the passcode.", completion: .file())
+    var newFile: String?
+
+    func validate() throws {
+        if action == .set && oldFile != nil {
+            throw ValidationError("--old-file is for change and remove: set is for a device without a passcode")
+        }
+        if action == .remove && newFile != nil {
+            throw ValidationError("--new-file is for set and change: remove leaves no passcode")
+        }
+    }
+
+    func run() async throws {
+        // Before a passcode is asked for, there should be a use for it.
+        let path = try device.path()
+        let hasPasscode = try OfflineDevice.hasPasscode(path)
+        if action == .set && hasPasscode { throw Complaint.hasPasscode(path) }
+        if action != .set && !hasPasscode { throw Complaint.noPasscode(path) }
+        var old: String?
+        if action != .set {
+            old = try oldFile.map(PasscodeSource.read) ?? PasscodeSource.ask("Old passcode", orFile: "--old-file")
+        }
+        var new: String?
+        if action != .remove {
+            new = try newFile.map(PasscodeSource.read) ?? PasscodeSource.askForNew(orFile: "--new-file")
+        }
+        _ = try await device.send(PasscodeRequest(action, old: old, new: new))
+    }
+}
+
+extension PasscodeRequest.Action: ExpressibleByArgument {}

@@ -1,0 +1,127 @@
+// appcontainer protect
+
+import ArgumentParser
+import BackingStore
+import Daemon
+import Glibc
+import Platform
+import SandboxModel
+
+struct Protect: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Change the protection class of files, or the one that directories give.",
+        discussion: """
+            The classes are complete, complete-unless-open, until-first-unlock and none, or Foundation's names for \
+            them. What is made in a directory from then on gets the directory's class; with -R, all that is in it \
+            now gets it too. No content is written anew.
+            """)
+
+    @Flag(name: [.customShort("R"), .long], help: "Change all files and directories below a directory as well.")
+    var recursive = false
+    @Argument(help: "The class to give.", completion: .list(ProtectionClass.allCases.map(\.shortName)))
+    var `class`: String
+    @Argument(help: "Paths in mounted homes.", completion: .file())
+    var paths: [String]
+
+    func validate() throws {
+        guard ProtectionClass(word: self.class) == nil else { return }
+        let words = ProtectionClass.allCases.map(\.shortName)
+        throw ValidationError(
+            "There is no class \(self.class); give \(words.dropLast().joined(separator: ", ")) or \(words.last!)")
+    }
+
+    func run() throws {
+        guard let protection = ProtectionClass(word: self.class) else { return }
+        var first: Complaint.Kind?
+        func failed(_ complaint: Complaint) {
+            StandardError.complain(complaint.message)
+            first = first ?? complaint.kind
+        }
+        for path in paths {
+            do throws(Complaint) {
+                let tree = try HomeTree(path)
+                tree.protect(as: protection, andBelow: recursive, failed: failed)
+            } catch {
+                failed(error)
+            }
+        }
+        if let first { throw ExitCode(first.exitCode) }
+    }
+}
+
+/// A file of a mounted home, or a directory with all that is in it.
+private struct HomeTree {
+    private let path: String
+    private let top: SharedDescriptor
+    private let status: FileStatus
+
+    init(_ path: String) throws(Complaint) {
+        let home = try MountedHome.containing(path).home
+        let doing = "cannot look at \(path)"
+        let top = try Complaint.wrap(doing) { () throws(SystemError) in
+            SharedDescriptor(try Descriptor.openNode(path: path))
+        }
+        let status = try Complaint.wrap(doing) { () throws(SystemError) in try top.descriptor.status() }
+        guard status.kind == .file || status.kind == .directory else {
+            throw Complaint(.badRequest, "\(path) has no protection class: it is neither a file nor a directory")
+        }
+        // On what is mounted inside a home the attribute would be one like any other.
+        guard (try? HostPath.status(home.mountPoint).raw.st_dev) == status.raw.st_dev else {
+            throw Complaint(.notMounted, "\(path) is not of the app's home, but of what is mounted inside it")
+        }
+        self.path = path
+        self.top = top
+        self.status = status
+    }
+
+    /// - Parameter failed: told of each path that keeps its class.
+    func protect(as protection: ProtectionClass, andBelow: Bool, failed: (Complaint) -> Void) {
+        // The directory first: what is made in it from now on has the class already.
+        set(protection, AttributeHolder(file: top.descriptor), [], failed)
+        guard andBelow, status.kind == .directory else { return }
+        var pending: [[FileName]] = [[]]
+        while let path = pending.popLast() {
+            do throws(SystemError) {
+                // From the top each time, so that depth costs no descriptors.
+                let directory = try top.descriptor.openDirectory(at: path)
+                let entries = try directory.entries()
+                while let entry = try entries.next() {
+                    // What went since is no failure; a mount inside the home is another filesystem's.
+                    guard let found = try? directory.status(of: entry.name), found.raw.st_dev == status.raw.st_dev,
+                        found.kind == .file || found.kind == .directory
+                    else { continue }
+                    let place = path + [entry.name]
+                    set(protection, AttributeHolder(entry.name, in: directory), place, failed)
+                    if found.kind == .directory { pending.append(place) }
+                }
+            } catch {
+                if error != .noEntry { failed(Complaint(error, doing: "cannot list \(text(path))")) }
+            }
+        }
+    }
+
+    private func set(
+        _ protection: ProtectionClass, _ holder: AttributeHolder, _ place: [FileName], _ failed: (Complaint) -> Void
+    ) {
+        let value = Array(protection.foundationName.utf8)
+        do throws(SystemError) {
+            try holder.set(Array(ProtectionClass.attributeName.utf8), to: value)
+        } catch {
+            let doing = "cannot protect \(text(place))"
+            switch error {
+            case .noEntry where !place.isEmpty: return
+            case .notPermitted:
+                failed(
+                    Complaint(
+                        .notAllowed,
+                        "\(doing): the device is locked, or a rule of the sandbox keeps it as it is; "
+                            + "see: appcontainer inspect \(text(place))"))
+            case .accessDenied:
+                failed(Complaint(.notAllowed, "\(doing): its mode does not let you write to it; change that first"))
+            default: failed(Complaint(error, doing: doing))
+            }
+        }
+    }
+
+    private func text(_ place: [FileName]) -> String { ([path] + place.map(\.text)).joined(separator: "/") }
+}

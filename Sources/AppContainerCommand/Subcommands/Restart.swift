@@ -1,0 +1,19 @@
+// appcontainer restart
+
+import AppContainer
+import ArgumentParser
+
+struct Restart: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Do to a device what a reboot does.",
+        discussion: """
+            Everything is written out and the keys go. Files that are open answer EIO from then on; mounts and \
+            directories go on working. A device with a passcode is then before its first unlock.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+
+    func run() async throws {
+        _ = try await device.send(RestartRequest())
+    }
+}

@@ -1,0 +1,42 @@
+// One superblock of the kernel: a volume, the session that serves it, and a way into it.
+
+import ContainerVolume
+import FuseBridge
+import Glibc
+import Platform
+import Synchronization
+
+struct Superblock: Sendable {
+    let volume: Volume
+    let session: Session
+    /// A directory through which the daemon itself reaches the mount's root; nil once it is out of sight.
+    let entrance: String?
+
+    /// Has the kernel write out everything that it holds, many pages at a time.
+    func writeOut() {
+        if let entrance { MountPoint.synchronize(entrance) }
+    }
+
+    func openRoot() -> SharedDescriptor? {
+        guard let entrance, let root = try? Descriptor.open(path: entrance, flags: O_RDONLY | O_DIRECTORY) else {
+            return nil
+        }
+        return SharedDescriptor(root)
+    }
+}
+
+extension MountTable {
+    /// Every superblock of the device, each once.
+    var superblocks: [Superblock] {
+        state.withLock { state in
+            if let device = state.device { return [device.superblock] }
+            return state.records.values.compactMap { record in
+                record.session.map {
+                    Superblock(
+                        volume: record.volume, session: $0,
+                        entrance: record.isDetached ? nil : record.mount.mountPoint)
+                }
+            }
+        }
+    }
+}

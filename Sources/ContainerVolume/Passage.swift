@@ -1,0 +1,63 @@
+// A way to every node through the mount's root, for the daemon itself: files that were removed have no other name.
+//
+// Whoever waits for a write(2) to end calls something on the file, through the mount, for which the kernel takes the
+// inode's lock: that call waits where the kernel makes it wait.
+
+import Platform
+public import SandboxModel
+import Synchronization
+
+/// Names at the root that lead to nodes, as long as it is open. Nobody else can know them: they are random, and the
+/// kernel does not keep them.
+final class Passage: Sendable {
+    private let isOpen = Atomic<Bool>(false)
+    private let secret = Mutex<String>("")
+
+    func open() {
+        let digits = Entropy.bytes(16).map { byte in
+            let text = String(byte, radix: 16)
+            return text.utf8.count == 1 ? "0" + text : text
+        }
+        secret.withLock { $0 = "." + digits.joined() + "-" }
+        isOpen.store(true, ordering: .releasing)
+    }
+
+    func close() {
+        isOpen.store(false, ordering: .releasing)
+        secret.withLock { $0 = "" }
+    }
+
+    func name(of node: NodeID) -> FileName {
+        FileName(secret.withLock { $0 } + String(node.rawValue, radix: 16))!
+    }
+
+    func node(_ name: FileName) -> NodeID? {
+        guard isOpen.load(ordering: .acquiring) else { return nil }
+        let secret = secret.withLock { $0 }
+        guard !secret.isEmpty, name.text.hasPrefix(secret) else { return nil }
+        return UInt64(name.text.dropFirst(secret.count), radix: 16).map { NodeID(rawValue: $0) }
+    }
+}
+
+extension Volume {
+    /// Lets the daemon reach nodes by names at the root, new ones each time, until ``closePassage()``.
+    public func openPassage() { passage.open() }
+
+    public func closePassage() { passage.close() }
+
+    /// The name at the root by which a node is reached.
+    public func passageName(of node: NodeID) -> FileName { passage.name(of: node) }
+
+    /// The node that a secret name leads to, looked up once more. The caller holds `names`.
+    func enter(through name: FileName) throws(Fault) -> Entry? {
+        guard let id = passage.node(name), let node = table.lookUpAgain(id) else { return nil }
+        do throws(Fault) {
+            return Entry(
+                node: node.id, generation: UInt64(node.generation), status: try status(of: node),
+                keepsAttributes: false, keepsName: false)
+        } catch {
+            table.forget(id, count: 1)
+            throw error
+        }
+    }
+}

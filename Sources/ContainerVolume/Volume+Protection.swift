@@ -1,0 +1,183 @@
+// Protection classes: which one a file has and a directory gives, and how it is changed.
+
+import BackingStore
+import Glibc
+import Platform
+import SandboxModel
+import SandboxPolicy
+import Synchronization
+
+/// The class of a node as far as it was needed: looked for on the host once, in one byte of a node.
+struct KnownClass: ~Copyable {
+    private let number = Atomic<UInt8>(0)
+
+    var value: ProtectionClass? { ProtectionClass(rawValue: number.load(ordering: .acquiring)) }
+
+    /// To be called after the class was changed.
+    borrowing func set(_ protection: ProtectionClass) { number.store(protection.rawValue, ordering: .releasing) }
+
+    /// Takes what was read, unless somebody has changed the class since.
+    borrowing func learn(_ protection: ProtectionClass) -> ProtectionClass {
+        let (isFirst, known) = number.compareExchange(
+            expected: 0, desired: protection.rawValue, ordering: .acquiringAndReleasing)
+        return isFirst ? protection : ProtectionClass(rawValue: known) ?? protection
+    }
+}
+
+extension Volume {
+    // MARK: Looking
+
+    /// A file's class, or the one that a directory gives; nil for what has none. The caller holds `names`.
+    func protection(of node: Node) throws(Fault) -> ProtectionClass? {
+        guard node.hasProtection else { return nil }
+        if node.isDirectory { return try protection(in: node) }
+        if let known = node.protection.value { return known }
+        return try openLock(of: node).writing { () throws(Fault) in
+            if case .encrypted(let file)? = node.open?.content { return node.protection.learn(file.protection) }
+            let backing = try openBacking(of: node, writing: false).0
+            if let told = EncryptedFile.protection(of: backing.descriptor) { return node.protection.learn(told) }
+            // No header: one whose creation was cut short has the class that opening it gives, any other is damaged.
+            return try EncryptedFile.open(backing, isWritable: false, context: context).protection
+        }
+    }
+
+    /// The class of what is made in a directory. The caller holds `names`.
+    func protection(in directory: Node) throws(Fault) -> ProtectionClass {
+        if let known = directory.protection.value { return known }
+        let place = try place(of: directory)
+        let stored: [UInt8]
+        do throws(SystemError) {
+            stored = try place.storedClass()
+        } catch .noAttribute {
+            return directory.protection.learn(.standard)
+        } catch {
+            throw .system(error)
+        }
+        return directory.protection.learn(context.classGiven(stored: stored, inode: directory.inode))
+    }
+
+    /// What a node has as long as nobody says otherwise: what its directory gives; the default, if the system made it.
+    private func inheritedProtection(of node: Node) throws(Fault) -> ProtectionClass {
+        switch node.zone {
+        case .standardDirectory, .documents, .inbox: return .standard
+        default:
+            guard let (parent, _) = table.location(of: node) else { return .standard }
+            return try protection(in: parent)
+        }
+    }
+
+    /// Whether copying tools should carry the class along. The caller holds `names`.
+    func listsProtection(of node: Node) throws(Fault) -> Bool {
+        guard node.zone != .metadata, let protection = try protection(of: node) else { return false }
+        return try protection != inheritedProtection(of: node)
+    }
+
+    // MARK: Changing
+
+    /// - Parameters:
+    ///   - value: the attribute's; what is none of the four classes is EINVAL.
+    ///   - mayReplace: false for XATTR_CREATE: what is listed is there already.
+    func setProtection(of node: Node, to value: [UInt8], mayReplace: Bool) throws(Fault) {
+        guard node.kind == .file || node.isDirectory else { throw .refused(.attributeHolder) }
+        let protection = ProtectionClass(attributeValue: value)
+        do throws(Fault) {
+            try permit(.setAttribute, on: node.zone)
+        } catch {
+            // A copy that brings every attribute along must not fail on one that is there.
+            if let protection, try self.protection(of: node) == protection { return }
+            throw error
+        }
+        guard let protection else { throw .system(.invalid) }
+        if !mayReplace, try listsProtection(of: node) { throw .system(.exists) }
+        try changeClass(of: node, to: protection)
+    }
+
+    func removeProtection(of node: Node) throws(Fault) {
+        guard node.kind == .file || node.isDirectory else { throw .refused(.attributeHolder) }
+        try permit(.removeAttribute, on: node.zone)
+        try changeClass(of: node, to: try inheritedProtection(of: node))
+    }
+
+    /// The one place where a class changes. The caller holds `names` and has asked the rules of the node's zone.
+    ///
+    /// - Throws: `refused(.dataProtection)` when the device's state keeps one of a file's two classes closed; the host's
+    ///   error. The class is then as it was.
+    func changeClass(of node: Node, to new: ProtectionClass) throws(Fault) {
+        if node.isDirectory { return try changeClassGiven(by: node, to: new) }
+        guard let known = try protection(of: node), known != new else { return }
+        try permitClassChange(from: known, to: new)
+        let content = try openContent(of: node, writing: true)
+        defer { closeContent(of: node, writing: true) }
+        guard case .encrypted(let file) = content else { throw .system(.badDescriptor) }
+        // One change at a time, and not while a closing file writes its header.
+        try openLock(of: node).writing { () throws(Fault) in
+            let old = file.protection
+            try permitClassChange(from: old, to: new)
+            guard old != new else { return }
+            defer {
+                node.protection.set(file.protection)
+                noteProtected(node, file)
+            }
+            try file.changeProtection(to: new)
+        }
+    }
+
+    private func permitClassChange(from old: ProtectionClass, to new: ProtectionClass) throws(Fault) {
+        if let rule = SandboxPolicy.refusalOfClassChange(from: old, to: new, state: context.deviceState) {
+            throw .refused(rule)
+        }
+    }
+
+    /// In any state of the device: it touches only what is made in the directory later.
+    private func changeClassGiven(by directory: Node, to new: ProtectionClass) throws(Fault) {
+        try openLock(of: directory).writing { () throws(Fault) in
+            guard try protection(in: directory) != new else { return }
+            let place = try place(of: directory)
+            try onHost { () throws(SystemError) in try place.storeClass(new) }
+            directory.protection.set(new)
+        }
+    }
+}
+
+extension Place {
+    private static let storedName = Array(ProtectionClass.attributeName.utf8)
+
+    /// What a directory's class is stored as: the attribute by which it is read and set, but for the default class.
+    func storeClass(_ protection: ProtectionClass) throws(SystemError) {
+        try withAttributes { holder throws(SystemError) in
+            guard protection == .standard else {
+                return try holder.set(Place.storedName, to: Array(protection.foundationName.utf8))
+            }
+            do throws(SystemError) {
+                try holder.remove(Place.storedName)
+            } catch {
+                guard error == .noAttribute else { throw error }
+            }
+        }
+    }
+
+    /// - Throws: ENODATA where nothing is stored.
+    fileprivate func storedClass() throws(SystemError) -> [UInt8] {
+        func read() throws(SystemError) -> [UInt8] {
+            try withAttributes { holder throws(SystemError) in try holder.value(of: Place.storedName) }
+        }
+        do throws(SystemError) {
+            return try read()
+        } catch {
+            guard error == .accessDenied else { throw error }
+            // A directory of the daemon's own user in which files can be made, but which cannot be listed.
+            let mode = try permissions()
+            try changeMode(mode | 0o400)
+            defer { try? changeMode(mode) }
+            return try read()
+        }
+    }
+
+    private func permissions() throws(SystemError) -> mode_t {
+        switch self {
+        case .entry(let directory, let name): try directory.descriptor.status(of: name).permissions
+        case .descriptor(let node): try node.descriptor.status().permissions
+        case .none: throw .accessDenied
+        }
+    }
+}

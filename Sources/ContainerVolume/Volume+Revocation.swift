@@ -1,0 +1,82 @@
+// What the kernel must let go of when the device locks or restarts, and the files that a restart leaves behind.
+
+import BackingStore
+import Platform
+public import SandboxModel
+import SandboxPolicy
+import Synchronization
+
+/// A file of which the kernel may hold pages.
+public struct CachedFile: Sendable {
+    public let node: NodeID
+    /// Whether a write(2) may be under way.
+    public let mayBeWritten: Bool
+}
+
+extension Volume {
+    /// The files whose pages must go when the device locks: all of class A, and those of class B that nobody has open.
+    public var filesToLock: [CachedFile] {
+        table.protectedFiles.compactMap { node in
+            openLock(of: node).reading {
+                guard case .encrypted(let file)? = node.open?.content else {
+                    return CachedFile(node: node.id, mayBeWritten: false)
+                }
+                let isRefused =
+                    SandboxPolicy.refusal(of: .read, protection: file.protection, state: .locked, opened: true) != nil
+                return isRefused ? CachedFile(node: node.id, mayBeWritten: node.open!.writers > 0) : nil
+            }
+        }
+    }
+
+    /// The files that somebody has open.
+    public var openFiles: [CachedFile] {
+        table.files.compactMap { node in
+            openLock(of: node).reading {
+                node.open.map { CachedFile(node: node.id, mayBeWritten: $0.writers > 0) }
+            }
+        }
+    }
+
+    /// What was written to a file and refused because its key had gone; each time once.
+    public func takeLoss(of node: NodeID) -> (place: Whereabouts, range: Range<Int64>)? {
+        guard let node = table.node(node) else { return nil }
+        let lost = openLock(of: node).reading { () -> Range<Int64>? in
+            if case .encrypted(let file)? = node.open?.content { file.takeLoss() } else { nil }
+        }
+        return lost.map { (whereabouts(of: node.id), $0) }
+    }
+
+    /// Lets nothing that is open be written any more, until ``leaveFilesBehind(_:)``.
+    public func beginRestart() {
+        isRestarting.store(true, ordering: .sequentiallyConsistent)
+    }
+
+    /// Leaves every file behind that the kernel knows: each is found again as a new node, and descriptors that were
+    /// opened before reach no content any more.
+    ///
+    /// - Parameter retire: takes the keys out of all that is open; nothing is opened meanwhile.
+    public func leaveFilesBehind(_ retire: () -> Void) {
+        names.writing {
+            retire()
+            isForgetting.store(true, ordering: .releasing)
+            epoch.store(table.beginEpoch(), ordering: .releasing)
+        }
+        isRestarting.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// Has the kernel look every file's name up again that it knows from before the restart. It has obeyed when the
+    /// caller says so by ``endRestart()``.
+    public func forgetFilesLeftBehind() {
+        guard let kernelCache else { return }
+        for node in table.files where isPast(node) {
+            for (parent, name) in table.names(of: node) { kernelCache.forgetEntry(name, in: parent.id) }
+        }
+    }
+
+    public func endRestart() {
+        isForgetting.store(false, ordering: .releasing)
+    }
+
+    /// The epochs of nodes are numbered; there is no other after the last.
+    public var canRestart: Bool { epoch.load(ordering: .relaxed) < .max }
+}

@@ -1,0 +1,23 @@
+// The device's passcode: set, changed, removed.
+
+import AppContainer
+import DeviceLifecycle
+import Logging
+import SandboxModel
+
+extension DeviceService {
+    func passcode(_ request: PasscodeRequest) throws(Complaint) {
+        let old = Array((request.old ?? "").utf8)
+        let new = Array((request.new ?? "").utf8)
+        try operations.run { () throws(Complaint) in
+            try protection.changePasscode { (device) throws(Complaint) in
+                switch request.action {
+                case .set: try device.setPasscode(new)
+                case .change: try device.changePasscode(from: old, to: new)
+                case .remove: try device.removePasscode(old)
+                }
+            }
+        }
+        log.info("passcode: \(request.action.rawValue)")
+    }
+}

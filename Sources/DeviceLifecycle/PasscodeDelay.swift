@@ -1,0 +1,58 @@
+// How long a device takes no passcode after wrong ones, and how that is said.
+
+import BackingStore
+import SandboxModel
+
+extension PasscodeAttempts {
+    private static let nanosecond: Int64 = 1_000_000_000
+
+    /// How many seconds the next attempt has to wait after these: the first five are free.
+    var delay: Int64 {
+        switch wrong {
+        case ..<5: 0
+        case 5: 60
+        case 6: 5 * 60
+        case 7: 15 * 60
+        default: 60 * 60
+        }
+    }
+
+    /// Whether the time of these attempts can be told from now: it cannot after the host was booted anew.
+    func isMeasurable(at now: HostInstant) -> Bool {
+        bootID == now.bootID && nanoseconds <= now.nanoseconds
+    }
+
+    /// The seconds that are left to wait, up to the next whole one; 0 when an attempt is let in. For attempts whose
+    /// time is measurable, or that are free.
+    func secondsLeft(at now: HostInstant) -> Int64 {
+        let left = delay * PasscodeAttempts.nanosecond - (now.nanoseconds - nanoseconds)
+        return delay == 0 || left <= 0 ? 0 : (left - 1) / PasscodeAttempts.nanosecond + 1
+    }
+}
+
+extension Complaint {
+    static func wrongPasscode(_ attempts: PasscodeAttempts, path: String) -> Complaint {
+        let count = "wrong attempts so far: \(attempts.wrong)"
+        guard attempts.delay > 0 else {
+            return Complaint(.wrongPasscode, "wrong passcode for \(path) (\(count)); try again with the right one")
+        }
+        return Complaint(
+            .wrongPasscode,
+            "wrong passcode for \(path) (\(count)); try again with the right one in \(duration(attempts.delay))")
+    }
+
+    static func passcodeDelayed(_ attempts: PasscodeAttempts, secondsLeft: Int64, path: String) -> Complaint {
+        Complaint(
+            .passcodeDelayed,
+            "\(path) takes no passcode now (wrong attempts so far: \(attempts.wrong)); try again in "
+                + duration(secondsLeft))
+    }
+
+    /// 75 as `1 minute 15 seconds`.
+    private static func duration(_ seconds: Int64) -> String {
+        func words(_ number: Int64, _ unit: String) -> String? {
+            number == 0 ? nil : "\(number) \(unit)\(number == 1 ? "" : "s")"
+        }
+        return [words(seconds / 60, "minute"), words(seconds % 60, "second")].compactMap { $0 }.joined(separator: " ")
+    }
+}
