@@ -49,17 +49,19 @@ rootcase_a_write_that_takes_too_long_loses_its_rest_and_an_event_names_it() {
 }
 
 rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
-    local backing pid text=PLAINTEXT-0123456789-abcdefghijkl-
+    local backing pid other=OPENTEXT-abcdefghijkl-0123456789- text=PLAINTEXT-0123456789-abcdefghijkl-
     start_complete
     classed none "$DOCUMENTS/D"
     backing=$(backing)/Documents/A/secret
     pid=$(daemon_pid)
     in_memory() {
-        /usr/bin/python3 "$BASE/cases/memory.py" "$DEVICE" "$pid" "$(head -n 1 "$CODE")" "$backing" "$1" | tr '\n' ' '
+        /usr/bin/python3 "$BASE/cases/memory.py" "$DEVICE" "$pid" "$(head -n 1 "$CODE")" "$backing" "$1" | xargs
     }
-    for _ in $(seq 3000); do echo -n "OTHER-$text"; done >"$DOCUMENTS/D/public"
-    cat "$DOCUMENTS/D/public" >/dev/null
-    contains "$(in_memory "$text")" plaintext
+    echo >secret
+    # What can be found at all: the plaintext of another class.
+    for _ in $(seq 3000); do echo -n "$other"; done >"$DOCUMENTS/D/public"
+    sync -f "$DOCUMENTS/D/public"
+    contains "$(in_memory "$other")" plaintext
     for _ in $(seq 3000); do echo -n "$text"; done >secret
     exec 8<>secret
     echo "$text$text" >&8
@@ -69,7 +71,7 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
     cp --reflink=auto --sparse=always secret "$DOCUMENTS/A/sparse"
     dd if=secret of=/dev/null bs=4096 iflag=direct status=none
     dd if=secret of=direct bs=4096 oflag=direct conv=fsync status=none || true
-    same "$(in_memory "$text")" "class-key file-key "
+    same "$(in_memory "$text")" "class-key file-key"
     appcontainer lock "$DEVICE" --now
     same "$(in_memory "$text")" "" "after the lock"
     exec 8>&-
@@ -157,13 +159,16 @@ case_the_grace_period() {
     # An unlock cancels it, a wrong passcode does not.
     appcontainer lock "$DEVICE" --no-wait
     echo 999999 >"$WORK/wrong"
+    chmod 600 "$WORK/wrong"
     complains 17 appcontainer unlock "$DEVICE" --passcode-file "$WORK/wrong"
     same "$(state)" locking
-    ( appcontainer lock "$DEVICE"; echo $? ) >"$WORK/waited" 2>&1 &
+    appcontainer lock "$DEVICE" 2>"$WORK/waited" &
     sleep 0.3
     unlock
-    wait $!
-    contains "$(cat "$WORK/waited")" 33
+    local status=0
+    wait $! || status=$?
+    same $status 33
+    contains "$(cat "$WORK/waited")" cancelled
     same "$(state)" unlocked
     sleep 2.2
     same "$(state)" unlocked
