@@ -20,7 +20,7 @@ private let put = "dd conv=notrunc status=none"
     /// A device with one app, a group, and delivered files of several sizes.
     private func makeFilledDevice(passcode: String? = nil) throws -> Device {
         let device = try scratch.makeDevice(passcode: passcode)
-        if let passcode { try device.unlock(passcode: Array(passcode.utf8)) }
+        if let passcode { try device.open(passcode) }
         _ = try device.install(sampleApp, groups: [id("group.a")])
         try shell(
             """

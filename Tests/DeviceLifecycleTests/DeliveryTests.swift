@@ -113,7 +113,7 @@ import Testing
         _ = try device.install(sampleApp)
         let mail = try write("mail.txt", "one")
         #expect(complaint { _ = try device.deliver([mail], to: notes) }?.kind == .deviceLocked)
-        try device.unlock(passcode: Array("1234".utf8))
+        try device.open("1234")
         _ = try device.deliver([mail], to: notes)
     }
 

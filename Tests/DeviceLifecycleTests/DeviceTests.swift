@@ -27,7 +27,7 @@ import Testing
         #expect(device.deviceState == .beforeFirstUnlock)
         #expect(complaint { try device.unlock(passcode: Array("1235".utf8)) }?.kind == .wrongPasscode)
         #expect(device.deviceState == .beforeFirstUnlock)
-        try device.unlock(passcode: Array("1234".utf8))
+        try device.open("1234")
         #expect(device.deviceState == .unlocked)
     }
 
@@ -77,7 +77,7 @@ import Testing
     @Test func `a clone opens with the same passcode and has the same content`() throws {
         do {
             let device = try scratch.makeDevice(passcode: "1234")
-            try device.unlock(passcode: Array("1234".utf8))
+            try device.open("1234")
             _ = try device.install(sampleApp)
             try shell("echo hello > \(scratch["mail.txt"])")
             _ = try device.deliver([scratch["mail.txt"]], to: id("com.example.Notes"))
@@ -85,7 +85,7 @@ import Testing
         }
         try Device.clone(scratch.device, to: scratch["copy"])
         let copy = try Device.boot(at: scratch["copy"], report: { _ in })
-        try copy.unlock(passcode: Array("1234".utf8))
+        try copy.open("1234")
         let data = try copy.backingPath(of: id("com.example.Notes"), .data)
         #expect(data.hasPrefix(scratch["copy/"]))
         #expect(try copy.text(of: data + "/Documents/Inbox/mail.txt") == "hello\n")

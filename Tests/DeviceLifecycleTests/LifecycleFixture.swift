@@ -54,6 +54,12 @@ func id(_ text: String) -> ContainerIdentifier { ContainerIdentifier(text)! }
 let isRoot = geteuid() == 0
 
 extension Device {
+    /// Unlocks the device as its process does, which sees to the mounts in between.
+    func open(_ passcode: String) throws {
+        try unlock(passcode: Array(passcode.utf8))
+        becomeUnlocked()
+    }
+
     /// The content of a file in a container, opened.
     func content(of path: String) throws -> [UInt8] {
         let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDONLY))
