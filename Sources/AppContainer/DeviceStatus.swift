@@ -33,6 +33,24 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.mounts = mounts
     }
 
+    private enum CodingKeys: CodingKey {
+        case state, device, identifier, hasPasscode, graceRemaining, readable, apps, daemon, mounts
+    }
+
+    /// Writes null where there is no grace period, so that a script finds the key in every answer.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(state, forKey: .state)
+        try container.encode(device, forKey: .device)
+        try container.encode(identifier, forKey: .identifier)
+        try container.encode(hasPasscode, forKey: .hasPasscode)
+        try container.encode(graceRemaining, forKey: .graceRemaining)
+        try container.encode(readable, forKey: .readable)
+        try container.encode(apps, forKey: .apps)
+        try container.encode(daemon, forKey: .daemon)
+        try container.encode(mounts, forKey: .mounts)
+    }
+
     /// The state of a device that no daemon serves.
     public static let off = "off"
     /// The state of a device that another user's daemon serves, which does not answer this one.

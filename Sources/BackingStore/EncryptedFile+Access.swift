@@ -98,7 +98,7 @@ extension EncryptedFile {
     /// it is written, and may have no page of it: read again, the range must be neither zeros nor what was there before.
     /// The caller holds the lock.
     func noteLoss(_ range: Range<Int64>) {
-        guard access == .closed else { return }
+        guard access == .closed || access == .retired else { return }
         lost = lost.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
         isLossTold = false
     }
@@ -108,7 +108,8 @@ extension EncryptedFile {
     func noteWritten(_ range: Range<Int64>) {
         guard let lost else { return }
         if range.lowerBound <= lost.lowerBound {
-            self.lost = range.upperBound < lost.upperBound ? max(range.upperBound, lost.lowerBound)..<lost.upperBound : nil
+            let rest = max(range.upperBound, lost.lowerBound)
+            self.lost = rest < lost.upperBound ? rest..<lost.upperBound : nil
         } else if range.upperBound >= lost.upperBound {
             self.lost = lost.lowerBound..<min(range.lowerBound, lost.upperBound)
         }

@@ -129,7 +129,8 @@ final class DeviceService: ServedDevice {
             record.note(Event(.restarted))
         case .lost(let lost):
             let range = Event.Range(offset: lost.range.lowerBound, length: Int64(lost.range.count))
-            log.warning("refused \(range.length) bytes of \(lost.place.path ?? "a file"), written while the device locked")
+            let path = lost.place.path ?? "a file"
+            log.warning("refused \(range.length) bytes of \(path), written while the device locked")
             record.note(
                 Event(
                     .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,

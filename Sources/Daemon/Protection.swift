@@ -150,7 +150,8 @@ final class Protection: Sendable {
         try changes.withLock { _ throws(Complaint) in
             guard mounts.canRestart else {
                 throw Complaint(
-                    .unexpected, "the device was restarted too often since it was started; shut it down and mount again")
+                    .unexpected, "the device was restarted too often since it was started; shut it down and mount again"
+                )
             }
             let tell = tell
             if device.hasPasscode, device.deviceState == .unlocked { tell(.willBecomeUnavailable) }

@@ -3,7 +3,7 @@
 
 # A directory of class A in a protected device.
 start_complete() {
-    start_protected "$@"
+    start_protected
     classed complete "$DOCUMENTS/A"
     cd "$DOCUMENTS/A"
 }
@@ -106,7 +106,7 @@ case_a_restart_keeps_directories_and_mounts() {
     contains "$(fails cat <&8)" "Input/output error"
     contains "$(fails cat file)" "Operation not permitted"
     unlock
-    same "$(cat file | tr '\n' ' ')" "before unsynced "
+    same "$(tr '\n' ' ' <file)" "before unsynced "
     contains "$(fails cat <&8)" "Input/output error"
     exec 8<&-
     cd "$WORK"

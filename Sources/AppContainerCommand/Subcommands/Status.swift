@@ -31,10 +31,11 @@ struct Status: AsyncParsableCommand {
         var fields = [
             ("Device", status.device),
             ("Identifier", status.identifier),
-            ("State", status.state),
+            ("State", state(status)),
             ("Passcode", status.hasPasscode ? "yes" : "no"),
             ("Apps", "\(status.apps)"),
         ]
+        if status.daemon.socket != nil { fields.append(("Readable", readable(status))) }
         if let pid = status.daemon.pid {
             fields.append(("Daemon", "process \(pid)\(status.daemon.socket == nil ? " of another user" : "")"))
             if let socket = status.daemon.socket { fields.append(("Socket", socket)) }
@@ -47,6 +48,16 @@ struct Status: AsyncParsableCommand {
             fields.append(("Mount", "\(mount.app) on \(mount.mountPoint)\(list.isEmpty ? "" : " (\(list))")"))
         }
         try Output.fields(fields.map { (label: $0.0, value: $0.1) })
+    }
+
+    private func state(_ status: DeviceStatus) -> String {
+        guard let left = status.graceRemaining else { return status.state }
+        return "\(status.state), locked in \(Int(left.rounded(.up))) s"
+    }
+
+    /// The classes in the words of the command line.
+    private func readable(_ status: DeviceStatus) -> String {
+        status.readable.map { ProtectionClass(foundationName: $0)?.shortName ?? $0 }.joined(separator: ", ")
     }
 
     private func status(_ path: String) async throws -> DeviceStatus {
