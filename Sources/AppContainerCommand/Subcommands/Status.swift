@@ -57,7 +57,8 @@ struct Status: AsyncParsableCommand {
 
     /// The classes in the words of the command line.
     private func readable(_ status: DeviceStatus) -> String {
-        status.readable.map { ProtectionClass(foundationName: $0)?.shortName ?? $0 }.joined(separator: ", ")
+        let names = status.readable.map { ProtectionClass(foundationName: $0)?.shortName ?? $0 }
+        return (names.count == 1 ? "class " : "classes ") + names.joined(separator: ", ")
     }
 
     private func status(_ path: String) async throws -> DeviceStatus {
