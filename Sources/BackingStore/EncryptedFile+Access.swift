@@ -99,29 +99,29 @@ extension EncryptedFile {
     /// The caller holds the lock.
     func noteLoss(_ range: Range<Int64>) {
         guard access == .closed || access == .retired else { return }
-        lost = lost.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
-        isLossTold = false
+        lost.insert(contentsOf: range)
+        untoldLoss.insert(contentsOf: range)
     }
 
-    /// A range that has been written after all. The caller holds the lock.
+    /// A range that has come to be what the application wants, or to lie behind the end. The caller holds the lock.
     @inline(__always)
-    func noteWritten(_ range: Range<Int64>) {
-        guard let lost else { return }
-        if range.lowerBound <= lost.lowerBound {
-            let rest = max(range.upperBound, lost.lowerBound)
-            self.lost = rest < lost.upperBound ? rest..<lost.upperBound : nil
-        } else if range.upperBound >= lost.upperBound {
-            self.lost = lost.lowerBound..<min(range.lowerBound, lost.upperBound)
-        }
+    func endLoss(_ range: Range<Int64>) {
+        if !lost.isEmpty { lost.remove(contentsOf: range) }
     }
 
-    public var hasLoss: Bool { lock.reading { lost != nil } }
+    @inline(__always)
+    func requireNoLoss(_ range: Range<Int64>) throws(Fault) {
+        guard !lost.isEmpty else { return }
+        if !lost.intersection(RangeSet(range)).isEmpty { throw .system(.inputOutput) }
+    }
 
-    /// The range that was lost, if nobody was told of it yet.
-    public func takeLoss() -> Range<Int64>? {
+    public var hasLoss: Bool { lock.reading { !lost.isEmpty } }
+
+    /// The ranges that were lost and that nobody was told of yet.
+    public func takeLoss() -> [Range<Int64>] {
         lock.writing {
-            defer { isLossTold = true }
-            return isLossTold ? nil : lost
+            defer { untoldLoss = RangeSet() }
+            return Array(untoldLoss.ranges)
         }
     }
 }

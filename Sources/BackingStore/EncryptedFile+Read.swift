@@ -42,7 +42,7 @@ extension EncryptedFile {
 
     private func read(_ count: Int, from offset: Int64, _ workspace: Workspace) throws(Fault) {
         try requireReading()
-        if let lost, lost.overlaps(offset..<offset + Int64(count)) { throw .system(.inputOutput) }
+        try requireNoLoss(offset..<offset + Int64(count))
         let end = min(offset + Int64(count), contentLength)
         guard offset < end else { return }
         let size = Int64(ContentLayout.blockSize)

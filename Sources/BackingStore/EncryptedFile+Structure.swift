@@ -16,6 +16,7 @@ extension EncryptedFile {
             try requireReading()
             try withWorkspace { workspace throws(Fault) in
                 try change(workspace) { () throws(Fault) in
+                    endLoss(newLength..<Int64.max)
                     if newLength < contentLength {
                         try shrink(to: newLength, workspace)
                     } else if newLength > contentLength {

@@ -40,7 +40,7 @@ extension EncryptedFile {
         let headerLength = try prepareGrowth(from: offset, to: end, workspace)
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
-            noteWritten(offset..<end)
+            endLoss(offset..<end)
             let firstGroup = ContentLayout.group(of: ContentLayout.block(at: offset))
             syncHabit.wrote(ContentLayout.tagPageOffset(group: firstGroup)..<ContentLayout.backingLength(of: end))
             return syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }

@@ -31,8 +31,9 @@ public final class EncryptedFile: @unchecked Sendable {
     /// nil once it was taken away.
     var heldKey: FileKey?
     /// What was written and did not get here, because the key had gone; see ``noteLoss(_:)``.
-    var lost: Range<Int64>?
-    var isLossTold = true
+    var lost = RangeSet<Int64>()
+    /// What nobody was told of yet.
+    var untoldLoss = RangeSet<Int64>()
     /// The backing file.
     var file: SharedDescriptor
     var isWritable: Bool

@@ -39,6 +39,9 @@ public final class OpenContent: Sendable {
         set { state.store(newValue.number, ordering: .releasing) }
     }
 
+    /// Whether class A is closed.
+    public var isClosed: Bool { files.withLock { !$0.admitsComplete } }
+
     /// Enters a file that is being opened. Nobody else has it yet.
     /// - Throws: `refused(.dataProtection)` for one of class A while that is being closed.
     func add(_ file: EncryptedFile) throws(Fault) {

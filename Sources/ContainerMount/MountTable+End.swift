@@ -54,7 +54,7 @@ extension MountTable {
             }
             watch?.stop()
             let records = state.withLock { $0.records.values.sorted { $0.mount.serial < $1.mount.serial } }
-            state.withLock { $0.device }?.synchronize()
+            dropAll()
             for record in records {
                 if !record.isDetached {
                     if record.session != nil { MountPoint.synchronize(record.mount.mountPoint) }

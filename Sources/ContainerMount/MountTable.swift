@@ -4,7 +4,7 @@
 public import ContainerVolume
 import FuseBridge
 import Glibc
-import Platform
+public import Platform
 public import SandboxModel
 import Synchronization
 
@@ -25,6 +25,8 @@ public final class MountTable: Sendable {
         let session: Session?
         /// Unmounted, but something in it is still in use.
         var isDetached = false
+        /// What the guardian knows it by.
+        var connection: UInt32?
     }
 
     struct State: Sendable {
@@ -41,6 +43,8 @@ public final class MountTable: Sendable {
     private let ended: Ended
     private let refused: @Sendable (RefusedCall) -> Void
     private let isPrivileged = geteuid() == 0
+    /// Is told of every superblock.
+    let guardian: MountGuard?
     private let changes = Mutex(())
     let state = Mutex(State())
 
@@ -53,13 +57,15 @@ public final class MountTable: Sendable {
     ///     lock is held.
     public init(
         device: String, privateDirectory: String, makeVolume: @escaping @Sendable (Volume.View) -> Volume,
-        ended: @escaping Ended, refused: @escaping @Sendable (RefusedCall) -> Void = { _ in }
+        ended: @escaping Ended, refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
+        guardian: MountGuard? = nil
     ) {
         self.device = device
         directory = privateDirectory
         self.makeVolume = makeVolume
         self.ended = ended
         self.refused = refused
+        self.guardian = guardian
     }
 
     /// One change at a time.
@@ -183,6 +189,7 @@ public final class MountTable: Sendable {
             device = try DeviceMount(
                 device: self.device, directory: directory, volume: makeVolume(.device), refused: refused)
             state.withLock { $0.device = device }
+            _ = guardian?.mounted(at: device.superblock.entrance ?? "")
         }
         try device.bind(home, at: mount.mountPoint, readOnly: mount.options.readOnly)
         return Record(mount: mount, home: home, volume: device.volume, session: nil)
@@ -200,7 +207,9 @@ public final class MountTable: Sendable {
             }
         }
         mounted.attach(session)
-        return Record(mount: mount, home: home, volume: volume, session: session)
+        return Record(
+            mount: mount, home: home, volume: volume, session: session,
+            connection: guardian?.mounted(at: mount.mountPoint))
     }
 
     // MARK: The end of one
@@ -212,6 +221,7 @@ public final class MountTable: Sendable {
     /// Whoever takes the record away tells of the end.
     func finish(_ serial: UInt64) {
         guard let record = remove(serial) else { return }
+        if let connection = record.connection { guardian?.ended(connection) }
         if record.session == nil { record.volume.hide(record.mount.app) }
         if !record.isDetached { ended(record.mount) }
     }

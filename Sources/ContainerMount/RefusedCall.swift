@@ -47,6 +47,8 @@ extension MountedVolume {
     private func note(
         _ rule: Rule, _ call: CallName, _ place: Whereabouts, _ fault: Fault, of caller: RequestCaller
     ) {
+        // What the kernel writes out late was refused to nobody: its range is told when it is known.
+        if call == .write, caller.process == 0 { return }
         let process = caller.process == 0 ? nil : HostProcess(ofThread: caller.process)
         // What the daemon does on its own mount is nobody's attempt.
         guard process?.id != getpid() else { return }

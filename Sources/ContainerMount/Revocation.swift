@@ -53,7 +53,7 @@ extension MountTable {
         content.close()
         takeKeys()
         for superblock in superblocks { superblock.session.quiesce() }
-        follow(unfinished, barrier, all: files, lost)
+        follow(unfinished, barrier, all: files, while: { content.isClosed }, lost)
     }
 
     /// Writes everything out, takes all content away from what is open, and makes each file a new node.
@@ -85,7 +85,21 @@ extension MountTable {
             superblock.volume.endRestart()
             superblock.session.quiesce()
         }
-        follow(unfinished, barrier, all: files, lost)
+        follow(unfinished, barrier, all: files, while: { false }, lost)
+    }
+
+    /// Takes all content from the kernel before the superblocks end: what is still open then has no page left.
+    func dropAll() {
+        let superblocks = superblocks
+        for superblock in superblocks {
+            superblock.volume.beginRestart()
+            superblock.session.quiesce()
+            superblock.writeOut()
+        }
+        RevokedFile.drop(
+            superblocks.flatMap { superblock in
+                superblock.volume.openFiles.map { RevokedFile(superblock: superblock, file: $0) }
+            })
     }
 
     /// All volumes at one instant: a file of a group is seen through any of them.
@@ -107,17 +121,22 @@ extension MountTable {
     }
 
     /// Tells what was lost; of writes that go on, when they have ended. Until then their pages are dropped as they come.
+    ///
+    /// Of a file that cannot be reached through the mount nobody knows whether it is being written: as long as it is
+    /// open for that, and the device locked, it is treated as if it were.
     private func follow(
         _ unfinished: [RevokedFile], _ barrier: WriteBarrier, all files: [RevokedFile],
-        _ lost: @escaping @Sendable (LostRange) -> Void
+        while isLocked: @escaping @Sendable () -> Bool, _ lost: @escaping @Sendable (LostRange) -> Void
     ) {
-        guard !unfinished.isEmpty else { return RevokedFile.tellLoss(of: files, lost) }
+        guard !unfinished.isEmpty || !barrier.unreachable.isEmpty else { return RevokedFile.tellLoss(of: files, lost) }
         let thread = try? HostThread(name: "dropping") {
-            while !barrier.isOver {
-                RevokedFile.drop(unfinished)
-                usleep(200)
+            while true {
+                let open = barrier.unreachable.filter { $0.superblock.volume.mayBeWritten($0.file.node) }
+                let isOver = barrier.isOver
+                RevokedFile.drop(unfinished + open)
+                if isOver, open.isEmpty || !isLocked() { break }
+                usleep(isOver ? 5000 : 200)
             }
-            RevokedFile.drop(unfinished)
             RevokedFile.tellLoss(of: files, lost)
         }
         thread?.detach()
@@ -138,8 +157,8 @@ extension RevokedFile {
 
     fileprivate static func tellLoss(of files: [RevokedFile], _ lost: (LostRange) -> Void) {
         for revoked in files {
-            guard let (place, range) = revoked.superblock.volume.takeLoss(of: revoked.file.node) else { continue }
-            lost(LostRange(place: place, range: range))
+            guard let (place, ranges) = revoked.superblock.volume.takeLoss(of: revoked.file.node) else { continue }
+            for range in ranges { lost(LostRange(place: place, range: range)) }
         }
     }
 }

@@ -4,6 +4,7 @@ import ContainerVolume
 import FuseBridge
 import Glibc
 import Platform
+import SandboxModel
 import Synchronization
 
 struct Superblock: Sendable {
@@ -17,10 +18,11 @@ struct Superblock: Sendable {
         if let entrance { MountPoint.synchronize(entrance) }
     }
 
+    /// - Returns: nil where something else is seen at the entrance.
     func openRoot() -> SharedDescriptor? {
-        guard let entrance, let root = try? Descriptor.open(path: entrance, flags: O_RDONLY | O_DIRECTORY) else {
-            return nil
-        }
+        guard let entrance, let root = try? Descriptor.open(path: entrance, flags: O_RDONLY | O_DIRECTORY),
+            let inode = try? root.status().inode, inode == (try? volume.status(of: .root, handle: nil).inode)
+        else { return nil }
         return SharedDescriptor(root)
     }
 }

@@ -27,6 +27,8 @@ final class WriteBarrier: Sendable {
     }
 
     private let progress: Monitor<Progress>
+    /// Files that no call can be made on: their mount is out of sight.
+    let unreachable: [RevokedFile]
 
     /// Each call has a thread to itself for as long as a write takes.
     private static let mostThreads = 256
@@ -39,15 +41,19 @@ final class WriteBarrier: Sendable {
     init(_ files: [RevokedFile]) {
         var roots: [ObjectIdentifier: SharedDescriptor] = [:]
         var calls: [Call] = []
+        var unreachable: [RevokedFile] = []
         for revoked in files where revoked.file.mayBeWritten {
             let superblock = revoked.superblock
             let key = ObjectIdentifier(superblock.volume)
             if roots[key] == nil { roots[key] = superblock.openRoot() }
-            // One that was unmounted lazily cannot be reached; its last descriptors are not waited for.
-            guard let root = roots[key] else { continue }
+            guard let root = roots[key] else {
+                unreachable.append(revoked)
+                continue
+            }
             calls.append(Call(file: revoked, root: root, name: superblock.volume.passageName(of: revoked.file.node)))
         }
         progress = Monitor(Progress(waiting: calls))
+        self.unreachable = unreachable
     }
 
     /// Makes the calls, and waits until all have returned, for so long at most.

@@ -49,7 +49,7 @@ extension Volume {
 
     /// The file that is open for an inode of the host, if one is.
     public func openFile(inode: UInt64) -> EncryptedFile? {
-        guard let node = table.known(inode: inode) else { return nil }
+        guard let node = table.known(inode: inode), !isPast(node) else { return nil }
         return openLock(of: node).reading {
             if case .encrypted(let file)? = node.open?.content { file } else { nil }
         }

@@ -38,12 +38,18 @@ extension Volume {
     }
 
     /// What was written to a file and refused because its key had gone; each time once.
-    public func takeLoss(of node: NodeID) -> (place: Whereabouts, range: Range<Int64>)? {
+    public func takeLoss(of node: NodeID) -> (place: Whereabouts, ranges: [Range<Int64>])? {
         guard let node = table.node(node) else { return nil }
-        let lost = openLock(of: node).reading { () -> Range<Int64>? in
-            if case .encrypted(let file)? = node.open?.content { file.takeLoss() } else { nil }
+        let lost = openLock(of: node).reading { () -> [Range<Int64>] in
+            if case .encrypted(let file)? = node.open?.content { file.takeLoss() } else { [] }
         }
-        return lost.map { (whereabouts(of: node.id), $0) }
+        return lost.isEmpty ? nil : (whereabouts(of: node.id), lost)
+    }
+
+    /// Whether a write(2) to the file may still be under way.
+    public func mayBeWritten(_ node: NodeID) -> Bool {
+        guard let node = table.node(node) else { return false }
+        return openLock(of: node).reading { (node.open?.writers ?? 0) > 0 }
     }
 
     /// Lets nothing that is open be written any more, until ``leaveFilesBehind(_:)``.

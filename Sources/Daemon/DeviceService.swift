@@ -44,7 +44,8 @@ final class DeviceService: ServedDevice {
         socket = RuntimeDirectory.socketPath(
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
-        mounts = try Mounts(device: device, privateDirectory: privateDirectory, log: log, events: record)
+        mounts = try Mounts(
+            device: device, privateDirectory: privateDirectory, log: log, events: record, guardian: MountGuard())
         corruptions.watch(mounts)
         protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
         warnings =

@@ -17,7 +17,9 @@ final class Mounts: Sendable {
     private let waiting: Waiting
 
     /// - Parameter privateDirectory: where a privileged daemon keeps the device's own mount.
-    init(device: Device, privateDirectory: String, log: Logger, events: EventLog) throws(Complaint) {
+    init(
+        device: Device, privateDirectory: String, log: Logger, events: EventLog, guardian: MountGuard?
+    ) throws(Complaint) {
         self.device = device
         let waiting = Waiting()
         self.waiting = waiting
@@ -32,7 +34,7 @@ final class Mounts: Sendable {
                 events.note(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
                 waiting.end(mount.mountPoint)
             },
-            refused: { events.note(Event($0)) })
+            refused: { events.note(Event($0)) }, guardian: guardian)
     }
 
     // MARK: Looking

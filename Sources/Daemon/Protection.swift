@@ -58,8 +58,16 @@ final class Protection: Sendable {
         guard device.hasPasscode else {
             throw .noPasscode(device.directory.path)
         }
-        guard let serial = announce(now: now) else { return }
-        if now { return finish(serial) }
+        guard var serial = announce(now: now) else { return }
+        if now {
+            finish(serial)
+            // An unlock that was under way has cancelled it: the lock comes after that.
+            while grace.access({ $0.lockedThrough < serial }), let next = announce(now: true) {
+                serial = next
+                finish(serial)
+            }
+            return
+        }
         guard waits else { return }
         let isLocked = grace.wait { grace in
             if grace.lockedThrough >= serial { return true }

@@ -4,6 +4,8 @@ public import SandboxModel
 
 /// One line of mountinfo.
 public struct MountInfo: Equatable, Sendable {
+    /// The minor number of the filesystem's device.
+    public let minor: UInt32
     /// Which part of the filesystem is shown.
     public let root: String
     public let mountPoint: String
@@ -20,6 +22,7 @@ public struct MountInfo: Equatable, Sendable {
         guard fields.count >= 10, let end = fields.dropFirst(6).firstIndex(of: "-"), fields.count > end + 2 else {
             return nil
         }
+        minor = fields[2].split(separator: ":" as Character).last.flatMap { UInt32($0) } ?? 0
         root = MountInfo.decoded(fields[3])
         mountPoint = MountInfo.decoded(fields[4])
         options = fields[5].split { $0 == "," }.map { String($0) }

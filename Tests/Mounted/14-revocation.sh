@@ -187,3 +187,35 @@ json_lines() {
     /usr/bin/python3 -c 'import json, sys
 for line in sys.stdin: print(json.loads(line).get(sys.argv[1]))' "$1"
 }
+
+# A thread of the killed process waits in the kernel for the mount that the process served: its guard ends the mount.
+rootcase_a_daemon_killed_in_the_middle_of_a_lock_hangs_nobody() {
+    local writer delay
+    start_complete
+    cd "$WORK"
+    for delay in 0.03 0.05 0.08; do
+        timeout 60 /usr/bin/python3 - "$DOCUMENTS/A" <<'PYTHON' &
+import os, sys
+files = [os.open(f"{sys.argv[1]}/f{number}", os.O_RDWR | os.O_CREAT) for number in range(300)]
+try:
+    while True:
+        for file in files:
+            os.pwrite(file, b"x" * 20000, 0)
+        os.fsync(files[-1])
+except OSError:
+    pass
+PYTHON
+        writer=$!
+        sleep 0.4
+        (timeout 30 appcontainer lock "$DEVICE" --now >/dev/null 2>&1 || true) &
+        sleep $delay
+        kill -9 "$(daemon_record_pid)"
+        wait $writer || fail "a writer was still there after a minute"
+        wait
+        timeout 30 appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file "$CODE"
+    done
+    whole
+}
+
+# As the device's record has it: nothing is asked that may hang.
+daemon_record_pid() { json pid <"$DEVICE/daemon.json"; }

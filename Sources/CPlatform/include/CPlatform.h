@@ -83,6 +83,19 @@ int platform_peer_user(int socket, uint32_t *user);
 int platform_pidfd_open(int process);
 
 /// Names the calling thread, by at most 15 bytes.
+// A mount, as its guard is told of it.
+struct platform_guarded {
+    // 0 when it has ended.
+    int is_mounted;
+    // The minor number of its device, which is the kernel's number of the connection.
+    unsigned connection;
+    // Where it is mounted; empty where it does not fit.
+    char path[248];
+};
+// Starts a process that ends the mounts of this one should it be killed and a thread of it not be able to end.
+// Returns a descriptor to which `struct platform_guarded` are written, each in one piece, or -1.
+int platform_start_guard(void);
+
 // No core dump of this process, and nobody but root looks into its memory.
 int platform_forbid_dumps(void);
 void platform_name_thread(const char *name);

@@ -1,0 +1,141 @@
+// A process that stands by another which serves FUSE mounts, for the case that it is killed.
+//
+// A thread that waits in the kernel for its own process's mount (a notification, or syncfs, that has to write dirty
+// pages out) cannot be killed. Where all others are, it waits for an answer that nobody gives; and as long as it waits
+// the process keeps the descriptor of the mount, so that the kernel does not end the mount either. Everybody who uses
+// the mount then waits for ever. Who stands by sees the others gone and that one left, and ends the mount.
+//
+// Made by fork(2) from a process with threads: nothing here but system calls and memory of its own.
+
+#define _GNU_SOURCE
+#include "CPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MOST_MOUNTS 256
+
+static struct platform_guarded mounts[MOST_MOUNTS];
+
+static void note(const struct platform_guarded *news) {
+    for (int index = 0; index < MOST_MOUNTS; index++) {
+        if (news->is_mounted ? mounts[index].is_mounted == 0
+                             : mounts[index].is_mounted != 0 && mounts[index].connection == news->connection) {
+            mounts[index] = *news;
+            return;
+        }
+    }
+}
+
+static void end_mounts(void) {
+    for (int index = 0; index < MOST_MOUNTS; index++) {
+        if (mounts[index].is_mounted == 0) {
+            continue;
+        }
+        char path[64];
+        snprintf(path, sizeof path, "/sys/fs/fuse/connections/%u/abort", mounts[index].connection);
+        int control = open(path, O_WRONLY | O_CLOEXEC);
+        if (control != -1) {
+            ssize_t written = write(control, "1", 1);
+            close(control);
+            if (written == 1) {
+                continue;
+            }
+        }
+        // Where the control filesystem is not mounted: only root may do this.
+        umount2(mounts[index].path, MNT_FORCE);
+    }
+}
+
+// 0: gone, or as good as; 1: alive; 2: its first thread has ended and others have not.
+static int state_of(pid_t process) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file == -1) {
+        return 0;
+    }
+    ssize_t count = read(file, line, sizeof line - 1);
+    close(file);
+    if (count <= 0) {
+        return 0;
+    }
+    line[count] = 0;
+    const char *end = strrchr(line, ')');
+    if (end == NULL || (end[2] != 'Z' && end[2] != 'X')) {
+        return end != NULL;
+    }
+    // The twentieth field, the seventeenth behind the state, is the number of threads.
+    const char *field = end + 2;
+    for (int index = 0; index < 17 && field != NULL; index++) {
+        field = strchr(field + 1, ' ');
+    }
+    return field != NULL && atoi(field + 1) > 1 ? 2 : 0;
+}
+
+static _Noreturn void stand_by(pid_t process, int news) {
+    while (1) {
+        // Nothing tells that the first thread of a process has ended and others have not (of a pidfd since Linux 6.15
+        // neither): it is looked for.
+        struct pollfd event = {.fd = news, .events = POLLIN};
+        poll(&event, 1, 500);
+        struct platform_guarded mount;
+        if (event.revents & POLLIN && read(news, &mount, sizeof mount) == (ssize_t)sizeof mount) {
+            note(&mount);
+            continue;
+        }
+        // Threads that end take their time; one that is still there after a while waits for what does not come.
+        while (state_of(process) == 2) {
+            usleep(200 * 1000);
+            if (state_of(process) == 2) {
+                end_mounts();
+            }
+        }
+        if (state_of(process) == 0) {
+            _exit(0);
+        }
+        if (event.revents & POLLHUP) {
+            // The process lives and wants no guard any more.
+            _exit(0);
+        }
+    }
+}
+
+int platform_start_guard(void) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) == -1) {
+        return -1;
+    }
+    pid_t process = getpid();
+    pid_t guard = fork();
+    if (guard == 0) {
+        for (int number = SIGHUP; number <= SIGTERM; number++) {
+            signal(number, SIG_IGN);
+        }
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        prctl(PR_SET_NAME, "appcontainer-by");
+        // What the process holds is not to be held here as well.
+        dup2(ends[0], 3);
+        syscall(SYS_close_range, 4U, ~0U, 0U);
+        stand_by(process, 3);
+    }
+    int error = errno;
+    close(ends[0]);
+    if (guard == -1) {
+        close(ends[1]);
+        errno = error;
+        return -1;
+    }
+    return ends[1];
+}
