@@ -54,6 +54,9 @@ extension EncryptedFile {
     func retire() {
         lock.writing {
             letGo()
+            // Now, and not when the last descriptor is closed: by then the file may have a later one.
+            try? writeModificationTime()
+            forgetModificationTime()
             access = .retired
         }
     }
@@ -98,7 +101,7 @@ extension EncryptedFile {
     /// it is written, and may have no page of it: read again, the range must be neither zeros nor what was there before.
     /// The caller holds the lock.
     func noteLoss(_ range: Range<Int64>) {
-        guard access == .closed else { return }
+        guard access == .closed || access == .retired else { return }
         lost = lost.map { min($0.lowerBound, range.lowerBound)..<max($0.upperBound, range.upperBound) } ?? range
         isLossTold = false
     }
@@ -108,10 +111,17 @@ extension EncryptedFile {
     func noteWritten(_ range: Range<Int64>) {
         guard let lost else { return }
         if range.lowerBound <= lost.lowerBound {
-            self.lost = range.upperBound < lost.upperBound ? max(range.upperBound, lost.lowerBound)..<lost.upperBound : nil
+            let rest = max(range.upperBound, lost.lowerBound)
+            self.lost = rest < lost.upperBound ? rest..<lost.upperBound : nil
         } else if range.upperBound >= lost.upperBound {
             self.lost = lost.lowerBound..<min(range.lowerBound, lost.upperBound)
         }
+    }
+
+    /// A length that was set: what lies behind it is gone by the application's will. The caller holds the lock.
+    func noteCut(at length: Int64) {
+        guard let lost, lost.upperBound > length else { return }
+        self.lost = lost.lowerBound < length ? lost.lowerBound..<length : nil
     }
 
     public var hasLoss: Bool { lock.reading { lost != nil } }
