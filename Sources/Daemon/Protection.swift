@@ -59,8 +59,8 @@ final class Protection: Sendable {
             throw .noPasscode(device.directory.path)
         }
         guard let serial = announce(now: now) else { return }
-        if now { return finish(serial) }
-        guard waits else { return }
+        if now { finish(serial) }
+        guard now || waits else { return }
         let isLocked = grace.wait { grace in
             if grace.lockedThrough >= serial { return true }
             return grace.cancelledThrough >= serial ? false : nil
@@ -70,13 +70,14 @@ final class Protection: Sendable {
         }
     }
 
-    /// - Returns: the number of the lock that is on its way; nil when the device is locked.
+    /// - Returns: the number of the lock that is on its way, or was the last; nil when the device was not unlocked since.
     private func announce(now: Bool) -> Int? {
         let seconds = now ? 0 : device.directory.settings.lockGraceSeconds
         let (serial, isNew) = grace.access { grace -> (Int?, Bool) in
             switch device.deviceState {
-            case .locked, .beforeFirstUnlock: return (grace.deadline == nil ? nil : grace.serial, false)
-            case .locking: return (grace.serial, false)
+            case .beforeFirstUnlock: return (nil, false)
+            // The keys of a device that nothing can be opened on any more may be in use still: that lock is joined.
+            case .locking, .locked: return (grace.serial, false)
             case .unlocked: break
             }
             grace.serial += 1
@@ -150,7 +151,8 @@ final class Protection: Sendable {
         try changes.withLock { _ throws(Complaint) in
             guard mounts.canRestart else {
                 throw Complaint(
-                    .unexpected, "the device was restarted too often since it was started; shut it down and mount again")
+                    .unexpected,
+                    "the device was restarted too often since it was started; shut it down and mount again")
             }
             let tell = tell
             if device.hasPasscode, device.deviceState == .unlocked { tell(.willBecomeUnavailable) }
