@@ -109,12 +109,14 @@ let package = Package(
         tests(
             "DaemonTests",
             of: [
-                "AppContainer", "Daemon", "Platform", "SandboxModel",
+                "AppContainer", "BackingStore", "ContainerVolume", "Daemon", "DataProtection", "DeviceLifecycle",
+                "Platform", "SandboxModel", "TestSupport",
                 .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
             ]),
         tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel"]),
         tests(
-            "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel"], resources: [.copy("Fixtures")]),
+            "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel", "TestSupport"],
+            resources: [.copy("Fixtures")]),
         tests("SandboxModelTests", of: ["SandboxModel"]),
         tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
         tests(

@@ -54,6 +54,9 @@ extension EncryptedFile {
     func retire() {
         lock.writing {
             letGo()
+            // Now, and not when the last descriptor is closed: by then the file may have a later one.
+            try? writeModificationTime()
+            forgetModificationTime()
             access = .retired
         }
     }

@@ -32,7 +32,7 @@ extension EncryptedFile {
     func announceHoleAtEnd() throws(Fault) {
         guard lock.reading({ header.isOpen && hasGap && isWritable && heldKey != nil }) else { return }
         try lock.writing { () throws(Fault) in
-            try context.workspaces.with { workspace throws(Fault) in
+            try withWorkspace { workspace throws(Fault) in
                 guard header.isOpen, hasGap, contentLength > 0, heldKey != nil else { return }
                 let last = ContentLayout.block(at: contentLength - 1)
                 let page = try tagPage(ContentLayout.group(of: last), workspace)
@@ -140,6 +140,7 @@ extension EncryptedFile {
             try withWorkspace { workspace throws(Fault) in
                 try change(workspace) { () throws(Fault) in
                     try zeroRange(offset, min(offset + count, contentLength), releasing: releasing, workspace)
+                    if offset >= 0, count > 0 { endLoss(offset..<offset + count) }
                 }
             }
         }
@@ -218,7 +219,7 @@ extension EncryptedFile {
                 try file.descriptor.allocate(start, count: end - start, extending: false)
             }
             guard extending, offset + count > contentLength else { return }
-            try context.workspaces.with { workspace throws(Fault) in
+            try withWorkspace { workspace throws(Fault) in
                 try change(workspace) { () throws(Fault) in try extend(to: offset + count, workspace) }
             }
         }
@@ -235,7 +236,10 @@ extension EncryptedFile {
             guard offset >= 0, offset < contentLength else { return nil }
             guard mayHaveHoles else { return toHole ? contentLength : offset }
             let workspace = context.workspaces.take()
-            defer { context.workspaces.give(workspace) }
+            defer {
+                if isComplete { workspace.wipePlaintext() }
+                context.workspaces.give(workspace)
+            }
             var block = ContentLayout.block(at: offset)
             while block < blockCount {
                 let group = ContentLayout.group(of: block)

@@ -234,7 +234,7 @@ public final class EncryptedFile: @unchecked Sendable {
         try lock.writing { () throws(Fault) in
             // Without its key the header stays open, and is settled when the file is opened next.
             if header.isOpen, heldKey != nil {
-                try context.workspaces.with { workspace throws(Fault) in try commitStructure(workspace) }
+                try withWorkspace { workspace throws(Fault) in try commitStructure(workspace) }
             } else {
                 try writeModificationTime()
             }
@@ -243,7 +243,7 @@ public final class EncryptedFile: @unchecked Sendable {
     }
 
     /// Gives the host the time that was kept. The caller holds the lock: a later time must not reach the host first.
-    private func writeModificationTime() throws(Fault) {
+    func writeModificationTime() throws(Fault) {
         guard let time = keptModificationTime else { return }
         let file = self.file
         try onHost { () throws(SystemError) in
@@ -256,8 +256,14 @@ public final class EncryptedFile: @unchecked Sendable {
     /// The kernel sends the time before each fdatasync. Given to the host then, it makes ext4 commit its journal for
     /// it, which takes a third longer than the data alone.
     public func keep(modificationTime: timespec?) {
-        lock.writing { keptModificationTime = modificationTime }
+        lock.writing {
+            // After a restart the time belongs to those who have opened the file since.
+            if access != .retired { keptModificationTime = modificationTime }
+        }
     }
+
+    /// The caller holds the lock.
+    func forgetModificationTime() { keptModificationTime = nil }
 
     /// The time of the last write, where the host does not know it yet.
     public var modificationTime: timespec? { lock.reading { keptModificationTime } }

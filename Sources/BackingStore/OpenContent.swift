@@ -73,8 +73,8 @@ public final class OpenContent: Sendable {
         forEach { if $0.isComplete { $0.setAccess(.writingOut) } }
     }
 
-    /// Takes the keys of class A out of every file, and their schedules out of the working memory. What the kernel
-    /// writes from then on is refused.
+    /// Takes the keys of class A out of every file, and their schedules and plaintext out of the working memory. What the
+    /// kernel writes from then on is refused.
     public func close() {
         files.withLock { $0.admitsComplete = false }
         forEach { if $0.isComplete { $0.takeKey() } }

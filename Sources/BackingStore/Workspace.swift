@@ -15,7 +15,11 @@ public final class Workspace: @unchecked Sendable {
     /// The image of a stretch of the backing file.
     let image = PageBuffer(count: largestTransfer + sparePages * PageBuffer.pageSize)
     /// Bytes of the image that were read last.
-    var imageCount = 0
+    var imageCount = 0 {
+        didSet { mostRead = max(mostRead, imageCount) }
+    }
+    /// The most that were read since the last ``wipe()``.
+    private var mostRead = 0
     /// One block of plaintext that is being put together.
     let block = PageBuffer(count: ContentLayout.blockSize)
 
@@ -40,6 +44,15 @@ public final class Workspace: @unchecked Sendable {
     func wipePlaintext() {
         image.wipe(0, count: imageCount)
         imageCount = 0
+        block.wipe(0, count: block.count)
+    }
+
+    /// Leaves nothing: neither a key's schedule, nor plaintext of a file that has come to be of class A since it was
+    /// read.
+    fileprivate func wipe() {
+        cipher.wipe()
+        image.wipe(0, count: mostRead)
+        (imageCount, mostRead) = (0, 0)
         block.wipe(0, count: block.count)
     }
 
@@ -91,11 +104,11 @@ final class WorkspacePool: Sendable {
             state.idle.append(workspace)
             return true
         }
-        // A wipe came while it was in use: it goes, and with it what its cipher holds.
-        if !isKept { workspace.cipher.wipe() }
+        // A wipe came while it was in use: it goes, and with it what it holds.
+        if !isKept { workspace.wipe() }
     }
 
-    /// Has no key schedule stay behind: in what is idle at once, in what is in use when it is given back.
+    /// Has no key schedule and no plaintext stay behind: in what is idle at once, in what is in use when it is given back.
     func wipe() {
         // Taken out for the time: nobody may come to use one that is being wiped.
         let idle = state.withLock { state in
@@ -103,7 +116,7 @@ final class WorkspacePool: Sendable {
             defer { state.idle = [] }
             return state.idle
         }
-        for workspace in idle { workspace.cipher.wipe() }
+        for workspace in idle { workspace.wipe() }
         state.withLock { $0.idle += idle }
     }
 

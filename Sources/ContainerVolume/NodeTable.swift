@@ -190,12 +190,16 @@ final class NodeTable: Sendable {
     }
 
     func addName(_ name: FileName, in parent: Node, to node: Node) {
-        state.withLock { _ in State.addName(parent, name, to: node) }
+        state.withLock { state in
+            if state.holds(node) { State.addName(parent, name, to: node) }
+        }
     }
 
     func removeName(_ name: FileName, in parent: Node, of node: Node) {
         var gone: [Node] = []
         state.withLock { state in
+            // One that was forgotten meanwhile has been taken from its directories already.
+            guard state.holds(node) else { return }
             if node.parent === parent, node.name == name {
                 if let next = node.rare?.furtherNames.popLast() {
                     node.parent = next.parent
@@ -226,6 +230,7 @@ final class NodeTable: Sendable {
     func move(_ directory: Node, to parent: Node, name: FileName) {
         var gone: [Node] = []
         state.withLock { state in
+            guard state.holds(directory) else { return }
             let old = directory.parent
             directory.parent = parent
             directory.name = name
@@ -239,6 +244,8 @@ final class NodeTable: Sendable {
 }
 
 extension NodeTable.State {
+    fileprivate func holds(_ node: Node) -> Bool { slots[Int(node.id.slot)] === node }
+
     fileprivate static func addName(_ parent: Node, _ name: FileName, to node: Node) {
         if node.parent === parent, node.name == name { return }
         if node.parent == nil, node.rare?.anchor == nil {

@@ -62,7 +62,9 @@ final class Protection: Sendable {
         if now {
             finish(serial)
             // An unlock that was under way has cancelled it: the lock comes after that.
-            while grace.access({ $0.lockedThrough < serial }), let next = announce(now: true) {
+            while grace.access({ $0.lockedThrough < serial }) {
+                guard device.hasPasscode else { throw .noPasscode(device.directory.path) }
+                guard let next = announce(now: true) else { return }
                 serial = next
                 finish(serial)
             }
@@ -78,13 +80,14 @@ final class Protection: Sendable {
         }
     }
 
-    /// - Returns: the number of the lock that is on its way; nil when the device is locked.
+    /// - Returns: the number of the lock that is on its way, or was the last; nil when the device was not unlocked since.
     private func announce(now: Bool) -> Int? {
         let seconds = now ? 0 : device.directory.settings.lockGraceSeconds
         let (serial, isNew) = grace.access { grace -> (Int?, Bool) in
             switch device.deviceState {
-            case .locked, .beforeFirstUnlock: return (grace.deadline == nil ? nil : grace.serial, false)
-            case .locking: return (grace.serial, false)
+            case .beforeFirstUnlock: return (nil, false)
+            // The keys of a device that nothing can be opened on any more may be in use still: that lock is joined.
+            case .locking, .locked: return (grace.serial, false)
             case .unlocked: break
             }
             grace.serial += 1
@@ -104,11 +107,14 @@ final class Protection: Sendable {
         changes.withLock { _ in
             let isDue = grace.access { grace in
                 guard grace.deadline != nil, grace.serial == serial else { return false }
+                guard device.hasPasscode else { return true }
                 grace.deadline = nil
                 device.closeToNew()
                 return true
             }
             guard isDue else { return }
+            // It was removed after the lock was announced: nothing would unlock the device again.
+            guard device.hasPasscode else { return becomeUnlocked() }
             let tell = tell
             mounts.lock(takeKeys: { device.takeKeys() }, lost: { tell(.lost($0)) })
             tell(.locked)
@@ -158,8 +164,8 @@ final class Protection: Sendable {
         try changes.withLock { _ throws(Complaint) in
             guard mounts.canRestart else {
                 throw Complaint(
-                    .unexpected, "the device was restarted too often since it was started; shut it down and mount again"
-                )
+                    .unexpected,
+                    "the device was restarted too often since it was started; shut it down and mount again")
             }
             let tell = tell
             if device.hasPasscode, device.deviceState == .unlocked { tell(.willBecomeUnavailable) }

@@ -1,5 +1,6 @@
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import DataProtection

@@ -21,6 +21,31 @@ struct ThreadTests {
         var files: [String: (place: Int, name: FileName, owner: Int, number: Int, version: Int)] = [:]
     }
 
+    @Test("count a node once that is forgotten by one while another removes its file")
+    func forgottenAndRemoved() throws {
+        let home = try TestHome()
+        let volume = home.volume
+        let documents = try volume.node("Documents")
+        let before = volume.knownNodes
+        let isOver = Atomic(false)
+        let done = DispatchSemaphore(value: 0)
+        for _ in 0..<3 {
+            Thread.detachNewThread {
+                while !isOver.load(ordering: .relaxed) {
+                    if let entry = try? volume.lookup("file", in: documents) { volume.forget(entry.node, count: 1) }
+                }
+                done.signal()
+            }
+        }
+        for _ in 0..<3000 {
+            volume.forget(try volume.make("file", in: documents), count: 1)
+            try volume.removeFile("file", in: documents)
+        }
+        isOver.store(true, ordering: .relaxed)
+        for _ in 0..<3 { done.wait() }
+        #expect(volume.knownNodes == before)
+    }
+
     @Test("end with a tree that agrees with what each did, and every file's content", arguments: [1, 2] as [UInt64])
     func sharedDirectories(seed: UInt64) throws {
         let home = try TestHome()

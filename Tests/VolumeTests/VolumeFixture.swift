@@ -14,7 +14,9 @@ typealias Handle = ContainerVolume.FileHandle
 /// The containers of one app and, through any number of sessions, a volume over them.
 final class TestHome: @unchecked Sendable {
     let directory: String
-    let keys = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: .standard).1
+    let uidKey = UIDKey()
+    let keybag: Keybag
+    let keys: KeyRing
     private let home: Home
     private var session: UInt32 = 1
     private var killed: Set<UInt32> = []
@@ -30,6 +32,7 @@ final class TestHome: @unchecked Sendable {
     init(in place: String = "/var/tmp") throws {
         let directory = "\(place)/appcontainer-volume-\(UUID().uuidString)"
         self.directory = directory
+        (keybag, keys) = Keybag.create(passcode: nil, uidKey: uidKey)
         func make(_ path: String) throws -> SharedDescriptor {
             try FileManager.default.createDirectory(atPath: "\(directory)/\(path)", withIntermediateDirectories: true)
             return SharedDescriptor(try Descriptor.open(path: "\(directory)/\(path)", flags: O_RDONLY | O_DIRECTORY))

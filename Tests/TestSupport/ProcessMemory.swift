@@ -2,10 +2,10 @@
 
 import Glibc
 
-enum ProcessMemory {
+public enum ProcessMemory {
     /// Where the bytes occur in writable memory.
     /// - Parameter masked: each byte of what is looked for with all bits turned, so that looking makes no copy.
-    static func occurrences(masked: [UInt8]) -> Int {
+    public static func occurrences(masked: [UInt8]) -> Int {
         let maps = unsafe fopen("/proc/self/maps", "r")!
         defer { unsafe fclose(maps) }
         let memory = unsafe open("/proc/self/mem", O_RDONLY)

@@ -1,0 +1,369 @@
+// Lock, unlock, restart and passcode of a device that nothing is mounted of: who waits, who cancels, what is told.
+
+import AppContainer
+import BackingStore
+import ContainerVolume
+import DataProtection
+import DeviceLifecycle
+import Foundation
+import Logging
+import Platform
+import SandboxModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+/// A device with a cheap passcode, served by its ``Protection`` alone.
+private final class ProtectedDevice: Sendable {
+    let scratch = Scratch()
+    let device: Device
+    let protection: Protection
+    private let told = Mutex<[String]>([])
+    private let onNews: Mutex<(@Sendable (String) -> Void)?>
+    /// Calls that were begun on threads of their own, by number, with the kind of their complaint when they are over.
+    private let calls = Mutex<[Int: String]>([:])
+
+    /// - Parameter grace: in seconds.
+    init(
+        passcode: String? = "1234", grace: Double = 0.2, unlocked: Bool = true,
+        onNews: (@Sendable (String) -> Void)? = nil
+    ) throws {
+        let path = scratch["device"]
+        self.onNews = Mutex(onNews)
+        try Device.create(
+            at: path, passcode: passcode.map { Array($0.utf8) }, costLevel: 1, lockGrace: grace)
+        device = try Device.boot(at: path) { Issue.record("corrupt: \($0)") }
+        let events = EventLog(device: path)
+        let mounts = try Mounts(
+            device: device, privateDirectory: scratch["private"],
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, events: events)
+        let news = Told()
+        protection = Protection(device: device, mounts: mounts) { news.add($0) }
+        news.owner.withLock { $0 = self.hear }
+        if unlocked, let passcode {
+            try protection.unlock(passcode: passcode)
+            told.withLock { $0 = [] }
+        }
+    }
+
+    /// Reaches the fixture once it is there.
+    private final class Told: Sendable {
+        let owner = Mutex<(@Sendable (String) -> Void)?>(nil)
+        func add(_ news: Protection.News) {
+            let text = "\(news)"
+            owner.withLock { $0 }?(text)
+        }
+    }
+
+    private var hear: @Sendable (String) -> Void {
+        { [weak self] text in
+            self?.told.withLock { $0.append(text) }
+            self?.onNews.withLock { $0 }?(text)
+        }
+    }
+
+    /// What was told since this was asked last.
+    var news: [String] {
+        told.withLock { told in
+            defer { told = [] }
+            return told
+        }
+    }
+
+    var state: DeviceState { device.deviceState }
+    var hasKeys: Bool { device.context.keys.isAvailable(.complete) }
+
+    /// Begins a call that may wait.
+    func begin(_ body: @escaping @Sendable () throws(Complaint) -> Void) -> Call { Call(body) }
+}
+
+/// A call on a thread of its own.
+private final class Call: Sendable {
+    private let outcome = Monitor<String?>(nil)
+
+    init(_ body: @escaping @Sendable () throws(Complaint) -> Void) {
+        Thread.detachNewThread { [outcome] in
+            var kind = "done"
+            do throws(Complaint) {
+                try body()
+            } catch {
+                kind = error.kind.rawValue
+            }
+            outcome.access { $0 = kind }
+        }
+    }
+
+    var isOver: Bool { outcome.access { $0 != nil } }
+    /// "done", or the kind of its complaint.
+    func wait() -> String { outcome.wait { $0 } }
+}
+
+@Suite("Lock, unlock and restart", .serialized)
+struct ProtectionTests {
+    private func kind(_ body: () throws -> Void) -> Complaint.Kind? { complaint(body)?.kind }
+
+    /// Long enough that a test is over before it ends.
+    private let long = 600.0
+
+    @Test func `a lock is announced, waits the grace period out, and returns when the keys are gone`() throws {
+        let device = try ProtectedDevice(grace: 0.3)
+        let begun = ContinuousClock.now
+        let lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+        usleep(100_000)
+        #expect(device.state == .locking && device.hasKeys && !lock.isOver)
+        #expect(device.protection.graceRemaining.map { $0 > 0 && $0 <= 0.3 } == true)
+        #expect(lock.wait() == "done")
+        #expect(ContinuousClock.now - begun >= .milliseconds(300))
+        #expect(device.state == .locked && !device.hasKeys && device.protection.graceRemaining == nil)
+        #expect(device.device.context.keys.isAvailable(.completeUntilFirstUserAuthentication))
+        #expect(device.news == ["willBecomeUnavailable", "locked"])
+        try device.protection.unlock(passcode: "1234")
+        #expect(device.state == .unlocked && device.hasKeys)
+        #expect(device.news == ["unlocked", "didBecomeAvailable"])
+    }
+
+    @Test func `without a grace period, and with now, it locks at once`() throws {
+        for (grace, now) in [(0.0, false), (long, true)] {
+            let device = try ProtectedDevice(grace: grace)
+            try device.protection.lock(now: now, waits: true)
+            #expect(device.state == .locked && !device.hasKeys)
+            #expect(device.news == ["willBecomeUnavailable", "locked"])
+        }
+    }
+
+    @Test func `no-wait returns when the lock is announced`() throws {
+        let device = try ProtectedDevice(grace: 0.1)
+        try device.protection.lock(now: false, waits: false)
+        #expect(device.state == .locking)
+        #expect(device.news == ["willBecomeUnavailable"])
+        for _ in 0..<200 where device.hasKeys { usleep(10_000) }
+        #expect(device.state == .locked)
+    }
+
+    @Test func `an unlock during the grace period cancels the lock, for all who wait for it`() throws {
+        let device = try ProtectedDevice(grace: 0.4)
+        let locks = (0..<3).map { _ in
+            device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+        }
+        usleep(150_000)
+        try device.protection.unlock(passcode: "1234")
+        #expect(locks.map { $0.wait() } == Array(repeating: "lockCancelled", count: 3))
+        #expect(device.news == ["willBecomeUnavailable", "unlocked", "didBecomeAvailable"])
+        // Its time comes, and nothing happens.
+        usleep(400_000)
+        #expect(device.state == .unlocked && device.hasKeys && device.protection.graceRemaining == nil)
+        #expect(device.news == [])
+    }
+
+    @Test func `a lock after a cancelled one has a grace period of its own`() throws {
+        let device = try ProtectedDevice(grace: 0.3)
+        try device.protection.lock(now: false, waits: false)
+        usleep(200_000)
+        try device.protection.unlock(passcode: "1234")
+        try device.protection.lock(now: false, waits: false)
+        usleep(200_000)
+        #expect(device.state == .locking, "the first one's time must not end the second")
+        try device.protection.lock(now: false, waits: true)
+        #expect(device.state == .locked)
+        #expect(device.news.filter { $0 == "locked" }.count == 1)
+    }
+
+    @Test func `a wrong passcode cancels nothing`() throws {
+        let device = try ProtectedDevice(grace: 0.3)
+        let lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+        usleep(50_000)
+        #expect(kind { try device.protection.unlock(passcode: "4321") } == .wrongPasscode)
+        #expect(device.state == .locking)
+        #expect(lock.wait() == "done")
+        #expect(kind { try device.protection.unlock(passcode: "4321") } == .wrongPasscode)
+        #expect(device.state == .locked && !device.hasKeys)
+        #expect(device.news == ["willBecomeUnavailable", "locked"])
+    }
+
+    @Test func `a second lock joins the first and does not put it off`() throws {
+        let device = try ProtectedDevice(grace: 0.3)
+        let begun = ContinuousClock.now
+        let first = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+        usleep(200_000)
+        try device.protection.lock(now: false, waits: true)
+        #expect(ContinuousClock.now - begun < .milliseconds(480))
+        #expect(first.wait() == "done")
+        #expect(device.news == ["willBecomeUnavailable", "locked"])
+        // Locked, there is nothing to do.
+        try device.protection.lock(now: false, waits: true)
+        try device.protection.lock(now: true, waits: true)
+        #expect(device.news == [])
+    }
+
+    @Test func `now ends a grace period, and all who wait for it return`() throws {
+        let device = try ProtectedDevice(grace: long)
+        let first = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+        usleep(50_000)
+        try device.protection.lock(now: true, waits: true)
+        #expect(device.state == .locked && !device.hasKeys)
+        #expect(first.wait() == "done")
+        #expect(device.news == ["willBecomeUnavailable", "locked"])
+    }
+
+    @Test func `whoever locks while the keys are being taken returns when they are gone`() throws {
+        let inside = Monitor(false)
+        let mayGoOn = Monitor(false)
+        let device = try ProtectedDevice(grace: 0) { news in
+            guard news == "locked" else { return }
+            inside.access { $0 = true }
+            mayGoOn.wait { $0 ? () : nil }
+        }
+        let first = device.begin { () throws(Complaint) in try device.protection.lock(now: true, waits: true) }
+        inside.wait { $0 ? () : nil }
+        let later = [false, true].map { now in
+            device.begin { () throws(Complaint) in try device.protection.lock(now: now, waits: true) }
+        }
+        usleep(100_000)
+        #expect(!first.isOver && later.allSatisfy { !$0.isOver })
+        // Who does not want to wait does not.
+        try device.protection.lock(now: false, waits: false)
+        mayGoOn.access { $0 = true }
+        #expect(first.wait() == "done" && later.map { $0.wait() } == ["done", "done"])
+    }
+
+    @Test func `a device without a passcode cannot be locked, and is unlocked by anything`() throws {
+        let device = try ProtectedDevice(passcode: nil)
+        for (now, waits) in [(false, true), (true, true), (false, false)] {
+            #expect(kind { try device.protection.lock(now: now, waits: waits) } == .noPasscode)
+        }
+        try device.protection.unlock(passcode: "whatever")
+        #expect(device.state == .unlocked && device.hasKeys && device.news == [])
+    }
+
+    @Test func `before first unlock there is nothing to lock`() throws {
+        let device = try ProtectedDevice(grace: long, unlocked: false)
+        #expect(device.state == .beforeFirstUnlock)
+        try device.protection.lock(now: false, waits: true)
+        try device.protection.lock(now: true, waits: true)
+        #expect(device.state == .beforeFirstUnlock && device.news == [])
+        try device.protection.unlock(passcode: "1234")
+        #expect(device.state == .unlocked && device.news == ["unlocked", "didBecomeAvailable"])
+        try device.protection.unlock(passcode: "1234")
+        #expect(device.news == [])
+        #expect(kind { try device.protection.unlock(passcode: "1") } == .wrongPasscode)
+        #expect(device.state == .unlocked)
+    }
+
+    // MARK: Restart
+
+    @Test func `a restart takes every key but that of class D, from any state`() throws {
+        let device = try ProtectedDevice(grace: long)
+        let expected = [
+            ["willBecomeUnavailable", "restarted"], ["restarted"], ["willBecomeUnavailable", "restarted"],
+            ["willBecomeUnavailable", "locked", "restarted"],
+        ]
+        for step in expected.indices {
+            switch step {
+            case 0: break
+            case 1: break
+            case 2:
+                try device.protection.unlock(passcode: "1234")
+                _ = device.news
+                try device.protection.lock(now: false, waits: false)
+            default:
+                try device.protection.unlock(passcode: "1234")
+                _ = device.news
+                try device.protection.lock(now: true, waits: true)
+            }
+            try device.protection.restart()
+            #expect(device.state == .beforeFirstUnlock)
+            for protection in ProtectionClass.allCases {
+                #expect(device.device.context.keys.isAvailable(protection) == (protection == .none))
+            }
+            #expect(device.news == expected[step], "\(step)")
+        }
+        #expect(device.protection.graceRemaining == nil)
+    }
+
+    @Test func `a restart during the grace period ends it for those who wait: the device is closed`() throws {
+        let device = try ProtectedDevice(grace: 0.4)
+        let lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+        usleep(100_000)
+        try device.protection.restart()
+        #expect(lock.wait() == "done")
+        #expect(device.state == .beforeFirstUnlock)
+        try device.protection.unlock(passcode: "1234")
+        usleep(500_000)
+        #expect(device.state == .unlocked, "the lock that was announced before the restart is over")
+    }
+
+    @Test func `without a passcode a restart leaves the device unlocked`() throws {
+        let device = try ProtectedDevice(passcode: nil)
+        try device.protection.restart()
+        #expect(device.state == .unlocked && device.hasKeys)
+        #expect(device.news == ["restarted"])
+    }
+
+    // MARK: Passcode
+
+    @Test func `removing the passcode unlocks, from every state, and cancels a lock`() throws {
+        for state in DeviceState.allCases {
+            let device = try ProtectedDevice(grace: long, unlocked: state != .beforeFirstUnlock)
+            var lock: Call?
+            if state == .locking {
+                lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+                usleep(100_000)
+            } else if state == .locked {
+                try device.protection.lock(now: true, waits: true)
+            }
+            #expect(device.state == state)
+            _ = device.news
+            let wrong = kind {
+                try device.protection.changePasscode { (device) throws(Complaint) in try device.removePasscode([1]) }
+            }
+            #expect(wrong == .wrongPasscode)
+            #expect(device.state == state && device.news == [])
+            try device.protection.changePasscode { device throws(Complaint) in
+                try device.removePasscode(Array("1234".utf8))
+            }
+            #expect(device.state == .unlocked && device.hasKeys, "\(state)")
+            #expect(device.news == (state == .unlocked ? [] : ["unlocked", "didBecomeAvailable"]), "\(state)")
+            #expect(lock.map { $0.wait() } ?? "lockCancelled" == "lockCancelled")
+        }
+    }
+
+    @Test func `changing the passcode changes no state`() throws {
+        let device = try ProtectedDevice(grace: long)
+        func change(from old: String, to new: String) throws {
+            try device.protection.changePasscode { device throws(Complaint) in
+                try device.changePasscode(from: Array(old.utf8), to: Array(new.utf8))
+            }
+        }
+        try change(from: "1234", to: "a")
+        try device.protection.lock(now: false, waits: false)
+        try change(from: "a", to: "b")
+        #expect(device.state == .locking)
+        try device.protection.lock(now: true, waits: true)
+        try change(from: "b", to: "c")
+        #expect(device.state == .locked && !device.hasKeys)
+        #expect(device.news == ["willBecomeUnavailable", "locked"])
+        try device.protection.unlock(passcode: "c")
+        #expect(device.state == .unlocked)
+    }
+
+    // MARK: Content
+
+    @Test func `content that is open is closed by a lock, opened by an unlock, and gone after a restart`() throws {
+        let device = try ProtectedDevice()
+        let path = device.scratch["file"]
+        let backing = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR | O_CREAT, mode: 0o600))
+        let file = try EncryptedFile.create(backing, inode: 1, protection: .complete, context: device.device.context)
+        func read() throws(Fault) { try file.read(count: 1, from: 0) { _ in } }
+        try read()
+        try device.protection.lock(now: true, waits: true)
+        #expect(throws: Fault.refused(.dataProtection)) { try read() }
+        try device.protection.unlock(passcode: "1234")
+        try read()
+        try device.protection.restart()
+        #expect(throws: Fault.system(.inputOutput)) { try read() }
+        try device.protection.unlock(passcode: "1234")
+        #expect(throws: Fault.system(.inputOutput)) { try read() }
+    }
+}
