@@ -18,7 +18,7 @@ final class Mounts: Sendable {
 
     /// - Parameter privateDirectory: where a privileged daemon keeps the device's own mount.
     init(
-        device: Device, privateDirectory: String, log: Logger, events: EventLog, guardian: MountGuard?
+        device: Device, privateDirectory: String, log: Logger, events: EventLog, guardian: MountGuard? = nil
     ) throws(Complaint) {
         self.device = device
         let waiting = Waiting()
