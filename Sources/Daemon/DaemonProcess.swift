@@ -52,7 +52,9 @@ public enum DaemonProcess {
 
     private static func start(path: String, ending: Ending) async throws(Complaint) -> Started {
         let directory = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
-        let device = try DeviceService.open(path: path, runtimeDirectory: directory)
+        // Before there is a key that it would get a copy of.
+        let guardian = MountGuard()
+        let device = try DeviceService.open(path: path, runtimeDirectory: directory, guardian: guardian)
         let socket = device.socket
         let log = device.log
         let server = ControlServer(socket: socket, device: device, log: log) { ending.end("a client asked for it") }

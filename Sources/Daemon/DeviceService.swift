@@ -24,16 +24,18 @@ final class DeviceService: ServedDevice {
     let warnings: [String]
 
     /// Boots a device. Where another process is about to let go of it, waits for that.
-    static func open(path: String, runtimeDirectory: String) throws(Complaint) -> DeviceService {
+    static func open(
+        path: String, runtimeDirectory: String, guardian: MountGuard?
+    ) throws(Complaint) -> DeviceService {
         do throws(Complaint) {
-            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory)
+            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory, guardian: guardian)
         } catch {
             guard error.kind == .deviceBusy, waitForLock(path) else { throw error }
-            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory)
+            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory, guardian: guardian)
         }
     }
 
-    private init(path: String, runtimeDirectory: String) throws(Complaint) {
+    private init(path: String, runtimeDirectory: String, guardian: MountGuard?) throws(Complaint) {
         let log = DaemonLog.logger(device: path)
         let record = EventLog(device: path)
         let corruptions = CorruptionLog(log: log, events: record)
@@ -45,7 +47,7 @@ final class DeviceService: ServedDevice {
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
         let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
         mounts = try Mounts(
-            device: device, privateDirectory: privateDirectory, log: log, events: record, guardian: MountGuard())
+            device: device, privateDirectory: privateDirectory, log: log, events: record, guardian: guardian)
         corruptions.watch(mounts)
         protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
         warnings =
