@@ -11,7 +11,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -205,8 +204,6 @@ int platform_peer_user(int socket, uint32_t *user) {
 }
 
 int platform_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
-
-int platform_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 

@@ -1,6 +1,5 @@
 // What a process sets once for itself.
 
-import CPlatform
 import Glibc
 public import SandboxModel
 
@@ -13,11 +12,10 @@ public enum ProcessSettings {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// Leaves no core dump, whatever the host does with them, and lets nobody but root look into this process's memory.
+    /// Leaves no core dump. Keys are left out of one in any case, should a program that the host pipes them to ask for more.
     public static func forbidDumps() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
-        _ = platform_forbid_dumps()
     }
 
     /// Keeps the standard descriptors from meaning files that are opened later: one that is closed is opened so that

@@ -96,8 +96,6 @@ struct platform_guarded {
 // Returns a descriptor to which `struct platform_guarded` are written, each in one piece, or -1.
 int platform_start_guard(void);
 
-// No core dump of this process, and nobody but root looks into its memory.
-int platform_forbid_dumps(void);
 void platform_name_thread(const char *name);
 
 /// getrandom(2) and the calls of xattr(7), whose headers Swift's Glibc lacks. `follow` 0 acts on a symbolic link itself.
