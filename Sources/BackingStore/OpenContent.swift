@@ -85,7 +85,6 @@ public final class OpenContent: Sendable {
     public func reopen() {
         forEach { if $0.isComplete { $0.restoreKey() } }
         files.withLock { $0.admitsComplete = true }
-        // What was opened in between had been admitted by nobody, and what was open has its key.
     }
 
     // MARK: Restart
