@@ -118,6 +118,9 @@ extension EncryptedFile {
         if !lost.intersection(RangeSet(range)).isEmpty { throw .system(.inputOutput) }
     }
 
+    /// Whether the device has restarted since the file was opened.
+    public var isRetired: Bool { lock.reading { access == .retired } }
+
     public var hasLoss: Bool { lock.reading { !lost.isEmpty } }
 
     /// The ranges that were lost and that nobody was told of yet.

@@ -87,6 +87,12 @@ public final class OpenContent: Sendable {
         files.withLock { $0.admitsComplete = true }
     }
 
+    /// Waits until no thread has plaintext in its hands that it read before ``close()`` or
+    /// ``retireAll(admittingComplete:)``. Never with a lock held that a read takes.
+    public func settle() {
+        workspaces.settle()
+    }
+
     // MARK: Restart
 
     /// Takes the keys out of every file, for good: the device has restarted, and what was open belongs to no process

@@ -1,6 +1,7 @@
 // Memory that one call needs while it moves content, kept for the next call: the data path allocates nothing.
 
 import DataProtection
+import Glibc
 public import Platform
 import Synchronization
 
@@ -85,6 +86,9 @@ final class WorkspacePool: Sendable {
         var idle: [Workspace] = []
         /// Raised by each wipe.
         var generation: UInt64 = 0
+        /// Lent since the last wipe, and before it.
+        var lent = 0
+        var lentBefore = 0
     }
 
     private let state = Mutex(State())
@@ -93,6 +97,7 @@ final class WorkspacePool: Sendable {
         state.withLock { state in
             let workspace = state.idle.popLast() ?? Workspace()
             workspace.generation = state.generation
+            state.lent += 1
             return workspace
         }
     }
@@ -101,11 +106,15 @@ final class WorkspacePool: Sendable {
         workspace.clearSegments()
         let isKept = state.withLock { state in
             guard workspace.generation == state.generation else { return false }
+            state.lent -= 1
             state.idle.append(workspace)
             return true
         }
         // A wipe came while it was in use: it goes, and with it what it holds.
-        if !isKept { workspace.wipe() }
+        if !isKept {
+            workspace.wipe()
+            state.withLock { $0.lentBefore -= 1 }
+        }
     }
 
     /// Has no key schedule and no plaintext stay behind: in what is idle at once, in what is in use when it is given back.
@@ -113,11 +122,18 @@ final class WorkspacePool: Sendable {
         // Taken out for the time: nobody may come to use one that is being wiped.
         let idle = state.withLock { state in
             state.generation += 1
+            state.lentBefore += state.lent
+            state.lent = 0
             defer { state.idle = [] }
             return state.idle
         }
         for workspace in idle { workspace.wipe() }
         state.withLock { $0.idle += idle }
+    }
+
+    /// Waits until everything that was lent before the last ``wipe()`` has been given back.
+    func settle() {
+        while state.withLock({ $0.lentBefore > 0 }) { usleep(50) }
     }
 
     @inline(__always)

@@ -209,6 +209,48 @@ void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(),
 
 long platform_getrandom(void *buffer, size_t size) { return getrandom(buffer, size, 0); }
 
+enum platform_content_call platform_content_call(long number) {
+    switch (number) {
+    case SYS_read:
+    case SYS_pread64:
+    case SYS_readv:
+    case SYS_preadv:
+    case SYS_preadv2:
+        return PLATFORM_CALL_READ;
+    case SYS_write:
+    case SYS_pwrite64:
+    case SYS_writev:
+    case SYS_pwritev:
+    case SYS_pwritev2:
+        return PLATFORM_CALL_WRITE;
+    case SYS_truncate:
+    case SYS_ftruncate:
+        return PLATFORM_CALL_TRUNCATE;
+    case SYS_fallocate:
+        return PLATFORM_CALL_FALLOCATE;
+    default:
+        return PLATFORM_CALL_OTHER;
+    }
+}
+
+int platform_refresh_attributes(int fd) {
+    struct statx status;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status);
+}
+
+int platform_open_by_handle(int mount, int type, const void *bytes, unsigned count, int flags) {
+    _Alignas(struct file_handle) char memory[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+    struct file_handle *handle = (struct file_handle *)memory;
+    if (count > MAX_HANDLE_SZ) {
+        errno = EINVAL;
+        return -1;
+    }
+    handle->handle_bytes = count;
+    handle->handle_type = type;
+    memcpy(handle->f_handle, bytes, count);
+    return open_by_handle_at(mount, handle, flags | O_CLOEXEC);
+}
+
 long platform_getxattr(const char *path, const char *name, void *value, size_t size, int follow) {
     return follow ? getxattr(path, name, value, size) : lgetxattr(path, name, value, size);
 }

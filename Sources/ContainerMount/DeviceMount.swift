@@ -22,13 +22,11 @@ final class DeviceMount: Sendable {
     /// - Parameters:
     ///   - device: the device directory, for the source that `findmnt` shows.
     ///   - directory: made here, with mode 0700; its parent is only root's.
-    init(
-        device: String, directory: String, volume: Volume, refused: @escaping @Sendable (RefusedCall) -> Void
-    ) throws(Complaint) {
+    init(device: String, directory: String, volume: Volume, news: MountNews) throws(Complaint) {
         self.device = device
         self.directory = directory
         self.volume = volume
-        mounted = MountedVolume(volume, refused: refused)
+        mounted = MountedVolume(volume, news: news)
         try DeviceMount.prepare(directory)
         let options = Session.Options(source: device + ":", subtype: MountPoint.subtype, otherUsers: true)
         do throws(Complaint) {

@@ -7,6 +7,8 @@ public import SandboxModel
 import Synchronization
 
 extension MountTable {
+    private static let endPatience = Duration.seconds(2)
+
     /// Ends the mount at a mount point.
     /// - Parameter lazily: out of sight at once; what is open in it works on.
     /// - Throws: ``Complaint`` of kind `notMounted`, or `inUse` unless `lazily`.
@@ -27,8 +29,9 @@ extension MountTable {
             try complaining { () throws(MountFailure) in
                 try Session.unmount(record.mount.mountPoint, lazily: lazily)
             }
-            if !lazily { record.session?.waitUntilEnded() }
-            if lazily { detach(record) } else { finish(record.mount.serial) }
+            // Somebody may see the mount from a namespace of mounts of his own: there it goes on, as after a lazy end.
+            let hasEnded = !lazily && record.session?.waitUntilEnded(atMost: MountTable.endPatience) != false
+            if hasEnded { finish(record.mount.serial) } else { detach(record) }
         }
     }
 

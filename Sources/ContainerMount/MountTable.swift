@@ -41,7 +41,7 @@ public final class MountTable: Sendable {
     private let directory: String
     private let makeVolume: @Sendable (Volume.View) -> Volume
     private let ended: Ended
-    private let refused: @Sendable (RefusedCall) -> Void
+    private let news: MountNews
     private let isPrivileged = geteuid() == 0
     /// Is told of every superblock.
     let guardian: MountGuard?
@@ -55,16 +55,19 @@ public final class MountTable: Sendable {
     ///   - makeVolume: a volume for each superblock.
     ///   - refused: told of each call that a rule refuses, before the call returns, on the thread of its request. No
     ///     lock is held.
+    ///   - lost: told of each range that an application wrote while the device locked or restarted, and that was
+    ///     refused: when the file is closed, or the write has ended that it is a part of. It is not to call back.
     public init(
         device: String, privateDirectory: String, makeVolume: @escaping @Sendable (Volume.View) -> Volume,
         ended: @escaping Ended, refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
+        lost: @escaping @Sendable (LostRange) -> Void = { _ in },
         guardian: MountGuard? = nil
     ) {
         self.device = device
         directory = privateDirectory
         self.makeVolume = makeVolume
         self.ended = ended
-        self.refused = refused
+        news = MountNews(refused: refused, lost: lost)
         self.guardian = guardian
     }
 
@@ -187,7 +190,7 @@ public final class MountTable: Sendable {
             device = known
         } else {
             device = try DeviceMount(
-                device: self.device, directory: directory, volume: makeVolume(.device), refused: refused)
+                device: self.device, directory: directory, volume: makeVolume(.device), news: news)
             state.withLock { $0.device = device }
             _ = guardian?.mounted(at: device.superblock.entrance ?? "")
         }
@@ -197,7 +200,7 @@ public final class MountTable: Sendable {
 
     private func mountAlone(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> Record {
         let volume = makeVolume(.home(home))
-        let mounted = MountedVolume(volume, refused: refused)
+        let mounted = MountedVolume(volume, news: news)
         var options = Session.Options(
             source: "\(device):\(home.app)", subtype: MountPoint.subtype, otherUsers: mount.options.otherUsers)
         options.readOnly = mount.options.readOnly

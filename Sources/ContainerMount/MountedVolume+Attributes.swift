@@ -11,8 +11,8 @@ extension MountedVolume {
         do throws(Fault) {
             send(try volume.status(of: node.id, handle: handle), of: node, reply)
         } catch {
-            // No rule keeps anybody from looking. With a handle it is write(2) that asks, for the file's end.
-            fail(reply, error, .write, of: node.id)
+            // No rule keeps anybody from looking. With a handle it is read(2) or write(2) that asks, for the file's end.
+            fail(reply, error, handle?.canWrite == false ? .read : .write, of: node.id)
         }
     }
 
@@ -31,7 +31,15 @@ extension MountedVolume {
         reply.attributes(status, timeout: keeps ? Trust.attributes : 0)
     }
 
+    /// What a write(2) takes away from a file, if it is there. The kernel looks for it when it has the inode's lock and
+    /// before it changes a page, unless it knows since it learned of the attributes last that it is not there.
+    ///
+    /// So there is one while nothing may be written: the kernel comes to remove it, which is refused, and the write is
+    /// refused with that. It asks for attributes before it takes the lock, and may have heard that it may write by then.
+    private static let capability = Array("security.capability".utf8)
+
     func attribute(_ name: [UInt8], of node: KernelNode, reply: consuming AttributeReply) {
+        if name == MountedVolume.capability, volume.refusalOfWriting(to: node.id) != nil { return reply.presence() }
         do throws(Fault) {
             reply.value(try volume.attribute(name, of: node.id))
         } catch {
@@ -56,6 +64,9 @@ extension MountedVolume {
     }
 
     func removeAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply) {
+        if name == MountedVolume.capability, let refusal = volume.refusalOfWriting(to: node.id) {
+            return fail(reply, refusal, .write, of: node.id)
+        }
         answer(reply, .removexattr, of: node.id) { () throws(Fault) in
             try volume.removeAttribute(name, of: node.id)
         }

@@ -54,6 +54,8 @@ extension MountedVolume {
             early?.begin()
         } catch {
             fail(reply, error, .write, of: handle.nodeID)
+            // The kernel keeps the page that it could not write out, and lets it be read.
+            if handle.hasLoss { forgetContent(of: handle.nodeID) }
         }
     }
 

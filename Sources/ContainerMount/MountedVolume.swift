@@ -10,13 +10,13 @@ import Synchronization
 /// A volume behind a session. It decides nothing: what a call may do is the volume's to say.
 final class MountedVolume: FileSystem {
     let volume: Volume
-    let refused: @Sendable (RefusedCall) -> Void
+    let news: MountNews
     /// Where notifications go, once there is a session.
     private let notifications = Mutex<Notifications?>(nil)
 
-    init(_ volume: Volume, refused: @escaping @Sendable (RefusedCall) -> Void) {
+    init(_ volume: Volume, news: MountNews) {
         self.volume = volume
-        self.refused = refused
+        self.news = news
     }
 
     func attach(_ session: Session) {
@@ -168,4 +168,6 @@ extension MountedVolume: KernelCache {
     func forgetContent(of node: NodeID) {
         kernel?.forgetContent(of: KernelNode(node))
     }
+
+    func lost(_ loss: LostRange) { news.lost(loss) }
 }

@@ -52,13 +52,29 @@ extension MountedVolume {
         let process = caller.process == 0 ? nil : HostProcess(ofThread: caller.process)
         // What the daemon does on its own mount is nobody's attempt.
         guard process?.id != getpid() else { return }
-        refused(
+        news.refused(
             RefusedCall(
-                rule: rule, call: call, place: place, error: SystemError(code: fault.errno), process: process))
+                rule: rule, call: CallName(call, ofThread: caller.process), place: place,
+                error: SystemError(code: fault.errno), process: process))
     }
 }
 
 extension CallName {
+    /// What the kernel asks before a write it asks in other calls on content too: the caller is looked at.
+    fileprivate init(_ asked: CallName, ofThread thread: pid_t) {
+        guard asked == .write, thread != 0, let call = HostProcess.contentCall(ofThread: thread) else {
+            self = asked
+            return
+        }
+        self =
+            switch call {
+            case .read: .read
+            case .write: .write
+            case .truncate: .truncate
+            case .fallocate: .fallocate
+            }
+    }
+
     /// The call behind a change of attributes that was refused. The kernel may put several changes into one request:
     /// they are asked about in this order, and content is protected from a change of length only.
     init(_ change: AttributeRequest, _ fault: Fault) {

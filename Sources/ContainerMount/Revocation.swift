@@ -3,13 +3,16 @@
 // The order, each step after the one before has been obeyed (FUSE has no single call for it):
 // 1. nothing new is opened, and nothing begins to be written: the state says so, and every request that was begun under
 //    the old one is over;
-// 2. the kernel writes out what it holds, and forgets it, attributes included, so that it asks before the next write;
-// 3. the writes that are under way end, or have had their time;
-// 4. nothing is read any more, and the kernel writes out and forgets once more: now it has no page, and gets none;
+// 2. the kernel writes out what it holds, and forgets the attributes, so that it asks before the next write;
+// 3. the writes that are under way end, or have had their time, and the kernel writes out what they brought;
+// 4. nothing is read any more, and the kernel forgets the content: now it has no page, and gets none;
 // 5. the keys go, and every request that had bytes in its hands is over.
+//
+// The kernel forgets page by page, and writes out those that are dirty one by one: in a file that is still being written
+// it would go after the writer for as long as he writes. Such a file has its turn when what he writes is refused.
 
 public import BackingStore
-public import ContainerVolume
+import ContainerVolume
 import FuseBridge
 import Glibc
 import Platform
@@ -18,12 +21,6 @@ import Platform
 struct RevokedFile: Sendable {
     let superblock: Superblock
     let file: CachedFile
-}
-
-/// A range of a file that an application wrote while the device locked, and that was refused.
-public struct LostRange: Sendable {
-    public let place: Whereabouts
-    public let range: Range<Int64>
 }
 
 extension MountTable {
@@ -35,57 +32,59 @@ extension MountTable {
     /// - Parameters:
     ///   - content: of the device; its state allows nothing new already.
     ///   - takeKeys: takes the class keys away.
-    ///   - lost: told of each range that was refused, when the write has ended that it is a part of.
-    public func lock(
-        _ content: OpenContent, takeKeys: () -> Void, lost: @escaping @Sendable (LostRange) -> Void
-    ) {
-        let superblocks = superblocks
-        for superblock in superblocks {
-            superblock.session.quiesce()
-            superblock.writeOut()
+    public func lock(_ content: OpenContent, takeKeys: () -> Void) {
+        // No superblock comes or goes meanwhile.
+        changing {
+            let superblocks = superblocks
+            for superblock in superblocks {
+                superblock.session.quiesce()
+                superblock.writeOut()
+            }
+            let files = superblocks.flatMap { superblock in
+                superblock.volume.filesToLock.map { RevokedFile(superblock: superblock, file: $0) }
+            }
+            let writes = settle(files, superblocks)
+            content.refuseReading()
+            RevokedFile.drop(files.filter { !writes.goOn(in: $0) })
+            content.close()
+            takeKeys()
+            writes.dropWritten()
+            for superblock in superblocks {
+                superblock.session.quiesce()
+                superblock.session.wipeRequests()
+            }
+            follow(writes, of: files, while: { content.isClosed })
         }
-        let files = superblocks.flatMap { superblock in
-            superblock.volume.filesToLock.map { RevokedFile(superblock: superblock, file: $0) }
-        }
-        let (barrier, unfinished) = settle(files, superblocks)
-        content.refuseReading()
-        RevokedFile.drop(files)
-        content.close()
-        takeKeys()
-        for superblock in superblocks { superblock.session.quiesce() }
-        follow(unfinished, barrier, all: files, while: { content.isClosed }, lost)
     }
 
     /// Writes everything out, takes all content away from what is open, and makes each file a new node.
     ///
-    /// - Parameters:
-    ///   - retire: takes the keys away, those of open files too; nothing is opened meanwhile.
-    ///   - lost: as for ``lock(_:takeKeys:lost:)``.
-    public func restart(retire: () -> Void, lost: @escaping @Sendable (LostRange) -> Void) {
-        let superblocks = superblocks
-        for superblock in superblocks {
-            superblock.volume.beginRestart()
-            superblock.session.quiesce()
-            superblock.writeOut()
+    /// - Parameter retire: takes the keys away, those of open files too; nothing is opened meanwhile.
+    public func restart(retire: () -> Void) {
+        changing {
+            let superblocks = superblocks
+            for superblock in superblocks {
+                superblock.volume.beginRestart()
+                superblock.session.quiesce()
+                superblock.writeOut()
+            }
+            let files = superblocks.flatMap(\.openFiles)
+            let writes = settle(files, superblocks)
+            RevokedFile.drop(files.filter { !writes.goOn(in: $0) })
+            leaveFilesBehind(superblocks.map(\.volume)[...], retire)
+            // What was opened since is among them now.
+            let left = superblocks.flatMap(\.openFiles)
+            for superblock in superblocks { superblock.volume.forgetFilesLeftBehind() }
+            RevokedFile.drop(left.filter { !writes.goOn(in: $0) })
+            writes.dropWritten()
+            for superblock in superblocks {
+                superblock.session.notifications.drain()
+                superblock.volume.endRestart()
+                superblock.session.quiesce()
+                superblock.session.wipeRequests()
+            }
+            follow(writes, of: files, while: { false })
         }
-        let files = superblocks.flatMap { superblock in
-            superblock.volume.openFiles.map { RevokedFile(superblock: superblock, file: $0) }
-        }
-        let (barrier, unfinished) = settle(files, superblocks)
-        RevokedFile.drop(files)
-        leaveFilesBehind(superblocks.map(\.volume)[...], retire)
-        // What was opened since is among them now.
-        let left = superblocks.flatMap { superblock in
-            superblock.volume.openFiles.map { RevokedFile(superblock: superblock, file: $0) }
-        }
-        for superblock in superblocks { superblock.volume.forgetFilesLeftBehind() }
-        RevokedFile.drop(left)
-        for superblock in superblocks {
-            superblock.session.notifications.drain()
-            superblock.volume.endRestart()
-            superblock.session.quiesce()
-        }
-        follow(unfinished, barrier, all: files, while: { false }, lost)
     }
 
     /// Takes all content from the kernel before the superblocks end: what is still open then has no page left.
@@ -96,10 +95,7 @@ extension MountTable {
             superblock.session.quiesce()
             superblock.writeOut()
         }
-        RevokedFile.drop(
-            superblocks.flatMap { superblock in
-                superblock.volume.openFiles.map { RevokedFile(superblock: superblock, file: $0) }
-            })
+        RevokedFile.drop(superblocks.flatMap(\.openFiles))
     }
 
     /// All volumes at one instant: a file of a group is seen through any of them.
@@ -108,57 +104,106 @@ extension MountTable {
         first.leaveFilesBehind { leaveFilesBehind(volumes.dropFirst(), retire) }
     }
 
-    /// Has the kernel write the files out and forget them, and waits for the writes under way.
-    /// - Returns: the files whose writes take too long.
-    private func settle(
-        _ files: [RevokedFile], _ superblocks: [Superblock]
-    ) -> (WriteBarrier, [RevokedFile]) {
-        RevokedFile.drop(files)
+    /// Waits for the writes under way, and has the kernel write out what they brought.
+    private func settle(_ files: [RevokedFile], _ superblocks: [Superblock]) -> UnsettledWrites {
+        RevokedFile.forgetAttributes(of: files)
         for superblock in superblocks { superblock.volume.openPassage() }
-        defer { for superblock in superblocks { superblock.volume.closePassage() } }
         let barrier = WriteBarrier(files)
-        return (barrier, barrier.wait(atMost: MountTable.patience))
+        let unsettled = barrier.wait(atMost: MountTable.patience)
+        for superblock in superblocks {
+            superblock.volume.closePassage()
+            superblock.writeOut()
+        }
+        return UnsettledWrites(barrier, unsettled)
     }
 
-    /// Tells what was lost; of writes that go on, when they have ended. Until then their pages are dropped as they come.
+    /// Drops the pages that writes still bring, until they have ended, and tells what was lost.
     ///
-    /// Of a file that cannot be reached through the mount nobody knows whether it is being written: as long as it is
-    /// open for that, and the device locked, it is treated as if it were.
+    /// Of a file that cannot be asked nobody knows whether it is being written: as long as it is open for that, and the
+    /// device locked, it is treated as if it were.
     private func follow(
-        _ unfinished: [RevokedFile], _ barrier: WriteBarrier, all files: [RevokedFile],
-        while isLocked: @escaping @Sendable () -> Bool, _ lost: @escaping @Sendable (LostRange) -> Void
+        _ writes: UnsettledWrites, of files: [RevokedFile], while isLocked: @escaping @Sendable () -> Bool
     ) {
-        guard !unfinished.isEmpty || !barrier.unreachable.isEmpty else { return RevokedFile.tellLoss(of: files, lost) }
+        let written = files.filter(\.file.mayBeWritten)
+        guard !writes.isEmpty else { return RevokedFile.tellLoss(of: written) }
         let thread = try? HostThread(name: "dropping") {
             while true {
-                let open = barrier.unreachable.filter { $0.superblock.volume.mayBeWritten($0.file.node) }
-                let isOver = barrier.isOver
-                RevokedFile.drop(unfinished + open)
+                let open = writes.unknown.filter(\.mayBeWritten)
+                let isOver = writes.barrier.isOver
+                RevokedFile.drop(writes.files + open)
                 if isOver, open.isEmpty || !isLocked() { break }
                 usleep(isOver ? 5000 : 200)
             }
-            RevokedFile.tellLoss(of: files, lost)
+            RevokedFile.tellLoss(of: written)
         }
-        thread?.detach()
+        if let thread { thread.detach() } else { RevokedFile.tellLoss(of: written) }
+    }
+}
+
+extension Superblock {
+    fileprivate var openFiles: [RevokedFile] {
+        volume.openFiles.map { RevokedFile(superblock: self, file: $0) }
     }
 }
 
 extension RevokedFile {
+    fileprivate var mayBeWritten: Bool { superblock.volume.mayBeWritten(file.node) }
+
+    fileprivate func isSame(as other: RevokedFile) -> Bool {
+        file.node == other.file.node && superblock.session === other.superblock.session
+    }
+
     /// Has the kernel write out and forget what it holds, attributes included. Returns when it has obeyed.
     fileprivate static func drop(_ files: [RevokedFile]) {
+        for revoked in files { revoked.forgetContent() }
+        drain(files)
+    }
+
+    /// Has the kernel ask for attributes again. Returns when it has obeyed.
+    fileprivate static func forgetAttributes(of files: [RevokedFile]) {
+        for revoked in files { revoked.forgetContent(from: -1) }
+        drain(files)
+    }
+
+    fileprivate func forgetContent(from offset: Int64 = 0, count: Int64 = 0) {
+        superblock.session.notifications.forgetContent(of: KernelNode(file.node), offset: offset, count: count)
+    }
+
+    fileprivate static func drain(_ files: [RevokedFile]) {
         var sessions: [ObjectIdentifier: Session] = [:]
-        for revoked in files {
-            let session = revoked.superblock.session
-            session.notifications.forgetContent(of: KernelNode(revoked.file.node))
-            sessions[ObjectIdentifier(session)] = session
-        }
+        for revoked in files { sessions[ObjectIdentifier(revoked.superblock.session)] = revoked.superblock.session }
         for session in sessions.values { session.notifications.drain() }
     }
 
-    fileprivate static func tellLoss(of files: [RevokedFile], _ lost: (LostRange) -> Void) {
-        for revoked in files {
-            guard let (place, ranges) = revoked.superblock.volume.takeLoss(of: revoked.file.node) else { continue }
-            for range in ranges { lost(LostRange(place: place, range: range)) }
+    /// Tells what is known to be lost of files that are open; of those that were closed it was told then.
+    fileprivate static func tellLoss(of files: [RevokedFile]) {
+        for revoked in files { revoked.superblock.volume.tellLoss(of: revoked.file.node) }
+    }
+}
+
+/// The writes that had not ended in time, when the kernel had written out what they had brought by then.
+private struct UnsettledWrites {
+    let barrier: WriteBarrier
+    let unknown: [RevokedFile]
+    /// The files, and how many bytes each of them had.
+    private let waiting: [(file: RevokedFile, size: Int64)]
+
+    init(_ barrier: WriteBarrier, _ unsettled: WriteBarrier.Unsettled) {
+        self.barrier = barrier
+        unknown = unsettled.unknown
+        waiting = unsettled.waiting.map { revoked in
+            (revoked, (try? revoked.superblock.volume.status(of: revoked.file.node, handle: nil).size) ?? 0)
         }
+    }
+
+    var isEmpty: Bool { waiting.isEmpty && unknown.isEmpty }
+    var files: [RevokedFile] { waiting.map(\.file) }
+
+    func goOn(in revoked: RevokedFile) -> Bool { waiting.contains { $0.file.isSame(as: revoked) } }
+
+    /// Takes away what was there by then. The writer is left to himself, so that this ends before he does.
+    func dropWritten() {
+        for (file, size) in waiting { file.forgetContent(count: max(size, 1)) }
+        RevokedFile.drain(files)
     }
 }

@@ -122,7 +122,7 @@ extension OpenFile.Content {
 public final class FileHandle: Sendable {
     let node: Node
     let content: OpenFile.Content
-    let canWrite: Bool
+    public let canWrite: Bool
 
     init(node: Node, content: OpenFile.Content, canWrite: Bool) {
         self.node = node
@@ -135,6 +135,11 @@ public final class FileHandle: Sendable {
     /// Whether the content is of class A.
     public var isComplete: Bool {
         if case .encrypted(let file) = content { file.isComplete } else { false }
+    }
+
+    /// Whether something was written to the file that was refused because its key had gone.
+    public var hasLoss: Bool {
+        if case .encrypted(let file) = content { file.hasLoss } else { false }
     }
 }
 

@@ -117,8 +117,8 @@ extension Volume {
             case .stored(let name): stored = name
             case .protection: return try removeProtection(of: node)
             case .computed: throw .refused(.computedAttribute)
-            case .capability: throw .system(.noAttribute)
-            case .unsupported: throw .system(.notSupported)
+            // To the kernel, which takes it away before a write, this is success.
+            case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
             guard node.holdsAttributes else { throw .refused(.attributeHolder) }

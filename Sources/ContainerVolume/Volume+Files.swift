@@ -92,11 +92,35 @@ extension Volume {
 
     /// Whether a descriptor opened before still reaches its content.
     func requireContent(_ handle: FileHandle, for operation: Operation) throws(Fault) {
-        if isPast(handle.node) || isRestarting.load(ordering: .relaxed) { throw .system(.inputOutput) }
-        guard case .encrypted(let file) = handle.content else { return }
+        try requireContent(handle.content, of: handle.node, for: operation)
+    }
+
+    private func requireContent(
+        _ content: OpenFile.Content, of node: Node, for operation: Operation
+    ) throws(Fault) {
+        if isPast(node) || isRestarting.load(ordering: .relaxed) { throw .system(.inputOutput) }
+        guard case .encrypted(let file) = content else { return }
         let refusal = SandboxPolicy.refusal(
             of: operation, protection: file.protection, state: context.deviceState, opened: true)
         if let refusal { throw .refused(refusal) }
+    }
+
+    /// Why nothing can be written to a file through the descriptors that are open; nil when it can.
+    public func refusalOfWriting(to node: NodeID) -> Fault? {
+        // Nearly always, and without a look at the node.
+        if context.deviceState.canOpen(.complete), !isRestarting.load(ordering: .relaxed),
+            node.epoch == epoch.load(ordering: .relaxed)
+        {
+            return nil
+        }
+        guard let node = table.node(node), let content = openLock(of: node).reading({ node.open?.content })
+        else { return nil }
+        do throws(Fault) {
+            try requireContent(content, of: node, for: .write)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Remembers that the kernel comes to hold pages that it must not keep when the device locks.
@@ -135,6 +159,7 @@ extension Volume {
         // Nobody can open it before the next unlock: the kernel need not keep what it read.
         if !context.deviceState.canOpen(file.protection) { kernelCache?.forgetContent(of: node.id) }
         guard file.hasLoss else { return }
+        tellLoss(of: file, node)
         // The kernel counts what was lost to the length for as long as it knows the node: it is to know another.
         node.isStale = true
         table.renew(node)

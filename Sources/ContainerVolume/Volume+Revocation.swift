@@ -9,8 +9,16 @@ import Synchronization
 /// A file of which the kernel may hold pages.
 public struct CachedFile: Sendable {
     public let node: NodeID
+    /// Of the node's number, as the kernel was told.
+    public let generation: UInt32
     /// Whether a write(2) may be under way.
     public let mayBeWritten: Bool
+
+    fileprivate init(_ node: Node, mayBeWritten: Bool) {
+        self.node = node.id
+        generation = node.generation
+        self.mayBeWritten = mayBeWritten
+    }
 }
 
 extension Volume {
@@ -19,11 +27,11 @@ extension Volume {
         table.protectedFiles.compactMap { node in
             openLock(of: node).reading {
                 guard case .encrypted(let file)? = node.open?.content else {
-                    return CachedFile(node: node.id, mayBeWritten: false)
+                    return CachedFile(node, mayBeWritten: false)
                 }
                 let isRefused =
                     SandboxPolicy.refusal(of: .read, protection: file.protection, state: .locked, opened: true) != nil
-                return isRefused ? CachedFile(node: node.id, mayBeWritten: node.open!.writers > 0) : nil
+                return isRefused ? CachedFile(node, mayBeWritten: node.open!.writers > 0) : nil
             }
         }
     }
@@ -32,18 +40,33 @@ extension Volume {
     public var openFiles: [CachedFile] {
         table.files.compactMap { node in
             openLock(of: node).reading {
-                node.open.map { CachedFile(node: node.id, mayBeWritten: $0.writers > 0) }
+                node.open.map { CachedFile(node, mayBeWritten: $0.writers > 0) }
             }
         }
     }
 
-    /// What was written to a file and refused because its key had gone; each time once.
-    public func takeLoss(of node: NodeID) -> (place: Whereabouts, ranges: [Range<Int64>])? {
-        guard let node = table.node(node) else { return nil }
-        let lost = openLock(of: node).reading { () -> [Range<Int64>] in
-            if case .encrypted(let file)? = node.open?.content { file.takeLoss() } else { [] }
+    /// Tells what was written to files and refused because their keys had gone; each range once. Of a file that is
+    /// closed it was told then.
+    public func tellLosses() {
+        for node in table.protectedFiles { tellLoss(of: node) }
+    }
+
+    public func tellLoss(of node: NodeID) {
+        if let node = table.node(node) { tellLoss(of: node) }
+    }
+
+    private func tellLoss(of node: Node) {
+        openLock(of: node).reading {
+            if case .encrypted(let file)? = node.open?.content { tellLoss(of: file, node) }
         }
-        return lost.isEmpty ? nil : (whereabouts(of: node.id), lost)
+    }
+
+    /// The caller holds the node's open lock.
+    func tellLoss(of file: EncryptedFile, _ node: Node) {
+        let ranges = file.takeLoss()
+        guard !ranges.isEmpty, let kernelCache else { return }
+        let place = whereabouts(of: node.id)
+        for range in ranges { kernelCache.lost(LostRange(place: place, range: range)) }
     }
 
     /// Whether a write(2) to the file may still be under way.

@@ -28,18 +28,18 @@ extension Volume {
     private func whereabouts(of node: Node, _ name: FileName?) -> Whereabouts {
         var names = name.map { [$0] } ?? []
         // The table's lock is held for moments only: text is made of the names after it.
-        let home = table.withNames(of: node) { node in
+        let (app, isBelowHome) = table.withNames(of: node) { node in
             var candidate: Node? = node
             while let next = candidate {
-                if let home = next.rare?.home { return home as Home? }
+                if let home = next.rare?.home { return (home.app as ContainerIdentifier?, true) }
                 if let name = next.name { names.append(name) }
                 candidate = next.parent
             }
-            return nil
+            // Removed, it is below no home any more.
+            return (root.rare?.home?.app, false)
         }
-        // Removed, it is below no home any more.
-        guard let home else { return Whereabouts(app: root.rare?.home?.app, path: nil) }
-        return Whereabouts(app: home.app, path: names.reversed().map(\.text).joined(separator: "/"))
+        guard isBelowHome else { return Whereabouts(app: app, path: nil) }
+        return Whereabouts(app: app, path: names.reversed().map(\.text).joined(separator: "/"))
     }
 
     // MARK: Which side of a call was refused

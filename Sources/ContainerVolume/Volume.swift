@@ -82,11 +82,9 @@ public final class Volume: Sendable {
     public func show(_ home: Home) {
         homes.withLock { $0[home.app] = home }
         names.writing {
-            if root.kind == .home {
-                root.withRare { $0.home = home }
-            } else if let node = homeNode(home) {
-                node.withRare { $0.home = home }
-            }
+            guard let node = root.kind == .home ? root : homeNode(home) else { return }
+            // Whoever looks for a node's home holds either of the two locks.
+            table.withNames(of: node) { node in node.withRare { $0.home = home } }
         }
     }
 
@@ -132,6 +130,7 @@ public final class Volume: Sendable {
     public func keepsAttributes(of node: NodeID, _ status: FileStatus) -> Bool {
         guard status.kind == .file else { return true }
         return context.deviceState.canOpen(.complete) && node.epoch == epoch.load(ordering: .relaxed)
+            && !isRestarting.load(ordering: .relaxed)
     }
 
     func openLock(of node: Node) -> ReadWriteLock {
@@ -165,6 +164,14 @@ public protocol KernelCache: AnyObject, Sendable {
     func forgetEntry(_ name: FileName, in parent: NodeID)
     /// Content and attributes changed.
     func forgetContent(of node: NodeID)
+    /// What an application wrote, and the kernel took, was refused. Locks of the volume are held.
+    func lost(_ loss: LostRange)
+}
+
+/// A range of a file that an application wrote while the device locked, and that was refused.
+public struct LostRange: Sendable {
+    public let place: Whereabouts
+    public let range: Range<Int64>
 }
 
 /// What a lookup, or a call that makes a node, gives to the kernel.

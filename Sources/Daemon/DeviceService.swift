@@ -90,7 +90,7 @@ final class DeviceService: ServedDevice {
 
     func status() throws(Complaint) -> DeviceStatus {
         DeviceStatus(
-            state: device.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
+            state: protection.state.rawValue, device: device.directory.path, identifier: device.directory.uuid,
             hasPasscode: device.hasPasscode, graceRemaining: protection.graceRemaining,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
             apps: device.apps.count, daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all)
@@ -130,14 +130,6 @@ final class DeviceService: ServedDevice {
         case .restarted:
             log.info("restarted")
             record.note(Event(.restarted))
-        case .lost(let lost):
-            let range = Event.Range(offset: lost.range.lowerBound, length: Int64(lost.range.count))
-            let path = lost.place.path ?? "a file"
-            log.warning("refused \(range.length) bytes of \(path), written while the device locked")
-            record.note(
-                Event(
-                    .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,
-                    rule: Rule.dataProtection.rawValue, errno: "EPERM", range: range))
         }
     }
 

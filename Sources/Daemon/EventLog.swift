@@ -107,4 +107,11 @@ extension Event {
             pid: refused.process?.id, process: refused.process?.name, rule: refused.rule.rawValue,
             errno: refused.error.name)
     }
+
+    init(_ lost: LostRange) {
+        self.init(
+            .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,
+            rule: Rule.dataProtection.rawValue, errno: "EPERM",
+            range: Event.Range(offset: lost.range.lowerBound, length: Int64(lost.range.count)))
+    }
 }

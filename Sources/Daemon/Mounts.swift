@@ -34,7 +34,12 @@ final class Mounts: Sendable {
                 events.note(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
                 waiting.end(mount.mountPoint)
             },
-            refused: { events.note(Event($0)) }, guardian: guardian)
+            refused: { events.note(Event($0)) },
+            lost: { lost in
+                let path = lost.place.path ?? "a file"
+                log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
+                events.note(Event(lost))
+            }, guardian: guardian)
     }
 
     // MARK: Looking
@@ -181,12 +186,18 @@ final class Mounts: Sendable {
 
     // MARK: Lock and restart
 
-    func lock(takeKeys: () -> Void, lost: @escaping @Sendable (LostRange) -> Void) {
-        table.lock(device.context.content, takeKeys: takeKeys, lost: lost)
+    func lock(takeKeys: () -> Void) {
+        table.lock(device.context.content, takeKeys: takeKeys)
+        device.context.content.settle()
     }
 
-    func restart(forget: () -> Void, lost: @escaping @Sendable (LostRange) -> Void) {
-        table.restart(retire: forget, lost: lost)
+    func restart(forget: () -> Void) {
+        table.restart(retire: forget)
+        device.context.content.settle()
+    }
+
+    func tellLosses() {
+        for volume in table.volumes { volume.tellLosses() }
     }
 
     var canRestart: Bool { table.volumes.allSatisfy { $0.canRestart } }

@@ -25,7 +25,6 @@ final class Protection: Sendable {
     /// What happened, for the record of events.
     enum News: Sendable {
         case willBecomeUnavailable, locked, unlocked, didBecomeAvailable, restarted
-        case lost(LostRange)
     }
 
     private let device: Device
@@ -38,6 +37,14 @@ final class Protection: Sendable {
         self.device = device
         self.mounts = mounts
         self.tell = tell
+    }
+
+    /// As whoever asks sees it: locked when everything has been taken away, and not when that begins.
+    var state: DeviceState {
+        grace.access { grace in
+            let isUnderWay = grace.serial > max(grace.lockedThrough, grace.cancelledThrough)
+            return device.deviceState == .locked && isUnderWay ? .locking : device.deviceState
+        }
     }
 
     /// Seconds until an announced lock; nil when none is.
@@ -115,8 +122,7 @@ final class Protection: Sendable {
             guard isDue else { return }
             // It was removed after the lock was announced: nothing would unlock the device again.
             guard device.hasPasscode else { return becomeUnlocked() }
-            let tell = tell
-            mounts.lock(takeKeys: { device.takeKeys() }, lost: { tell(.lost($0)) })
+            mounts.lock(takeKeys: { device.takeKeys() })
             tell(.locked)
             grace.access { $0.lockedThrough = serial }
         }
@@ -153,6 +159,7 @@ final class Protection: Sendable {
             return device.deviceState
         }
         guard before != .unlocked else { return }
+        mounts.tellLosses()
         tell(.unlocked)
         tell(.didBecomeAvailable)
     }
@@ -167,16 +174,14 @@ final class Protection: Sendable {
                     .unexpected,
                     "the device was restarted too often since it was started; shut it down and mount again")
             }
-            let tell = tell
             if device.hasPasscode, device.deviceState == .unlocked { tell(.willBecomeUnavailable) }
-            mounts.restart(
-                forget: {
-                    grace.access { grace in
-                        if grace.deadline != nil { grace.lockedThrough = grace.serial }
-                        grace.deadline = nil
-                        device.forgetAsAfterBoot()
-                    }
-                }, lost: { tell(.lost($0)) })
+            mounts.restart(forget: {
+                grace.access { grace in
+                    if grace.deadline != nil { grace.lockedThrough = grace.serial }
+                    grace.deadline = nil
+                    device.forgetAsAfterBoot()
+                }
+            })
             tell(.restarted)
         }
     }

@@ -22,12 +22,6 @@ public final class KeyRing: Sendable {
         available.load(ordering: .acquiring) & KeyRing.bit(protection) != 0
     }
 
-    /// Whether a new file of the class can be made now: for class B also while locked.
-    public func canMakeFileKey(_ protection: ProtectionClass) -> Bool {
-        guard protection == .completeUnlessOpen else { return isAvailable(protection) }
-        return keys.withLock { $0.unlessOpenPublic != nil }
-    }
-
     /// A new random key, and the form in which the file's header stores it.
     /// - Throws: ``KeyFault/unavailable(_:)``.
     public func makeFileKey(_ protection: ProtectionClass) throws(KeyFault) -> (FileKey, WrappedFileKey) {

@@ -41,10 +41,12 @@ public struct Keybag: Equatable, Sendable {
     let authenticationCode: [UInt8]
 
     /// New class keys, and a ring in which all of them are at hand.
+    /// - Parameter cost: of a guess of the passcode; nil for what is measured to take as long as it should.
     public static func create(
-        passcode: [UInt8]?, uidKey: UIDKey, cost: PasscodeCost = .standard
+        passcode: [UInt8]?, uidKey: UIDKey, cost: PasscodeCost? = nil
     ) -> (Keybag, KeyRing) {
         var random = RandomStream()
+        let cost = cost ?? (passcode == nil ? .unused : .measured())
         return create(passcode: passcode, uidKey: uidKey, cost: cost, random: &random)
     }
 
@@ -93,21 +95,24 @@ public struct Keybag: Equatable, Sendable {
     }
 
     /// The same class keys under another passcode, or under none. No file is touched.
-    /// - Parameter old: the present passcode, nil when there is none.
+    /// - Parameters:
+    ///   - old: the present passcode, nil when there is none.
+    ///   - cost: of a guess of the new one; nil for what is measured to take as long as it should.
     /// - Throws: as ``unlock(passcode:uidKey:into:)``.
     public func changingPasscode(
         from old: [UInt8]?, to new: [UInt8]?, uidKey: UIDKey, cost: PasscodeCost? = nil
     ) throws(KeybagFault) -> Keybag {
         var random = RandomStream()
+        let cost = cost ?? (new == nil ? self.cost : .measured())
         return try changingPasscode(from: old, to: new, uidKey: uidKey, cost: cost, random: &random)
     }
 
     func changingPasscode(
-        from old: [UInt8]?, to new: [UInt8]?, uidKey: UIDKey, cost: PasscodeCost?, random: inout RandomStream
+        from old: [UInt8]?, to new: [UInt8]?, uidKey: UIDKey, cost: PasscodeCost, random: inout RandomStream
     ) throws(KeybagFault) -> Keybag {
         let keys = try protectedKeys(passcode: old, uidKey: uidKey)
         return Keybag(
-            identifier: identifier, passcode: new, uidKey: uidKey, cost: cost ?? self.cost,
+            identifier: identifier, passcode: new, uidKey: uidKey, cost: cost,
             salt: random.bytes(Keybag.saltLength), keys: keys, wrappedNone: none)
     }
 

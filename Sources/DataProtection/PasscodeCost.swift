@@ -10,8 +10,14 @@ public struct PasscodeCost: Equatable, Sendable {
     /// From the cheapest that libcrypto accepts, for tests, to a gigabyte for each guess.
     public static let levels = 1...20
 
-    /// 32 MiB and about 80 ms, the time that Apple's platform security guide names for one guess.
-    public static let standard = PasscodeCost(level: 15)!
+    /// 32 MiB: of a keybag without a passcode, which derives nothing.
+    static let unused = PasscodeCost(level: 15)!
+
+    /// The time that Apple's platform security guide names for one guess.
+    private static let goal = Duration.milliseconds(80)
+    /// From 16 MiB, whatever that takes on a slow machine or one that has other work at that moment, to 64 MiB.
+    private static let measuredLevel = 14
+    private static let measuredBlockSizes: ClosedRange<UInt32> = 8...32
 
     /// - Parameter level: each step doubles time and memory.
     /// - Returns: nil for a level outside ``levels``.
@@ -30,9 +36,29 @@ public struct PasscodeCost: Equatable, Sendable {
         self.parallelism = parallelism
     }
 
+    /// What takes about 80 ms on this machine; it takes some 50 to find out.
+    public static func measured() -> PasscodeCost {
+        measured { cost in
+            ContinuousClock().measure { _ = Derivation.scrypt([0], salt: [0], cost: cost) }
+        }
+    }
+
+    /// - Parameter time: what one guess takes.
+    static func measured(by time: (PasscodeCost) -> Duration) -> PasscodeCost {
+        let blockSizes = measuredBlockSizes.map(Double.init)
+        let cheapest = blockSizes[0]
+        // Time and memory both grow with the block size.
+        let ideal = cheapest * (goal / time(measurable(cheapest)))
+        return measurable(blockSizes.min { abs($0 - ideal) < abs($1 - ideal) }!)
+    }
+
+    private static func measurable(_ blockSize: Double) -> PasscodeCost {
+        PasscodeCost(level: measuredLevel, blockSize: UInt32(blockSize), parallelism: 1)!
+    }
+
     var iterations: UInt64 { 1 << UInt64(level) }
 
-    /// What scrypt needs at these parameters; libcrypto's own limit would refuse the standard ones.
+    /// What scrypt needs at these parameters; libcrypto's own limit would refuse the usual ones.
     var memoryLimit: UInt64 {
         128 * UInt64(blockSize) * (iterations + UInt64(parallelism) + 2) + 4096
     }

@@ -95,6 +95,9 @@ struct ContainerCheck {
                 check.unreadable += 1
             case .gone:
                 break
+            case .restarted:
+                if attempt < attempts { continue }
+                check.unreadable += 1
             case .damaged(let messages):
                 guard let now = try? directory.status(of: name) else { break }
                 let wasOpened = live == nil && openFile(now.inode) != nil

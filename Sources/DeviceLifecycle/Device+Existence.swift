@@ -10,7 +10,8 @@ extension Device {
     ///
     /// - Parameters:
     ///   - passcode: its bytes; nil for a device without one.
-    ///   - costLevel: how slow a guess of the passcode is made (``DataProtection/PasscodeCost``); nil for the usual.
+    ///   - costLevel: how slow a guess of the passcode is made (``DataProtection/PasscodeCost``); nil for about
+    ///     80 ms on this machine.
     ///   - lockGrace: how many seconds the device stays unlocked after it was told to lock; nil for the usual time.
     /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` or `badRequest`.
     public static func create(
@@ -87,8 +88,9 @@ extension Device {
         return line
     }
 
-    private static func cost(level: Int?) throws(Complaint) -> PasscodeCost {
-        guard let level else { return .standard }
+    /// What a guess of the passcode costs; nil where nothing was chosen.
+    static func cost(level: Int?) throws(Complaint) -> PasscodeCost? {
+        guard let level else { return nil }
         guard let cost = PasscodeCost(level: level) else {
             let levels = PasscodeCost.levels
             throw Complaint(

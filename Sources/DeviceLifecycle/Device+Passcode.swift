@@ -30,8 +30,9 @@ extension Device {
         try attempts.writing { () throws(Complaint) in
             let (keybag, uidKey) = try directory.openKeybag()
             guard !keybag.hasPasscode else { throw .hasPasscode(directory.path) }
+            let cost = try Device.cost(level: directory.settings.keyDerivationCost)
             let changed = try Complaint.wrapKeybag(directory.path) { () throws(KeybagFault) in
-                try keybag.changingPasscode(from: nil, to: new, uidKey: uidKey)
+                try keybag.changingPasscode(from: nil, to: new, uidKey: uidKey, cost: cost)
             }
             // A removal that was interrupted can have left its count, and a new passcode begins without one.
             try directory.clearPasscodeAttempts(holding: lock)
@@ -72,8 +73,9 @@ extension Device {
     private func rewrap(from old: [UInt8], to new: [UInt8]?) throws(Complaint) -> (Keybag, UIDKey) {
         let (keybag, uidKey) = try directory.openKeybag()
         guard keybag.hasPasscode else { throw .noPasscode(directory.path) }
+        let cost = try Device.cost(level: directory.settings.keyDerivationCost)
         let changed = try attempt { () throws(KeybagFault) in
-            try keybag.changingPasscode(from: old, to: new, uidKey: uidKey)
+            try keybag.changingPasscode(from: old, to: new, uidKey: uidKey, cost: cost)
         }
         try replaceKeybag(with: changed)
         reached(.replacedKeybag)

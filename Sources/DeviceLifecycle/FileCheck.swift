@@ -12,6 +12,8 @@ enum FileCheck {
         /// Its class's key is not at hand.
         case closed
         case gone
+        /// The device has restarted while it was being read.
+        case restarted
         /// What is wrong, a line for each place.
         case damaged([String])
         case cancelled
@@ -28,21 +30,21 @@ enum FileCheck {
                 context.isDisturbed
                 ? context
                 : StoreContext(sharing: context, report: { places.note($0.place) })
+            // What a process had open before a restart is read by nobody any more.
+            var reading = live?.isRetired == true ? nil : live
             do throws(Fault) {
-                let file: EncryptedFile
-                if let live {
-                    file = live
-                } else {
+                if reading == nil {
                     let backing = try FileCheck.open(name, directory, status, isPrivileged: isPrivileged)
-                    file = try EncryptedFile.open(backing, isWritable: false, context: own)
+                    reading = try EncryptedFile.open(backing, isWritable: false, context: own)
                 }
-                guard let damaged = try FileCheck.read(file, progress: progress) else {
+                guard let damaged = try FileCheck.read(reading!, progress: progress) else {
                     self = .cancelled
                     return
                 }
                 self = damaged.isEmpty ? .whole : .damaged(damaged.map(\.description))
             } catch {
                 switch error {
+                case _ where reading?.isRetired == true: self = .restarted
                 case .refused: self = .closed
                 case .system(.noEntry): self = .gone
                 case .system(let error): self = .damaged(["cannot be read: \(error.message)"])
@@ -108,6 +110,8 @@ enum FileCheck {
                 try file.read(count: Int(end - position), from: position) { _ in }
             } catch .corrupt {
                 try findDamage(in: file, position..<end, into: &damaged)
+            } catch .system(.inputOutput) where file.hasLoss {
+                // Of what was refused while the device locked nothing is here that could be damaged.
             }
             guard progress(end - position) else { return nil }
             position = end

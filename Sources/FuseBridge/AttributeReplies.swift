@@ -23,6 +23,12 @@ public struct AttributeReply: ~Copyable, Reply {
     let capacity: Int
 
     public consuming func value(_ value: [UInt8]) { token.sized(value, capacity: capacity) }
+
+    /// Says that there is a value, to whoever asks how long it is, and to whoever wants it that there is none.
+    public consuming func presence() {
+        if capacity == 0 { token.sized([0], capacity: 0) } else { token.fail(ENODATA) }
+    }
+
     public consuming func fail(_ code: Int32) { token.fail(code) }
     public var caller: RequestCaller { token.caller }
 }

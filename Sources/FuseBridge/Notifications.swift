@@ -39,16 +39,6 @@ import SandboxModel
         forgetContent(of: parent)
     }
 
-    /// The name is gone: the kernel forgets it, and those who watch the directory are told.
-    public func removed(_ name: [UInt8], in parent: KernelNode, child: KernelNode) {
-        names.add { connection in
-            unsafe Notifications.withTerminated(name) { name, count in
-                unsafe fuse_lowlevel_notify_delete(connection.session, parent.rawValue, child.rawValue, name, count)
-            }
-        }
-        forgetContent(of: parent)
-    }
-
     /// Waits until all that was asked for so far has reached the kernel. Never from a request, nor with a lock held
     /// that a request takes.
     public func drain() {

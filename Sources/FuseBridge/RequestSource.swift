@@ -25,34 +25,31 @@ import Synchronization
     private let calls = Semaphore()
     let isOver = Atomic<Bool>(false)
     let oversight = Oversight()
-    private let marks: [ServingMark]
+    private let workers: [RequestWorker]
+    /// Counts how often the workers were asked to zero what requests have left.
+    private let wipes = Atomic<UInt64>(0)
 
     init(_ session: Session) {
         self.session = session
-        marks = (0..<session.options.workers + session.options.reserve).map { _ in ServingMark() }
+        workers = (0..<session.options.workers + session.options.reserve).map { _ in RequestWorker() }
         device = unsafe fuse_session_fd(session.connection)
     }
-
-    /// The payload of a WRITE follows two headers of 40 bytes; so placed, it begins at a page.
-    private static let lead = PageBuffer.pageSize - 80
 
     /// Serves until the mount is gone.
     /// - Parameter index: the worker's, from 0.
     func run(_ index: Int) {
-        let mark = marks[index]
+        let worker = workers[index]
         // A root daemon writes for others: without this capability the host clears set-user-ID and set-group-ID bits
         // at a write, as it would for them.
         SetIDCapability.drop()
         HostThread.allowInterruption()
-        let size = PageBuffer.pageSize + Session.largestRequest
-        let memory = PageBuffer(count: RequestSource.lead + size)
         var request = unsafe fuse_buf()
-        // The memory lives as long as this function, and libfuse parses a request where it lies.
-        unsafe request.mem = memory.base + RequestSource.lead
+        // The worker outlives this function.
+        unsafe request.mem = worker.memory
         var backlog = 0
         while true {
             waiting.add(1, ordering: .sequentiallyConsistent)
-            let count = unsafe next(into: request.mem, size)
+            let count = next(worker)
             let others = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
             guard let count else { break }
             oversight.tookRequest()
@@ -61,11 +58,12 @@ import Synchronization
                 callAnother(leaving: session.options.reserve)
             }
             unsafe request.size = count
-            mark.begin()
+            worker.begin(count)
             unsafe fuse_session_process_buf(session.connection, &request)
-            mark.end()
+            worker.end()
             if waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext(), !park() { break }
         }
+        worker.wipe(asked: .max)
         isOver.store(true, ordering: .sequentiallyConsistent)
         while callAnother() {}
         oversight.wake()
@@ -74,7 +72,21 @@ import Synchronization
     /// Waits until every request that is being served now has been: what its worker knew when it began is history then.
     /// Never from a worker, nor with a lock held that a request takes.
     func quiesce() {
-        for mark in marks { mark.wait() }
+        for worker in workers { worker.wait() }
+    }
+
+    /// Has every worker zero what requests have left in its memory. Returns when all have; the same holds for it.
+    /// - Parameter interrupt: interrupts a worker's thread, by its index.
+    func wipe(interrupt: (Int) -> Void) {
+        let asked = wipes.add(1, ordering: .sequentiallyConsistent).newValue
+        while workers.contains(where: { !$0.hasWiped(asked) }) {
+            while callAnother() {}
+            // Again and again, because a worker may be about to wait when the interruption comes.
+            for (index, worker) in workers.enumerated() where !worker.hasWiped(asked) && !worker.isServing {
+                interrupt(index)
+            }
+            usleep(100)
+        }
     }
 
     /// Looks for the next request for as long as it may come without its client having slept.
@@ -139,10 +151,11 @@ import Synchronization
     }
 
     /// - Returns: the size of the next request; nil when there will be none any more.
-    private func next(into memory: UnsafeMutableRawPointer, _ size: Int) -> Int? {
+    private func next(_ worker: RequestWorker) -> Int? {
         while !session.isStopping {
+            worker.wipe(asked: wipes.load(ordering: .acquiring))
             watch()
-            let count = unsafe read(device, memory, size)
+            let count = unsafe read(device, worker.memory, RequestWorker.capacity)
             if count > 0 { return count }
             switch errno {
             // ENOENT: the caller was killed before its request was read.
@@ -152,23 +165,5 @@ import Synchronization
             }
         }
         return nil
-    }
-}
-
-/// Whether a worker is at a request, on a line of the cache of its own.
-private final class ServingMark: Sendable {
-    /// Odd while it is.
-    private let count = Atomic<UInt64>(0)
-
-    @inline(__always)
-    func begin() { count.add(1, ordering: .sequentiallyConsistent) }
-
-    @inline(__always)
-    func end() { count.add(1, ordering: .releasing) }
-
-    func wait() {
-        let seen = count.load(ordering: .sequentiallyConsistent)
-        guard seen & 1 == 1 else { return }
-        while count.load(ordering: .acquiring) == seen { usleep(50) }
     }
 }

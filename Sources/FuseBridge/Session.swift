@@ -104,6 +104,16 @@ import Synchronization
         _ = hasEnded.wait { $0 ? true : nil }
     }
 
+    /// - Returns: whether it has ended.
+    public func waitUntilEnded(atMost limit: Duration) -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while !hasEnded.access({ $0 }) {
+            guard ContinuousClock.now < deadline else { return false }
+            usleep(500)
+        }
+        return true
+    }
+
     private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
         try notifications.start(unsafe Connection(session: connection))
         let source = RequestSource(self)
@@ -144,6 +154,17 @@ import Synchronization
     /// request, nor with a lock held that a request takes.
     public func quiesce() {
         requests.withLock { $0 }?.quiesce()
+    }
+
+    /// Has every worker zero what requests have left in its memory, served or not. The same holds for it.
+    public func wipeRequests() {
+        guard let source = requests.withLock({ $0 }) else { return }
+        source.wipe { index in
+            // One that is about to end has wiped its memory, or does so before it ends.
+            workers.withLock { workers in
+                if index < workers.count { workers[index].interrupt() }
+            }
+        }
     }
 
     // MARK: Handles

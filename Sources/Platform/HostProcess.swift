@@ -1,5 +1,6 @@
 // Other processes, as /proc tells of them.
 
+import CPlatform
 public import Glibc
 
 /// A process of the host, by the number of any of its threads.
@@ -15,6 +16,26 @@ public struct HostProcess: Hashable, Sendable {
         name = (try? HostPath.contents("/proc/\(id)/comm")).map { name in
             String(decoding: name.last == UInt8(ascii: "\n") ? name.dropLast() : name[...], as: UTF8.self)
         }
+    }
+
+    /// The system call that a thread waits in, if it is one of these. Nil as well where that is not shown: it takes the
+    /// right to trace the process.
+    public static func contentCall(ofThread thread: pid_t) -> ContentCall? {
+        guard let line = try? HostPath.contents("/proc/\(thread)/syscall"),
+            let number = Int(String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
+        else { return nil }
+        return switch platform_content_call(number) {
+        case PLATFORM_CALL_READ: .read
+        case PLATFORM_CALL_WRITE: .write
+        case PLATFORM_CALL_TRUNCATE: .truncate
+        case PLATFORM_CALL_FALLOCATE: .fallocate
+        default: nil
+        }
+    }
+
+    /// A system call on a file's content.
+    public enum ContentCall: Sendable {
+        case read, write, truncate, fallocate
     }
 
     /// The number behind `Tgid:` in /proc/PID/status. A process cannot forge the line: in its name, which comes

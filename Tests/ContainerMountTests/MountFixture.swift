@@ -29,7 +29,7 @@ final class MountFixture: Sendable {
 
     init() throws {
         root = "/var/tmp/appcontainer-mount-\(UUID().uuidString)"
-        let keys = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: .standard).1
+        let keys = Keybag.create(passcode: nil, uidKey: UIDKey()).1
         context = StoreContext(
             keys: keys, history: SessionHistory(current: 1, killed: [], powerLost: []),
             report: { Issue.record("corrupt: \($0)") })

@@ -25,7 +25,7 @@ final class StoredFile {
         directory = "/var/tmp/appcontainer-content-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         path = directory + "/" + name
-        keys = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: .standard).1
+        keys = Keybag.create(passcode: nil, uidKey: UIDKey()).1
     }
 
     deinit {

@@ -17,13 +17,10 @@ struct CrashTests {
             return "length \(bytes.count), was \(before.count), to be \(after.count)"
         }
         for start in stride(from: 0, to: bytes.count, by: 4096) {
-            let block = bytes[start..<min(start + 4096, bytes.count)]
-            func matches(_ model: [UInt8]) -> Bool {
-                let other = model.dropFirst(start).prefix(block.count)
-                let isZeroBehind = block.dropFirst(other.count).allSatisfy { $0 == 0 }
-                return isZeroBehind && other.elementsEqual(block.prefix(other.count))
+            let block = start..<min(start + 4096, bytes.count)
+            if !bytes.agrees(with: before, in: block), !bytes.agrees(with: after, in: block) {
+                return "block \(start / 4096)"
             }
-            if !matches(before), !matches(after) { return "block \(start / 4096)" }
         }
         return nil
     }

@@ -17,8 +17,8 @@ struct PowerCutTests {
             // A host that still knows the old length has not let go of what was cut off.
             let isOld = Bool.random(using: &generator) || start >= written.count
             let source = isOld ? durable : written
-            let page = source.dropFirst(start).prefix(min(4096, length - start))
-            bytes.replaceSubrange(start..<start + page.count, with: page)
+            let end = min(start + 4096, length, source.count)
+            if start < end { bytes.overwrite(from: start, with: source, start..<end) }
         }
         return bytes
     }
@@ -246,8 +246,9 @@ struct PowerCutTests {
         for start in stride(from: 0, to: length, by: 4096) {
             let range = start..<min(start + 4096, length)
             func padded(_ bytes: [UInt8]) -> [UInt8] {
-                let part = bytes.dropFirst(start).prefix(range.count)
-                return part + [UInt8](repeating: 0, count: range.count - part.count)
+                var block = [UInt8](repeating: 0, count: range.count)
+                block.overwrite(from: 0, with: bytes, min(start, bytes.count)..<min(range.upperBound, bytes.count))
+                return block
             }
             let (old, new) = (padded(before), padded(after))
             do {

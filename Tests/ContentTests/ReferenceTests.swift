@@ -29,20 +29,19 @@ struct ContentModel {
         switch change {
         case .write(let offset, let new):
             grow(to: offset + new.count)
-            bytes.replaceSubrange(offset..<offset + new.count, with: new)
+            bytes.overwrite(from: offset, with: new)
         case .truncate(let length):
             if length < bytes.count { bytes.removeSubrange(length...) }
             grow(to: length)
         case .zero(let offset, let count, _):
-            let range = min(offset, bytes.count)..<min(offset + count, bytes.count)
-            bytes.replaceSubrange(range, with: repeatElement(0, count: range.count))
+            bytes.clear(min(offset, bytes.count)..<min(offset + count, bytes.count))
         case .allocate(let offset, let count, let extending):
             if extending { grow(to: offset + count) }
         }
     }
 
     private mutating func grow(to length: Int) {
-        if length > bytes.count { bytes += repeatElement(0, count: length - bytes.count) }
+        if length > bytes.count { bytes += [UInt8](repeating: 0, count: length - bytes.count) }
     }
 
     /// A change near a boundary as often as anywhere.

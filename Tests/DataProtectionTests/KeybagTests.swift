@@ -70,7 +70,10 @@ struct KeybagTests {
         let (_, wrappedA) = try first.makeFileKey(.complete)
         let ring = try keybag.openWithoutPasscode(uidKey: uidKey)
         #expect(ProtectionClass.allCases.filter { ring.isAvailable($0) } == [.none])
-        #expect(ProtectionClass.allCases.filter { ring.canMakeFileKey($0) } == [.completeUnlessOpen, .none])
+        for protection in [ProtectionClass.complete, .standard] {
+            #expect(throws: KeyFault.unavailable(protection)) { try ring.makeFileKey(protection) }
+        }
+        _ = try ring.makeFileKey(.none)
         let (locked, wrappedB) = try ring.makeFileKey(.completeUnlessOpen)
         try keybag.unlock(passcode: passcode, uidKey: uidKey, into: ring)
         #expect(ProtectionClass.allCases.allSatisfy { ring.isAvailable($0) })
@@ -104,8 +107,9 @@ struct KeybagTests {
     @Test("Setting, changing and removing a passcode keeps the class keys")
     func passcodeChange() throws {
         let (open, first) = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap)
-        let set = try open.changingPasscode(from: nil, to: passcode, uidKey: uidKey)
-        let changed = try set.changingPasscode(from: passcode, to: Array("5678".utf8), uidKey: uidKey)
+        let set = try open.changingPasscode(from: nil, to: passcode, uidKey: uidKey, cost: cheap)
+        let changed = try set.changingPasscode(
+            from: passcode, to: Array("5678".utf8), uidKey: uidKey, cost: cheap)
         let removed = try changed.changingPasscode(from: Array("5678".utf8), to: nil, uidKey: uidKey)
         #expect([open, set, changed, removed].map(\.hasPasscode) == [false, true, true, false])
         #expect(Set([set.salt, changed.salt, removed.salt, open.salt]).count == 4)
@@ -199,6 +203,27 @@ struct KeybagTests {
         #expect(PasscodeCost(level: 20, blockSize: 16, parallelism: 1) == nil)
         #expect(PasscodeCost(level: 15, blockSize: 0, parallelism: 1) == nil)
         #expect(PasscodeCost(level: 15, blockSize: 8, parallelism: 17) == nil)
-        #expect(PasscodeCost.standard.level == 15)
+    }
+
+    @Test(
+        "A cost that is measured is one of 80 ms, between 16 and 64 MiB",
+        arguments: [(80, 8), (40, 16), (57, 11), (30, 21), (20, 32), (1, 32), (81, 8), (2000, 8)])
+    func measuredCosts(milliseconds: Int, blockSize: UInt32) {
+        let cost = PasscodeCost.measured { cost in
+            #expect(cost == PasscodeCost(level: 14, blockSize: 8, parallelism: 1))
+            return .milliseconds(milliseconds)
+        }
+        #expect(cost == PasscodeCost(level: 14, blockSize: blockSize, parallelism: 1))
+    }
+
+    @Test("A new passcode is measured where no cost was chosen, and nothing without one")
+    func measuredForPasscode() throws {
+        let (keybag, _) = Keybag.create(passcode: nil, uidKey: uidKey)
+        #expect(keybag.cost == .unused)
+        let set = try keybag.changingPasscode(from: nil, to: passcode, uidKey: uidKey)
+        #expect(set.cost.level == 14)
+        #expect(Keybag.create(passcode: passcode, uidKey: uidKey).0.cost.level == 14)
+        #expect(try set.changingPasscode(from: passcode, to: nil, uidKey: uidKey).cost == set.cost)
+        #expect(try set.changingPasscode(from: passcode, to: passcode, uidKey: uidKey, cost: cheap).cost == cheap)
     }
 }

@@ -33,6 +33,8 @@ final class MemoryFileSystem: FileSystem {
         var slowLookups = 0
     }
 
+    /// Of every node but the root.
+    static let generation: UInt32 = 0xABCD
     let state: Mutex<State>
     /// One signal lets one slow lookup go on.
     let goOn = Semaphore()
@@ -53,8 +55,10 @@ final class MemoryFileSystem: FileSystem {
     // MARK: What tests look at
 
     func calls(_ name: String) -> Int { state.withLock { $0.calls[name] ?? 0 } }
+    /// Of all names.
+    var calls: [String: Int] { state.withLock { $0.calls } }
 
-    private func count(_ name: String, _ state: inout State) { state.calls[name, default: 0] += 1 }
+    func count(_ name: String, _ state: inout State) { state.calls[name, default: 0] += 1 }
 
     /// Changes content behind the kernel's back.
     func replaceContent(of name: String, with text: String) -> KernelNode {
@@ -71,11 +75,11 @@ final class MemoryFileSystem: FileSystem {
 
     // MARK: Pieces
 
-    private func entry(_ number: UInt64, _ state: inout State) -> KernelEntry {
+    func entry(_ number: UInt64, _ state: inout State) -> KernelEntry {
         state.nodes[number]!.references += 1
         return KernelEntry(
-            node: KernelNode(rawValue: number), generation: 0, status: status(number, state), nameTimeout: timeout,
-            attributeTimeout: timeout)
+            node: KernelNode(rawValue: number), generation: UInt64(MemoryFileSystem.generation),
+            status: status(number, state), nameTimeout: timeout, attributeTimeout: timeout)
     }
 
     private func status(_ number: UInt64, _ state: State) -> FileStatus {
@@ -86,7 +90,7 @@ final class MemoryFileSystem: FileSystem {
         return FileStatus(status)
     }
 
-    private func add(
+    func add(
         _ name: [UInt8], _ parent: KernelNode, _ mode: mode_t, _ caller: RequestCaller, _ state: inout State
     ) -> UInt64? {
         guard state.nodes[parent.rawValue]?.names[name] == nil else { return nil }
@@ -253,7 +257,7 @@ final class MemoryFileSystem: FileSystem {
         reply.attributes(answer, timeout: timeout)
     }
 
-    private func resize(_ content: inout [UInt8], _ size: Int) {
+    func resize(_ content: inout [UInt8], _ size: Int) {
         if size < content.count { content.removeLast(content.count - size) }
         content += [UInt8](repeating: 0, count: size - content.count)
     }
@@ -269,7 +273,10 @@ final class MemoryFileSystem: FileSystem {
     func setAttribute(
         _ name: [UInt8], to value: [UInt8], flags: Int32, of node: KernelNode, reply: consuming DoneReply
     ) {
-        state.withLock { $0.nodes[node.rawValue]!.attributes[name] = value }
+        state.withLock { state in
+            count("setxattr", &state)
+            state.nodes[node.rawValue]!.attributes[name] = value
+        }
         reply.done()
     }
 
@@ -292,102 +299,6 @@ final class MemoryFileSystem: FileSystem {
             state.nodes[node.rawValue]!.flags = old & ~mask | flags & mask
         }
         reply.done()
-    }
-
-    // MARK: Content
-
-    func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<OpenFile>) {
-        state.withLock { state in
-            count("open", &state)
-            state.openFiles += 1
-            if flags & O_TRUNC != 0 { state.nodes[node.rawValue]!.content = [] }
-        }
-        reply.opened(OpenFile(node.rawValue))
-    }
-
-    func create(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, flags: Int32, caller: RequestCaller,
-        reply: consuming CreateReply<OpenFile>
-    ) {
-        let made: KernelEntry? = state.withLock { state in
-            count("create", &state)
-            guard let number = add(name, parent, mode, caller, &state) else { return nil }
-            state.openFiles += 1
-            return entry(number, &state)
-        }
-        if let made { reply.created(made, OpenFile(made.node.rawValue)) } else { reply.fail(EEXIST) }
-    }
-
-    func read(_ handle: OpenFile, count: Int, from offset: Int64, reply: consuming DataReply) {
-        let content = state.withLock { state in
-            self.count("read", &state)
-            return state.nodes[handle.node]!.content
-        }
-        let start = min(Int(offset), content.count)
-        let end = min(start + count, content.count)
-        // Two pieces, so that the scattered form is what is tried.
-        let middle = start + (end - start) / 2
-        let pieces = [start..<middle, middle..<end].map { range in
-            let buffer = PageBuffer(count: range.count)
-            buffer.copy(content[range], to: 0)
-            return (buffer: buffer, offset: 0, count: range.count)
-        }
-        reply.segments(pieces.count) { pieces[$0] }
-    }
-
-    func write(_ handle: OpenFile, bytes: RawSpan, to offset: Int64, reply: consuming CountReply) {
-        let bytes = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-        state.withLock { state in
-            count("write", &state)
-            let end = Int(offset) + bytes.count
-            if state.nodes[handle.node]!.content.count < end { resize(&state.nodes[handle.node]!.content, end) }
-            state.nodes[handle.node]!.content.replaceSubrange(Int(offset)..<end, with: bytes)
-        }
-        reply.count(bytes.count)
-    }
-
-    func leavesNoTrace(_ handle: OpenFile) -> Bool { false }
-
-    func close(_ handle: OpenFile) {
-        state.withLock { state in
-            count("close", &state)
-            state.openFiles -= 1
-        }
-    }
-
-    func synchronize(_ handle: OpenFile, dataOnly: Bool, reply: consuming DoneReply) {
-        state.withLock { count("fsync", &$0) }
-        reply.done()
-    }
-
-    func allocate(_ handle: OpenFile, mode: Int32, offset: Int64, count: Int64, reply: consuming DoneReply) {
-        guard mode == 0 else { return reply.fail(EOPNOTSUPP) }
-        state.withLock { state in
-            self.count("fallocate", &state)
-            let end = Int(offset + count)
-            if state.nodes[handle.node]!.content.count < end { resize(&state.nodes[handle.node]!.content, end) }
-        }
-        reply.done()
-    }
-
-    func seek(_ handle: OpenFile, from offset: Int64, toHole: Bool, reply: consuming PositionReply) {
-        let length = state.withLock { Int64($0.nodes[handle.node]!.content.count) }
-        if offset >= length { reply.fail(ENXIO) } else { reply.position(toHole ? length : offset) }
-    }
-
-    func copy(
-        from source: OpenFile, at offset: Int64, to target: OpenFile, at targetOffset: Int64, count: Int,
-        reply: consuming CountReply
-    ) {
-        let copied = state.withLock { state in
-            self.count("copy", &state)
-            let content = state.nodes[source.node]!.content.dropFirst(Int(offset)).prefix(count)
-            let end = Int(targetOffset) + content.count
-            if state.nodes[target.node]!.content.count < end { resize(&state.nodes[target.node]!.content, end) }
-            state.nodes[target.node]!.content.replaceSubrange(Int(targetOffset)..<end, with: content)
-            return content.count
-        }
-        reply.count(copied)
     }
 
     // MARK: Directories

@@ -184,4 +184,33 @@ import Testing
             #expect(try file.status().linkCount == 0)
         }
     }
+
+    @Test(.enabled(if: geteuid() == 0, "opening by a handle takes root"))
+    func aHandleReachesAFileWithoutARequest() throws {
+        try Mounted.run { mount in
+            let file = try Descriptor.open(path: mount.path("a"), flags: O_CREAT | O_RDWR, mode: 0o600)
+            let status = try file.status()
+            let node = KernelNode(rawValue: UInt64(status.inode))
+            let root = try Descriptor.open(path: mount.path, flags: O_RDONLY | O_DIRECTORY)
+            try #require(unsafe unlink(mount.path("a")) == 0)
+            let calls = mount.fileSystem.calls
+            let opened = try node.handle(generation: MemoryFileSystem.generation).open(in: root)
+            #expect(AttributeHolder(file: opened).passInodeLock())
+            #expect(mount.fileSystem.calls == calls)
+            #expect(try opened.status().inode == status.inode)
+            #expect(throws: SystemError.stale, "another file of that number") {
+                _ = try node.handle(generation: MemoryFileSystem.generation + 1).open(in: root)
+            }
+        }
+    }
+
+    @Test func passingAnInodesLockLeavesAFileAsItWas() throws {
+        try Mounted.run { mount in
+            let file = try Descriptor.open(path: mount.path("a"), flags: O_CREAT | O_RDWR, mode: 0o640)
+            let before = try file.status()
+            #expect(AttributeHolder(file: file).passInodeLock())
+            #expect(mount.fileSystem.calls("setxattr") == 0)
+            #expect(try file.status().permissions == before.permissions)
+        }
+    }
 }

@@ -108,8 +108,6 @@ import Testing
         try Mounted.run { mount in
             mount.session.notifications.forgetContent(of: KernelNode(rawValue: 4711))
             mount.session.notifications.forgetEntry(Array("nothing".utf8), in: KernelNode(rawValue: 4711))
-            mount.session.notifications.removed(
-                Array("nothing".utf8), in: .root, child: KernelNode(rawValue: 4711))
             mount.session.notifications.drain()
             try mount.write("x", to: "a")
             #expect(try mount.text("a") == "x")

@@ -140,6 +140,44 @@ open $DOCUMENTS/folder/new excl # Documents/folder/new create dataProtection
 TABLE
 }
 
+case_what_is_refused_of_an_open_file_after_a_lock_is_an_event() {
+    start_protected
+    classed complete "$DOCUMENTS/diary"
+    echo 'dear diary' >"$DOCUMENTS/diary/today"
+    /usr/bin/python3 - "$DOCUMENTS/diary/today" "$DEVICE" <<'PYTHON'
+import mmap, os, subprocess, sys
+
+path, device = sys.argv[1:]
+reader, writer, both = (os.open(path, flags) for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR))
+subprocess.run(["appcontainer", "lock", device, "--now"], check=True)
+calls = [
+    ("read", lambda: os.pread(reader, 4, 0)),
+    ("write", lambda: os.pwrite(writer, b"x", 0)),
+    ("read", lambda: os.pread(both, 4096, 0)),  # beyond the file's end, for which the kernel asks first
+    ("ftruncate", lambda: os.ftruncate(writer, 1)),
+    ("fallocate", lambda: os.posix_fallocate(writer, 0, 8192)),
+    ("open", lambda: os.open(path, os.O_RDONLY)),
+]
+for name, call in calls:
+    try:
+        call()
+        sys.exit(f"{name} succeeded")
+    except PermissionError:
+        print(name)
+PYTHON
+    # A read that the kernel asks for twice is two events, one after the other.
+    named refused | json_lines operation path rule errno process | uniq >seen
+    sed 's|$| Documents/diary/today dataProtection EPERM python3|' >wanted <<'CALLS'
+read
+write
+read
+truncate
+fallocate
+open
+CALLS
+    diff wanted seen
+}
+
 case_any_name_is_told_as_json() {
     start
     /usr/bin/python3 - "$MOUNT" <<'PYTHON'

@@ -7,7 +7,7 @@ start_complete() {
     classed complete "$DOCUMENTS/A"
     cd "$DOCUMENTS/A"
 }
-locking() { timeout 300 /usr/bin/python3 "$BASE/cases/locking.py" "$@"; }
+locking() { SOCKET=$(appcontainer status "$DEVICE" --json | json daemon socket) timeout 300 /usr/bin/python3 "$BASE/cases/locking.py" "$@"; }
 events() { appcontainer events "$DEVICE"; }
 
 case_what_was_written_before_a_lock_is_there_after_it() {
@@ -23,9 +23,25 @@ case_what_was_written_before_a_lock_is_there_after_it() {
     whole
 }
 
+case_what_was_written_to_a_mount_out_of_sight_is_there_after_a_lock() {
+    start_complete
+    locking detached
+    cd "$WORK"
+    whole
+}
+
 case_no_page_is_left_in_the_page_cache() {
     start_complete
     locking pages
+}
+
+# A write that the kernel has allowed, and that then waits for another to the same file, comes after everything else.
+case_writers_that_wait_for_their_turn_at_a_lock_leave_no_page() {
+    start_complete
+    locking queue 25
+    cd "$WORK"
+    same "$(events | grep -c '"range"' || true)" 0 "lost ranges"
+    whole
 }
 
 rootcase_a_write_under_way_is_waited_for() {
@@ -72,6 +88,11 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
     dd if=secret of=/dev/null bs=4096 iflag=direct status=none
     dd if=secret of=direct bs=4096 oflag=direct conv=fsync status=none || true
     same "$(in_memory "$text")" "class-key file-key"
+    # What was written when it was of another class is of class A as well when the device locks.
+    for _ in $(seq 3000); do echo -n "$text"; done >"$DOCUMENTS/later"
+    sync -f "$DOCUMENTS/later"
+    appcontainer protect complete "$DOCUMENTS/later"
+    contains "$(in_memory "$text")" plaintext
     appcontainer lock "$DEVICE" --now
     same "$(in_memory "$text")" "" "after the lock"
     exec 8>&-
@@ -189,12 +210,17 @@ for line in sys.stdin: print(json.loads(line).get(sys.argv[1]))' "$1"
 }
 
 # A thread of the killed process waits in the kernel for the mount that the process served: its guard ends the mount.
-rootcase_a_daemon_killed_in_the_middle_of_a_lock_hangs_nobody() {
+case_a_daemon_killed_in_the_middle_of_a_lock_hangs_nobody() {
     local writer delay
+    if [ "$(id -u)" != 0 ] && ! mountpoint -q /sys/fs/fuse/connections; then
+        echo "without /sys/fs/fuse/connections an ordinary user's mount cannot be ended (README, Limits)"
+        return
+    fi
     start_complete
     cd "$WORK"
     for delay in 0.03 0.05 0.08; do
-        timeout 60 /usr/bin/python3 - "$DOCUMENTS/A" <<'PYTHON' &
+        rm -f "$WORK/writing"
+        timeout 60 /usr/bin/python3 - "$DOCUMENTS/A" "$WORK/writing" <<'PYTHON' &
 import os, sys
 files = [os.open(f"{sys.argv[1]}/f{number}", os.O_RDWR | os.O_CREAT) for number in range(300)]
 try:
@@ -202,11 +228,12 @@ try:
         for file in files:
             os.pwrite(file, b"x" * 20000, 0)
         os.fsync(files[-1])
+        open(sys.argv[2], "w").close()
 except OSError:
     pass
 PYTHON
         writer=$!
-        sleep 0.4
+        until [ -e "$WORK/writing" ]; do sleep 0.05; done
         (timeout 30 appcontainer lock "$DEVICE" --now >/dev/null 2>&1 || true) &
         sleep $delay
         kill -9 "$(daemon_record_pid)"

@@ -117,6 +117,9 @@ again() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
+# Unmounted, whoever did it: nothing of the mount is to be seen.
+not_mounted() { if mountpoint -q "$1"; then fail "$1 is a mount point still"; fi; }
+
 backing() { appcontainer path "$DEVICE" "$APP" data --backing; }
 
 daemon_pid() { appcontainer status --json "$DEVICE" | json daemon pid; }

@@ -6,37 +6,24 @@
 Each process writes, reads, maps and renames files of its own and of the others. The only errors it may meet are those
 of the contract; what it reads back is what it, or another process, has written; and everything goes on."""
 import errno
-import http.client
-import json
+import fcntl
 import mmap
 import os
 import random
 import signal
-import socket
 import sys
 import time
 import traceback
+
+from kit import control
 
 SOCKET, PASSCODE, DIRECTORY, ROUNDS = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 WORKERS, FILES, SIZE = 8, 16, 3 * 4096
 ALLOWED = {errno.EPERM, errno.EIO, errno.ENOENT, errno.ESTALE, errno.EEXIST}
 
 
-class Control(http.client.HTTPConnection):
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(60)
-        self.sock.connect(SOCKET)
-
-
-def ask(path, **values):
-    connection = Control("device")
-    connection.request("POST", "/v1/" + path, json.dumps(values))
-    answer = connection.getresponse()
-    body = answer.read()
-    if answer.status != 200:
-        sys.exit(f"{path}: {answer.status} {body!r}")
-    connection.close()
+def ask(command, **values):
+    control(SOCKET, command, **values)
 
 
 def page(mark):
@@ -65,15 +52,27 @@ def step(chance, descriptors):
         os.stat(name)
     elif descriptors:
         descriptor = chance.choice(descriptors)
-        if kind <= 5:
-            os.pwrite(descriptor, page(chance.randrange(10**7)), 4096 * chance.randrange(SIZE // 4096))
-        elif kind == 6:
-            data = os.pread(descriptor, SIZE, 0)
-            if not whole(data):
-                os._exit(3)
-        elif os.fstat(descriptor).st_size >= 4096:
-            with mmap.mmap(descriptor, 4096) as mapping:
-                mapping[0:8] = mapping[8:16]
+        # Reads and writes of a page at the same moment mix, on any filesystem.
+        fcntl.flock(descriptor, fcntl.LOCK_SH if kind == 6 else fcntl.LOCK_EX)
+        try:
+            use(descriptor, kind, chance)
+        finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def use(descriptor, kind, chance):
+    if kind <= 5:
+        os.pwrite(descriptor, page(chance.randrange(10**7)), 4096 * chance.randrange(SIZE // 4096))
+    elif kind == 6:
+        data = os.pread(descriptor, SIZE, 0)
+        if not whole(data):
+            runs = [data[at:at + 8] for at in range(0, len(data), 8)]
+            changes = [(at * 8, runs[at]) for at in range(len(runs)) if at % 512 == 0 or runs[at] != runs[at - 1]]
+            print(f"not pages of one write each: {changes}", flush=True)
+            os._exit(3)
+    elif os.fstat(descriptor).st_size >= 4096:
+        with mmap.mmap(descriptor, 4096) as mapping:
+            mapping[0:8] = mapping[8:16]
 
 
 def work(seed):

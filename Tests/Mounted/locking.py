@@ -2,23 +2,29 @@
 """What happens to files of class A when the device locks in the middle of work.
 
     locking.py dirty COUNT      writes COUNT files, some removed while open, and locks before anything is written out
+    locking.py detached         writes to a file of $MOUNT, unmounted by then, and locks before anything is written out
     locking.py pages            counts what the page cache holds of a mapped file before and after a lock
+    locking.py queue ROUNDS     locks under many processes that write to few files, and wait for each other
     locking.py slow SECONDS     locks in the middle of one write(2) of 256 MiB whose source takes so long
 
-The device is $DEVICE, its passcode in $CODE. Works in the present directory, whose files get class A."""
+The device is $DEVICE, with its daemon at $SOCKET and its passcode in $CODE. Works in the present directory, whose files get class A."""
 import ctypes
 import fcntl
-import mmap
 import os
 import resource
 import select
+import signal
 import struct
 import subprocess
 import sys
 import threading
 import time
 
-DEVICE, CODE = os.environ["DEVICE"], os.environ["CODE"]
+from kit import control
+
+SOCKET = os.environ["SOCKET"]
+with open(os.environ["CODE"]) as code:
+    PASSCODE = code.readline().rstrip()
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
 LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
@@ -28,12 +34,12 @@ LIBC.pwrite.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c
 
 def lock():
     start = time.monotonic()
-    subprocess.run(["appcontainer", "lock", DEVICE, "--now"], check=True)
+    control(SOCKET, "lock", now=True)
     return time.monotonic() - start
 
 
 def unlock():
-    subprocess.run(["appcontainer", "unlock", DEVICE, "--passcode-file", CODE], check=True)
+    control(SOCKET, "unlock", passcode=PASSCODE)
 
 
 def reads(descriptor, offset=0):
@@ -55,32 +61,43 @@ def dirty(count):
         os.unlink(f"f{number}")
     for file, bytes_ in zip(files, content):
         os.pwrite(file, bytes_, 0)
-    stop = threading.Event()
+    growing = os.open("growing", os.O_WRONLY | os.O_CREAT)
     ended = []
 
     def write_on():
         """Until it is refused: what was taken until then is to be there."""
         taken = 0
-        file = os.open("growing", os.O_WRONLY | os.O_CREAT)
         try:
-            while not stop.is_set():
-                taken += os.write(file, b"%07d\n" % (taken // 8))
+            while True:
+                taken += os.write(growing, b"%07d\n" % (taken // 8))
         except PermissionError:
             ended.append(taken)
 
-    writer = threading.Thread(target=write_on)
+    writer = threading.Thread(target=write_on, daemon=True)
     writer.start()
     lock()
-    stop.set()
-    writer.join()
+    writer.join(timeout=30)
+    assert ended, "a write was not refused by the lock"
     assert all(reads(file) == EPERM for file in files), "content of class A can be read while locked"
     unlock()
     for file, bytes_ in zip(files, content):
         assert os.pread(file, len(bytes_) + 1, 0) == bytes_, "what was written before the lock is not there after it"
-    assert ended, "a write was not refused by the lock"
     grown = open("growing", "rb").read()
     assert len(grown) == ended[0], f"{ended[0]} bytes were taken, {len(grown)} are there"
     assert all(grown[at:at + 8] == b"%07d\n" % (at // 8) for at in range(0, len(grown), 8)), "other bytes"
+
+
+def detached():
+    """The kernel cannot be told to write out all of a mount that is out of sight."""
+    file = os.open("kept", os.O_RDWR | os.O_CREAT)
+    os.chdir("/")
+    subprocess.run(["appcontainer", "unmount", os.environ["MOUNT"], "--lazy"], check=True)
+    content = os.urandom(100_001)
+    os.pwrite(file, content, 0)
+    lock()
+    assert reads(file) == EPERM, "content of class A can be read while locked"
+    unlock()
+    assert os.pread(file, len(content) + 1, 0) == content, "what was written before the lock is not there after it"
 
 
 def resident(address, size):
@@ -108,6 +125,46 @@ def pages():
     after = [resident(mapping, size) for mapping in mappings]
     assert after == [0, 0], f"pages of class A in the page cache after the lock: {after}"
     unlock()
+
+
+def queue(rounds):
+    size, processes, count = 64 * 4096, 24, 4
+    files = [os.open(f"queue{number}", os.O_RDWR | os.O_CREAT) for number in range(count)]
+    mappings = []
+    for file in files:
+        os.ftruncate(file, size)
+        mappings.append(LIBC.mmap(None, size, 1, 1, file, 0))
+
+    def write(number):
+        os.nice(15)
+        place = number
+        while True:
+            place = (place * 5 + 1) % 64
+            try:
+                os.pwrite(files[number % count], b"P" * 4096, place * 4096)
+            except OSError:
+                time.sleep(0.002)
+
+    # Processes, because threads of this interpreter take turns.
+    writers = []
+    for number in range(processes):
+        writers.append(os.fork())
+        if writers[-1] == 0:
+            write(number)
+    time.sleep(0.5)
+    try:
+        for turn in range(rounds):
+            lock()
+            for _ in range(2):
+                left = [resident(mapping, size) for mapping in mappings]
+                assert left == [0] * count, f"pages of class A in the page cache after lock {turn + 1}: {left}"
+                time.sleep(0.02)
+            unlock()
+            time.sleep(0.01)
+    finally:
+        for writer in writers:
+            os.kill(writer, signal.SIGKILL)
+            os.waitpid(writer, 0)
 
 
 UFFDIO_API, UFFDIO_REGISTER, UFFDIO_COPY = 0xC018AA3F, 0xC020AA00, 0xC028AA03
@@ -171,7 +228,7 @@ def slow(seconds):
 
 def main():
     command, *arguments = sys.argv[1:]
-    {"dirty": dirty, "pages": pages, "slow": slow}[command](*(int(argument) for argument in arguments))
+    {"dirty": dirty, "detached": detached, "pages": pages, "queue": queue, "slow": slow}[command](*(int(argument) for argument in arguments))
 
 
 main()

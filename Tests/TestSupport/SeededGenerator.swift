@@ -14,8 +14,7 @@ public struct SeededGenerator: RandomNumberGenerator {
     }
 
     public mutating func bytes(_ count: Int) -> [UInt8] {
-        var result = [UInt8](repeating: 0, count: count)
-        for index in result.indices { result[index] = UInt8(truncatingIfNeeded: next() >> 24) }
-        return result
+        let words = (0..<(count + 7) / 8).map { _ in next() }
+        return unsafe words.withUnsafeBytes { unsafe Array(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
     }
 }

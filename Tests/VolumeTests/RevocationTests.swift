@@ -15,6 +15,7 @@ private let stale = Fault.errno(ESTALE)
 private final class ToldKernel: KernelCache {
     let entries = Mutex<[String]>([])
     let contents = Mutex<[NodeID]>([])
+    private let losses = Mutex<[LostRange]>([])
     /// Takes the directory away with itself.
     private let remains: (any KernelCache)?
 
@@ -25,6 +26,15 @@ private final class ToldKernel: KernelCache {
 
     func forgetEntry(_ name: FileName, in parent: NodeID) { entries.withLock { $0.append(name.text) } }
     func forgetContent(of node: NodeID) { contents.withLock { $0.append(node) } }
+    func lost(_ loss: LostRange) { losses.withLock { $0.append(loss) } }
+
+    /// What was told to be lost since this was asked last.
+    func takeLosses() -> [LostRange] {
+        losses.withLock { losses in
+            defer { losses = [] }
+            return losses
+        }
+    }
 }
 
 @Suite("The files that a lock takes from the kernel")
@@ -96,19 +106,44 @@ struct LockedFileTests {
         let handle = try volume.open(node, flags: O_RDWR)
         home.lock()
         #expect(throws: Fault.refused(.dataProtection)) { try volume.write(handle, [1, 2, 3], at: 5) }
-        let loss = try #require(volume.takeLoss(of: node))
-        #expect(loss.ranges == [5..<8])
+        #expect(kernel.takeLosses().isEmpty, "the write that it is a part of may go on")
+        volume.tellLosses()
+        let loss = try #require(kernel.takeLosses().first)
+        #expect(loss.range == 5..<8)
         #expect(loss.place.path == "Documents/\(ProtectedHome.name(.complete))/file")
-        #expect(volume.takeLoss(of: node) == nil)
+        volume.tellLoss(of: node)
+        #expect(kernel.takeLosses().isEmpty)
         try home.unlock()
         #expect(throws: gone) { try volume.bytes(handle) }
         volume.close(handle)
+        #expect(kernel.takeLosses().isEmpty)
         #expect(kernel.entries.withLock { $0 } == ["file"])
         #expect(throws: stale) { try volume.open(node, flags: O_RDONLY) }
         let anew = try volume.lookup("file", in: home.directory(.complete))
         #expect(anew.node != node)
         #expect(anew.status.size == 7)
         #expect(try volume.bytes(of: anew.node) == Array("content".utf8))
+    }
+}
+
+@Suite("What a lock costs whoever goes on writing")
+struct LossTests {
+    private let home = ProtectedHome()
+    private var volume: Volume { home.volume }
+
+    @Test("What was lost is told when the file is closed, by whoever wrote it or by the end of its process")
+    func lossAtClose() throws {
+        let kernel = ToldKernel(volume)
+        let handle = try volume.open(try home.file("file", .complete), flags: O_RDWR)
+        home.lock()
+        for offset in [0, 2, 9] {
+            #expect(throws: Fault.refused(.dataProtection)) { try volume.write(handle, [1, 2], at: offset) }
+        }
+        #expect(handle.hasLoss)
+        volume.close(handle)
+        let losses = kernel.takeLosses()
+        #expect(losses.map(\.range) == [0..<4, 9..<11])
+        #expect(losses.allSatisfy { $0.place.path == "Documents/\(ProtectedHome.name(.complete))/file" })
     }
 }
 
@@ -309,91 +344,6 @@ struct RestartTests {
         try home.unlock()
         for protection in ProtectionClass.allCases {
             #expect(try volume.text("Documents/\(ProtectedHome.name(protection))/file") == "content")
-        }
-    }
-}
-
-@Suite("The names by which the daemon itself reaches nodes")
-struct PassageTests {
-    private let home = ProtectedHome()
-    private var volume: Volume { home.volume }
-
-    @Test("They lead to nodes while they are open, each time by other names, and at the root only")
-    func open() throws {
-        let directory = try home.directory(.standard)
-        let node = try home.file("file", .standard)
-        let closed = volume.passageName(of: node)
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(closed, in: .root) }
-        volume.openPassage()
-        let name = volume.passageName(of: node)
-        #expect(name != closed && name != volume.passageName(of: directory))
-        let entry = try volume.lookup(name, in: .root)
-        #expect(entry.node == node && entry.status.size == 7)
-        #expect(!entry.keepsName && !entry.keepsAttributes)
-        #expect(try volume.lookup(volume.passageName(of: directory), in: .root).node == directory)
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: directory) }
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(closed, in: .root) }
-        #expect(try !volume.names(in: .root).contains(name.text))
-        volume.closePassage()
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: .root) }
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(volume.passageName(of: node), in: .root) }
-        volume.openPassage()
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: .root) }
-        #expect(volume.passageName(of: node) != name)
-    }
-
-    @Test("They count one lookup, and none where they fail")
-    func lookups() throws {
-        _ = try home.directory(.standard)
-        let before = volume.knownNodes
-        let node = try home.file("file", .standard)
-        volume.openPassage()
-        let name = volume.passageName(of: node)
-        #expect(try volume.lookup(name, in: .root).node == node)
-        volume.forget(node, count: 1)
-        #expect(volume.knownNodes == before + 1)
-        volume.forget(node, count: 1)
-        #expect(volume.knownNodes == before)
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: .root) }
-
-        // Its file gone behind the volume's back, it has no status.
-        let lost = try home.file("lost", .standard)
-        try FileManager.default.removeItem(
-            atPath: "\(home.home.directory)/data/Documents/\(ProtectedHome.name(.standard))/lost")
-        #expect(throws: Fault.self) { try volume.lookup(volume.passageName(of: lost), in: .root) }
-        volume.forget(lost, count: 1)
-        #expect(volume.knownNodes == before)
-    }
-
-    @Test("They reach a file that was removed and is open, and one that a restart left behind")
-    func nameless() throws {
-        let directory = try home.directory(.standard)
-        let removed = try home.file("removed", .standard)
-        let left = try home.file("left", .standard)
-        let handles = try [removed, left].map { try volume.open($0, flags: O_RDWR) }
-        try volume.removeFile("removed", in: directory)
-        volume.beginRestart()
-        volume.leaveFilesBehind { home.home.context.content.retireAll(admittingComplete: true) }
-        volume.endRestart()
-        volume.openPassage()
-        for node in [removed, left] {
-            #expect(try volume.lookup(volume.passageName(of: node), in: .root).node == node)
-            // The call that waits for a write is refused; it changes nothing.
-            #expect(throws: Fault.self) {
-                try volume.setAttribute(Array("user.appcontainer.barrier".utf8), to: [], flags: 0, of: node)
-            }
-        }
-        for handle in handles { volume.close(handle) }
-    }
-
-    @Test("A name that is not one leads nowhere")
-    func wrong() throws {
-        let node = try home.file("file", .standard)
-        volume.openPassage()
-        let name = volume.passageName(of: node).text
-        let prefix = name.prefix(34)
-        for wrong in [prefix + "", prefix + "ffffffffffffffffff", prefix + "zz", prefix + "7fffffff", "." + name] {
-            #expect(throws: Fault.errno(ENOENT), "\(wrong)") { try volume.lookup(FileName(String(wrong))!, in: .root) }
         }
     }
 }

@@ -61,6 +61,7 @@ final class TestHome: @unchecked Sendable {
         deinit { try? FileManager.default.removeItem(atPath: directory) }
         func forgetEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
+        func lost(_ loss: LostRange) {}
     }
 
     private static func context(_ keys: KeyRing, _ session: UInt32, killed: Set<UInt32> = []) -> StoreContext {

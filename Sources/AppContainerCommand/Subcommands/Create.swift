@@ -28,7 +28,7 @@ struct Create: AsyncParsableCommand {
     var lockGrace: Double?
     @Option(
         help: ArgumentHelp(
-            "What one guess of a passcode costs: 1 to 20, each twice the one before; 15, about 80 ms, if not given.",
+            "What one guess of a passcode costs: 1 to 20, each twice the one before; about 80 ms if not given.",
             valueName: "level"))
     var kdfCost: Int?
 

@@ -82,7 +82,6 @@ int platform_peer_user(int socket, uint32_t *user);
 
 int platform_pidfd_open(int process);
 
-/// Names the calling thread, by at most 15 bytes.
 // A mount, as its guard is told of it.
 struct platform_guarded {
     // 0 when it has ended.
@@ -96,7 +95,24 @@ struct platform_guarded {
 // Returns a descriptor to which `struct platform_guarded` are written, each in one piece, or -1.
 int platform_start_guard(void);
 
+/// Names the calling thread, by at most 15 bytes.
 void platform_name_thread(const char *name);
+
+/// The kind of call on content that a system call's number stands for.
+enum platform_content_call {
+    PLATFORM_CALL_OTHER,
+    PLATFORM_CALL_READ,
+    PLATFORM_CALL_WRITE,
+    PLATFORM_CALL_TRUNCATE,
+    PLATFORM_CALL_FALLOCATE,
+};
+enum platform_content_call platform_content_call(long number);
+
+/// Has the filesystem asked for a file's attributes anew (AT_STATX_FORCE_SYNC of statx(2)).
+int platform_refresh_attributes(int fd);
+
+/// open_by_handle_at(2), which Swift's Glibc lacks: `bytes` are what name_to_handle_at(2) tells of a file.
+int platform_open_by_handle(int mount, int type, const void *bytes, unsigned count, int flags);
 
 /// getrandom(2) and the calls of xattr(7), whose headers Swift's Glibc lacks. `follow` 0 acts on a symbolic link itself.
 long platform_getrandom(void *buffer, size_t size);

@@ -1,0 +1,254 @@
+#!/usr/bin/python3
+"""Work that every filesystem does in turn: data by fio, trees by tar, find, cat and rm."""
+
+import json
+import os
+import platform
+import shutil
+import statistics
+import time
+
+from benches.common import BEFORE, MIB, NATIVE, OURS, PEER, Filesystem, drop_caches, elapsed, milliseconds, progress, run
+
+# Where the peer is as fast as the host, being as fast as the host is enough; this much is noise.
+PARITY = 1.2
+NOISE = 1.08
+
+
+class Fio:
+    """One fio job on one file, timed by fio itself so that its own start does not count."""
+
+    def __init__(self, *options, by="latency"):
+        self.options, self.by = options, by
+
+    def __call__(self, path):
+        output = run("fio", "--name=row", f"--filename={path}", "--ioengine=psync", "--thread", "--fallocate=none",
+                     "--output-format=json", "--randrepeat=0", "--norandommap", "--allow_file_create=1",
+                     *self.options)
+        job = json.loads(output[output.index("{"):])["jobs"][0]
+        if job["error"]:
+            raise RuntimeError(f"fio on {path}: error {job['error']}")
+        if self.by == "runtime":
+            # From the first call to the end of the last one, final fsync included.
+            return (job["read"]["runtime"] + job["write"]["runtime"]) / 1e3
+        # The calls alone: fio's own work between two of them would flatter whoever is slow.
+        return sum(job[kind]["lat_ns"]["mean"] * job[kind]["total_ios"] / 1e9 for kind in ("read", "write"))
+
+
+class Bench:
+    def __init__(self, options, work, binary):
+        self.quick, self.root = options.quick, os.geteuid() == 0
+        self.tar, self.tree_files, self.tree_bytes = self.make_tree(work)
+        names = [NATIVE, OURS, PEER] + options.others + ([BEFORE] if options.before else [])
+        self.filesystems = []
+        try:
+            for name in names:
+                self.filesystems.append(Filesystem(name, work, options.before if name == BEFORE else binary))
+        except Exception:
+            self.close()
+            raise
+        empty = work / "empty"
+        empty.mkdir()
+        self.start_of = {
+            tool: statistics.median(elapsed(*self.tool(tool, empty)) for _ in range(9)) for tool in ("find", "cat")
+        }
+        size = 128 * MIB
+        share = 4 if self.quick else 1
+        file = ["--size=%d" % size]
+        # name, goal × native, cold?, what is measured
+        self.rows = [
+            ("sequential write, fsync", 2.0, False,
+             self.fresh(Fio("--rw=write", "--bs=128k", "--end_fsync=1", *file, by="runtime"))),
+            ("sequential read, cold", 1.2, True, self.file(Fio("--rw=read", "--bs=128k", *file))),
+            ("sequential read, warm", 1.4, False,
+             self.warm(Fio("--rw=read", "--bs=128k", "--invalidate=0", "--io_size=%d" % (8 * size // share), *file))),
+            ("random 4 KiB read, cold", 1.3, True,
+             self.file(Fio("--rw=randread", "--bs=4k", "--io_size=%d" % (4096 * 4096 // share), *file))),
+            ("random 4 KiB read, warm", 1.2, False,
+             self.warm(Fio("--rw=randread", "--bs=4k", "--invalidate=0", "--io_size=%d" % (2 * size // share), *file))),
+            ("random 4 KiB write, fsync", 2.0, False,
+             self.file(Fio("--rw=randwrite", "--bs=4k", "--end_fsync=1", "--overwrite=1",
+                           "--io_size=%d" % (8192 * 4096 // share), *file, by="runtime"))),
+            ("64-byte appends", 3.0, False,
+             self.fresh(Fio("--rw=write", "--bs=64", "--size=%d" % (8 * MIB // share), by="runtime"))),
+            ("4 KiB write and fdatasync, each", 1.5, False,
+             self.file(Fio("--rw=randwrite", "--bs=4k", "--fdatasync=1", "--overwrite=1",
+                           "--io_size=%d" % (1024 * 4096 // share), *file, by="runtime"))),
+            ("untar", 3.5, False, self.untar),
+            ("stat the tree, cold", 2.0, True, self.stat_tree),
+            ("stat the tree, warm", 1.5, False, self.stat_tree_warm),
+            ("read the tree, cold", 1.5, True, self.read_tree),
+            ("read the tree, warm", 2.5, False, self.read_tree_warm),
+            ("remove the tree", 2.0, False, self.remove_tree),
+        ]
+        # Each tree row works on what the untar before it left.
+        if options.rows:
+            chosen = [row for row in self.rows if options.rows in row[0]]
+            if any("tree" in row[0] for row in chosen) and not any(row[0] == "untar" for row in chosen):
+                chosen.insert(0, next(row for row in self.rows if row[0] == "untar"))
+            self.rows = chosen
+        if not self.root:
+            self.rows = [row for row in self.rows if not row[2]]
+
+    # What is measured
+
+    def fresh(self, job):
+        def measure(place):
+            path = place / "fresh"
+            path.unlink(missing_ok=True)
+            os.sync()
+            seconds = job(path)
+            path.unlink()
+            return seconds
+        return measure
+
+    def file(self, job):
+        def measure(place):
+            return job(self.standing_file(place))
+        return measure
+
+    def warm(self, job):
+        def measure(place):
+            path = self.standing_file(place)
+            with open(path, "rb", buffering=0) as file:
+                while file.read(MIB):
+                    pass
+            return job(path)
+        return measure
+
+    def standing_file(self, place):
+        path = place / "standing"
+        if not path.exists():
+            Fio("--rw=write", "--bs=1m", "--size=128m", "--end_fsync=1")(path)
+        return path
+
+    def tool(self, name, place):
+        return {
+            "find": ("find", place, "-printf", "%s %m %T@\\n"),
+            "cat": ("find", place, "-type", "f", "-exec", "cat", "{}", "+"),
+            "rm": ("rm", "-rf", place),
+        }[name]
+
+    def untar(self, place):
+        tree = place / "tree"
+        shutil.rmtree(tree, ignore_errors=True)
+        tree.mkdir()
+        os.sync()
+        return elapsed("tar", "-xf", self.tar, "-C", tree)
+
+    def stat_tree(self, place):
+        return max(elapsed(*self.tool("find", place / "tree")) - self.start_of["find"], 1e-4)
+
+    def stat_tree_warm(self, place):
+        self.stat_tree(place)
+        return statistics.median(self.stat_tree(place) for _ in range(3))
+
+    def read_tree(self, place):
+        return max(elapsed(*self.tool("cat", place / "tree")) - self.start_of["cat"], 1e-4)
+
+    def read_tree_warm(self, place):
+        self.read_tree(place)
+        return statistics.median(self.read_tree(place) for _ in range(3))
+
+    def remove_tree(self, place):
+        os.sync()
+        return elapsed(*self.tool("rm", place / "tree"))
+
+    # The run
+
+    def make_tree(self, work):
+        """A tar of real files: /usr/include, and /usr/share until there are enough of them."""
+        wanted = 2000 if self.quick else 8151
+        source, count, size = work / "source-tree", 0, 0
+        for top in ("/usr/include", "/usr/lib", "/usr/share"):
+            for folder, folders, files in os.walk(top):
+                folders.sort()
+                for name in sorted(files):
+                    path = os.path.join(folder, name)
+                    if count >= wanted or os.path.islink(path) or not os.path.isfile(path):
+                        continue
+                    if os.path.getsize(path) > MIB:
+                        continue
+                    target = source / folder.lstrip("/")
+                    target.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(path, target / name)
+                    count, size = count + 1, size + os.path.getsize(path)
+        tar = work / "tree.tar"
+        run("tar", "-cf", tar, "-C", source, ".")
+        shutil.rmtree(source)
+        return tar, count, size
+
+    def measure(self, rounds, progress):
+        times = {row[0]: {system.name: [] for system in self.filesystems} for row in self.rows}
+        for system in self.filesystems:
+            if any("read" in row[0] or "fdatasync" in row[0] or "random" in row[0] for row in self.rows):
+                self.standing_file(system.directory)
+        for turn in range(rounds):
+            for name, _, cold, job in self.rows:
+                shift = turn % len(self.filesystems)
+                for system in self.filesystems[shift:] + self.filesystems[:shift]:
+                    progress(f"round {turn + 1} of {rounds}: {name}, {system.name}")
+                    if cold:
+                        drop_caches()
+                    times[name][system.name].append(job(system.directory))
+        progress(None)
+        return times
+
+    def close(self):
+        for system in self.filesystems:
+            system.unmount()
+
+
+def machine(directory):
+    model = ""
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    return {
+        "kernel": platform.release(),
+        "processor": model,
+        "cores": os.cpu_count(),
+        "filesystem": run("stat", "-f", "-c", "%T", directory).strip(),
+        "gocryptfs": run("gocryptfs", "--version").split(";")[0].strip(),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def verdict(ratio, goal, peer):
+    """Whether a row is where it has to be, in a word."""
+    if peer is not None and ratio > peer and not (peer <= PARITY and ratio <= max(peer, 1) * NOISE):
+        return "behind gocryptfs"
+    return "ok" if ratio <= goal else ("near" if ratio <= 1.5 * goal else "missed")
+
+
+def measure(options, work, binary):
+    subject = Bench(options, work, binary)
+    try:
+        times = subject.measure(options.rounds, progress)
+    finally:
+        subject.close()
+    systems = [system.name for system in subject.filesystems]
+    others = systems[1:]
+    report = {
+        "machine": machine(work), "rounds": options.rounds, "quick": options.quick, "awake": options.awake,
+        "tree": {"files": subject.tree_files, "bytes": subject.tree_bytes}, "rows": [],
+    }
+    print(f"{subject.tree_files} files of {subject.tree_bytes / MIB:.0f} MiB; medians of {options.rounds} rounds; "
+          f"× is the ratio to native")
+    print(f"{'work':<33}{'native':>11}" + "".join(f"{name:>13}{'×':>7}" for name in others) + f"{'goal':>7}  verdict")
+    bad = False
+    for name, goal, _, _ in subject.rows:
+        medians = {system: statistics.median(times[name][system]) for system in systems}
+        ratios = {system: medians[system] / medians[NATIVE] for system in others}
+        word = verdict(ratios[OURS], goal, ratios.get(PEER))
+        bad = bad or word != "ok"
+        print(f"{name:<33}{milliseconds(medians[NATIVE]):>11}"
+              + "".join(f"{milliseconds(medians[other]):>13}{ratios[other]:>7.2f}" for other in others)
+              + f"{goal:>7}  {word}")
+        report["rows"].append({
+            "row": name, "goal": goal, "verdict": word,
+            "seconds": {system: {"median": medians[system], "all": times[name][system]} for system in systems},
+            "ratio": ratios,
+        })
+    return report, bad
