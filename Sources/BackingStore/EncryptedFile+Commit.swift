@@ -122,8 +122,12 @@ extension EncryptedFile {
     /// - Throws: `corrupt` when the lengths differ and no such ending explains it: the file was cut.
     func settle(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
         let expected = ContentLayout.backingLength(of: header.length)
-        if backingLength == expected, !header.isOpen { return }
         let lostPower = context.history.lostPower(since: header.session)
+        if backingLength == expected, !header.isOpen {
+            // Tags of blocks that were being appended may have arrived, and neither the blocks nor the header.
+            if lostPower { try clearSlotsBehindEnd(workspace) }
+            return
+        }
         let isExplained =
             if header.isOpen {
                 // What was there before the header was opened can only be missing because the host stopped.
@@ -164,10 +168,13 @@ extension EncryptedFile {
         let wasOpen = header.isOpen
         let promised = header.length
         if !wasOpen, backingLength > ContentLayout.backingLength(of: promised) {
-            // A truncation was under way, or a growth of which not even the announcement arrived.
-            guard isWritable else { return }
+            // A truncation was under way, or a growth of which not even the announcement arrived: groups of it that did
+            // are in no map, and stay holes.
+            guard isWritable else {
+                needsWriter = true
+                return
+            }
             contentLength = ContentLayout.length(ofBacking: backingLength)
-            try findGroups(workspace)
             try shrink(to: promised, finishing: true, workspace)
             return
         }
@@ -179,7 +186,10 @@ extension EncryptedFile {
         dropGroups(
             after: ContentLayout.lastGroup(length: contentLength),
             through: ContentLayout.lastGroup(length: max(found, promised)))
-        guard isWritable else { return }
+        guard isWritable else {
+            needsWriter = true
+            return
+        }
         let file = self.file
         let length = ContentLayout.backingLength(of: contentLength)
         if length != backingLength {
@@ -251,12 +261,25 @@ extension EncryptedFile {
         return workspace.block.isZero(0, count: got)
     }
 
+    /// Empties the slots of blocks that the content does not have: when it grows over them they are holes.
     private func clearSlotsBehindEnd(_ workspace: Workspace) throws(Fault) {
         let last = ContentLayout.lastGroup(length: contentLength)
-        guard let page = try tagPage(last, workspace) else { return }
+        let page: ContentPage?
+        do throws(Fault) {
+            page = try tagPage(last, workspace)
+        } catch {
+            // Without its tags none of the group's blocks is there, and reading one says so.
+            guard error == .corrupt else { throw error }
+            return
+        }
+        guard let page else { return }
         let kept = Int(blockCount - Int64(last) * Int64(ContentLayout.blocksPerGroup))
         let behind = max(kept, 0)..<ContentLayout.blocksPerGroup
         guard !page.isClear(behind) else { return }
+        guard isWritable else {
+            needsWriter = true
+            return
+        }
         page.clear(behind)
         if last > 0 { try writePage(page, workspace) }
     }

@@ -54,6 +54,7 @@ extension EncryptedFile {
 
     private func extend(to newLength: Int64, _ workspace: Workspace) throws(Fault) {
         try openHeader(workspace)
+        try fillLastBlock(until: newLength, workspace)
         let file = self.file
         try onHost { () throws(SystemError) in
             try file.descriptor.truncate(to: ContentLayout.backingLength(of: newLength))
@@ -63,23 +64,45 @@ extension EncryptedFile {
         contentLength = newLength
     }
 
+    /// Has the last block's seal reach as far as the content does: what an older seal vouches for, when a later write of
+    /// the block did not arrive, then says where the content ended.
+    private func fillLastBlock(until end: Int64, _ workspace: Workspace) throws(Fault) {
+        let block = ContentLayout.block(at: contentLength)
+        let stop = min(end, (block + 1) * Int64(ContentLayout.blockSize))
+        guard contentLength % Int64(ContentLayout.blockSize) > 0,
+            let page = try tagPage(ContentLayout.group(of: block), workspace),
+            page.current(ContentLayout.index(of: block)).length > 0
+        else { return }
+        try Workspace.zeros.withBytes(0, count: Int(stop - contentLength)) { zeros throws(Fault) in
+            try writeRuns(zeros, at: contentLength, headerLength: nil, workspace)
+        }
+    }
+
     /// - Parameter finishing: whether a truncation is finished that was under way when the host stopped. Its last block
-    ///   may then be lost, which must not take the rest of the file along.
+    ///   or group may then be lost, which must not take the rest of the file along.
     func shrink(to newLength: Int64, finishing: Bool = false, _ workspace: Workspace) throws(Fault) {
         // A truncation announces itself by a closed header: what was open is said first.
         if header.isOpen { try commitStructure(workspace) }
         let size = Int64(ContentLayout.blockSize)
         let lastGroup = ContentLayout.lastGroup(length: newLength)
         let keptBlocks = (newLength + size - 1) / size
-        let page = try tagPage(lastGroup, workspace)
+        let page: ContentPage?
+        do throws(Fault) {
+            page = try tagPage(lastGroup, workspace)
+        } catch {
+            guard finishing, error == .corrupt else { throw error }
+            page = nil
+        }
 
         // The last block ends where the content ends.
         let lastBlock = keptBlocks - 1
         let tail = Int(newLength - max(lastBlock, 0) * size)
         var tailLength = 0
-        if let page, keptBlocks > 0, page.current(ContentLayout.index(of: lastBlock)).length > tail {
+        let sealed = page.map { keptBlocks > 0 ? $0.current(ContentLayout.index(of: lastBlock)).length : 0 } ?? 0
+        if let page, sealed > 0, sealed != tail {
             do throws(Fault) {
-                _ = try readBlock(lastBlock, page, workspace)
+                let valid = try readBlock(lastBlock, page, workspace)
+                if valid < tail { workspace.block.zero(valid, count: tail - valid) }
                 tailLength = tail
             } catch {
                 guard finishing, error == .corrupt else { throw error }

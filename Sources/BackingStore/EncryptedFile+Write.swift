@@ -77,7 +77,7 @@ extension EncryptedFile {
         }
     }
 
-    private func writeRuns(
+    func writeRuns(
         _ bytes: borrowing RawSpan, at offset: Int64, headerLength: Int64?, _ workspace: Workspace
     ) throws(Fault) {
         let size = Int64(ContentLayout.blockSize)
@@ -180,7 +180,8 @@ extension EncryptedFile {
     /// Whether a group never got its tags because the host lost power: nothing in it was synchronized, and it can be
     /// written anew, block for block.
     private func isLost(_ group: Int) throws(Fault) -> Bool {
-        guard !mayHaveHoles, context.history.lostPower(since: header.session) else { return false }
+        // The header may have been written since, when the file's first blocks were written anew.
+        guard !mayHaveHoles, context.history.hasLostPower else { return false }
         let probe = ContentPage()
         let file = self.file
         let got = try onHost { () throws(SystemError) in

@@ -21,6 +21,10 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Whether opening found another length than `stat` had told: the kernel must then learn of a new node.
     public private(set) var lengthWasSettled = false
 
+    /// Whether opening found what a session that ended badly left, and could not write it down: to be opened for writing
+    /// before anything is changed.
+    public internal(set) var needsWriter = false
+
     /// Whether the content is of class A: what the paths of reading and writing look at.
     let complete: Atomic<Bool>
 
@@ -144,6 +148,7 @@ public final class EncryptedFile: @unchecked Sendable {
             let content = try create(
                 file, inode: status.inode, protection: .standard, isWritable: isWritable, context: context)
             content.lengthWasSettled = ContentLayout.length(ofBacking: status.size) != 0
+            content.needsWriter = content.lengthWasSettled && !isWritable
             return content
         }
         guard got == ContentPage.size, header.isWellFormed(.header), header.version == ContentPage.formatVersion,

@@ -51,6 +51,8 @@ public struct SessionHistory: Sendable {
     public func lostPower(since session: UInt32) -> Bool {
         powerLost.contains { $0 >= session }
     }
+
+    public var hasLostPower: Bool { !powerLost.isEmpty }
 }
 
 /// Stored bytes that did not authenticate.

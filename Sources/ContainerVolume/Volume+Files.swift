@@ -61,7 +61,7 @@ extension Volume {
             } else {
                 let (backing, isWritable) = try openBacking(of: node, writing: writing)
                 var file = try EncryptedFile.open(backing, isWritable: isWritable, context: context)
-                if file.lengthWasSettled, !isWritable {
+                if file.needsWriter {
                     // What a killed process left must be written down, whatever the mode says.
                     let place = try place(of: node)
                     let writable = try onHost { () throws(SystemError) in

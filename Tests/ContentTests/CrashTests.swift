@@ -87,4 +87,27 @@ struct CrashTests {
             }
         }
     }
+
+    @Test("A failed write leaves a length that was not written up to", arguments: ["extended", "cut"])
+    func failedAfterExtension(how: String) throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        try file.write([UInt8](repeating: 7, count: 4096 + 38), at: 0)
+        if how == "extended" {
+            try file.truncate(to: 7000)
+        } else {
+            try file.write([1], at: 20_000)
+            try file.truncate(to: 7000)
+        }
+        // The tags arrive, the blocks do not.
+        faults_arm(faults_fail, 2, ENOSPC)
+        #expect(throws: Fault.system(.noSpace)) { try file.write([UInt8](repeating: 8, count: 30_000), at: 4096) }
+        faults_disarm()
+        #expect(file.length == 7000)
+        let expected = [UInt8](repeating: 7, count: 4096 + 38) + [UInt8](repeating: 0, count: 7000 - 4096 - 38)
+        #expect(try file.readAll() == expected)
+        try file.commit()
+        stored.restart()
+        #expect(try stored.open().readAll() == expected)
+    }
 }

@@ -216,6 +216,75 @@ struct PowerCutTests {
         #expect(try again.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
     }
 
+    @Test("has a hole where tags of blocks arrived that did not, once the content grows over them", arguments: [10, 70])
+    func tagsBehindTheEnd(blocks: Int) throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        for index in 0..<blocks { try file.write(block, at: Int64(index) * 4096) }
+        try file.synchronize(dataOnly: true)
+        try file.commit()
+        let before = stored.bytes
+        for index in blocks..<blocks + 5 { try file.write(block, at: Int64(index) * 4096) }
+        // The last group's tags reach the disk and, where they are not in it, the header does not.
+        let page = Int(ContentLayout.tagPageOffset(group: blocks / 64))
+        let tags = page..<page + 4096
+        var after = before
+        after.replaceSubrange(tags, with: stored.bytes[tags])
+        stored.bytes = after
+        stored.losePower()
+        if blocks > 64 {
+            let reader = SharedDescriptor(try Descriptor.open(path: stored.path, flags: O_RDONLY))
+            #expect(try EncryptedFile.open(reader, isWritable: false, context: stored.context).needsWriter)
+        }
+        let found = try stored.open()
+        #expect(found.length == Int64(blocks) * 4096)
+        // The header is written, and the file opened again, before it grows.
+        try found.write([1], at: 0)
+        try found.commit()
+        stored.restart()
+        let again = try stored.open()
+        try again.truncate(to: Int64(blocks + 20) * 4096)
+        let grown = try again.readAll(from: Int64(blocks) * 4096, count: 20 * 4096)
+        #expect(grown == [UInt8](repeating: 0, count: 20 * 4096))
+        #expect(stored.reports.all.isEmpty)
+    }
+
+    @Test("keeps what is written after it into a hole in which the tags of a lost growth lie")
+    func tagsOfALostGrowth() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        try file.truncate(to: 65 * 4096)
+        try file.commit()
+        let before = stored.bytes
+        for index in 64..<67 { try file.write(block, at: Int64(index) * 4096) }
+        // All of it arrives but the header, which was to announce it.
+        stored.bytes = Array(before.prefix(4096) + stored.bytes.dropFirst(4096))
+        stored.losePower()
+        let found = try stored.open()
+        #expect(try found.readAll() == [UInt8](repeating: 0, count: 65 * 4096))
+        try found.write(block, at: 64 * 4096)
+        try found.synchronize(dataOnly: false)
+        try found.commit()
+        stored.restart()
+        #expect(try stored.open().readAll(from: 64 * 4096, count: 4096) == block)
+        #expect(stored.reports.all.isEmpty)
+    }
+
+    @Test("A group that lost its tags can be written anew after the header was")
+    func tagsWrittenAnew() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        for index in 0..<67 { try file.write(block, at: Int64(index) * 4096) }
+        try file.commit()
+        loseTags(of: 1, in: stored)
+        stored.losePower()
+        try stored.open().write(block, at: 0)
+        stored.restart()
+        let found = try stored.open()
+        for index in 64..<67 { try found.write(block, at: Int64(index) * 4096) }
+        #expect(try found.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
+    }
+
     @Test("A tag page that is gone while no power was lost stays an error, for overwriting too")
     func removedTags() throws {
         let stored = try StoredFile()
@@ -253,12 +322,14 @@ struct PowerCutTests {
             let (old, new) = (padded(before), padded(after))
             do {
                 let bytes = try file.readAll(from: Int64(start), count: range.count)
-                try #require(bytes == old || bytes == new, "\(what), block \(start / 4096)")
+                try #require(
+                    bytes == old || bytes == new,
+                    "\(what), block \(start / 4096): \(bytes.count) of \(range.count) bytes, \(bytes.prefix(32))")
                 result += bytes
             } catch Fault.corrupt {
                 // A block is written, too, when zeros go over zeros, and when a truncation ends in it.
                 let isWritten =
-                    old != new || min(before.count, after.count) < start + 4096 || change.zeroed.overlaps(range)
+                    old != new || min(before.count, after.count) < start + 4096 || change.written.overlaps(range)
                 try #require(isWritten, "\(what), block \(start / 4096) is lost")
                 try file.write(new, at: Int64(start))
                 result += new
@@ -276,7 +347,11 @@ struct PowerCutTests {
 }
 
 extension ContentModel.Change {
-    fileprivate var zeroed: Range<Int> {
-        if case .zero(let offset, let count, _) = self { offset..<offset + count } else { 0..<0 }
+    fileprivate var written: Range<Int> {
+        switch self {
+        case .zero(let offset, let count, _): offset..<offset + count
+        case .write(let offset, let bytes): offset..<offset + bytes.count
+        case .truncate, .allocate: 0..<0
+        }
     }
 }
