@@ -56,14 +56,10 @@ extension Volume {
         return directory.protection.learn(context.classGiven(stored: stored, inode: directory.inode))
     }
 
-    /// What a node has as long as nobody says otherwise: what its directory gives; the default, if the system made it.
+    /// What a node has as long as nobody says otherwise: what its directory gives.
     private func inheritedProtection(of node: Node) throws(Fault) -> ProtectionClass {
-        switch node.zone {
-        case .standardDirectory, .documents, .inbox: return .standard
-        default:
-            guard let (parent, _) = table.location(of: node) else { return .standard }
-            return try protection(in: parent)
-        }
+        guard let (parent, _) = table.location(of: node) else { return .standard }
+        return try protection(in: parent)
     }
 
     /// Whether copying tools should carry the class along. The caller holds `names`.
@@ -84,7 +80,7 @@ extension Volume {
             try permit(.setAttribute, on: node.zone)
         } catch {
             // A copy that brings every attribute along must not fail on one that is there.
-            if let protection, try self.protection(of: node) == protection { return }
+            if let protection, try self.protection(of: node) == protection, try listsProtection(of: node) { return }
             throw error
         }
         guard let protection else { throw .system(.invalid) }

@@ -64,11 +64,11 @@ TABLE
     expect <<TABLE
 ok      getxattr $node $CLASS $D
 ok      listxattr $node
-ok      setxattr $node $CLASS $D
+EPERM   setxattr $node $CLASS $D
 EPERM   setxattr $node $CLASS $A
 EPERM   removexattr $node $CLASS
 ok      getxattr $DOCUMENTS/Inbox/letter $CLASS $C
-ok      setxattr $DOCUMENTS/Inbox/letter $CLASS $C
+EPERM   setxattr $DOCUMENTS/Inbox/letter $CLASS $C
 EPERM   setxattr $DOCUMENTS/Inbox/letter $CLASS $A
 EPERM   setxattr $DOCUMENTS/Inbox/letter $CLASS A
 EPERM   removexattr $DOCUMENTS/Inbox/letter $CLASS
@@ -220,8 +220,8 @@ case_protect_changes_classes() {
     complains 64 appcontainer protect complete
     complains 25 appcontainer protect complete "$WORK"
     complains 26 appcontainer protect complete "$DOCUMENTS/missing"
-    complains 27 appcontainer protect complete "$DOCUMENTS/d/fifo"
-    complains 27 appcontainer protect complete "$DOCUMENTS/d/e/link"
+    complains 36 appcontainer protect complete "$DOCUMENTS/d/fifo"
+    complains 36 appcontainer protect complete "$DOCUMENTS/d/e/link"
     complains 23 appcontainer protect complete "$MOUNT/Notes.app"
     complains 23 appcontainer protect complete "$MOUNT"
     # An attribute is the business of whoever may write.
@@ -240,6 +240,15 @@ case_protect_changes_classes() {
     appcontainer protect -R none "$MOUNT" 2>said || status=$?
     same "$status $(grep -vcE "$MOUNT(/Notes.app.*|/.com.apple.*)?:" said || true)" "23 0"
     same "$(class "$DOCUMENTS") $(class "$MOUNT/Library/Caches") $(class "$DOCUMENTS/d/f")" "$D $D $D"
+    # In the Inbox nothing is set, and what has the class already is passed over.
+    echo letter >mail
+    appcontainer deliver "$DEVICE" "$APP" mail
+    same "$(appcontainer protect -R until-first-unlock "$DOCUMENTS" 2>&1)" ""
+    refused setfattr -n "$CLASS" -v $C "$DOCUMENTS/Inbox/mail"
+    complains 23 appcontainer protect none "$DOCUMENTS/Inbox/mail"
+    same "$(cat "$DOCUMENTS/Inbox/mail")" letter "read after that"
+    mv "$DOCUMENTS/Inbox/mail" "$DOCUMENTS/mail"
+    same "$(cat "$DOCUMENTS/mail")" letter "read where it was moved"
 }
 
 case_classes_before_the_first_unlock() {

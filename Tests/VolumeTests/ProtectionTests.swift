@@ -72,7 +72,7 @@ struct ProtectionAttributeTests {
         }
     }
 
-    @Test("Where attributes may not be set, the value that it has may be")
+    @Test("Where attributes may not be set, the value that it has may be where it is listed")
     func sealedZones() throws {
         let home = try TestHome()
         try home.deliver("a.txt", "text")
@@ -83,14 +83,20 @@ struct ProtectionAttributeTests {
         ] {
             let node = try volume.node(path)
             #expect(try volume.protection(of: node) == .standard, "\(path)")
-            try volume.protect(node, .standard)
-            #expect(throws: Fault.refused(rule), "\(path)") { try volume.protect(node, .complete) }
+            for protection in [ProtectionClass.standard, .complete] {
+                #expect(throws: Fault.refused(rule), "\(path)") { try volume.protect(node, protection) }
+            }
             #expect(throws: Fault.refused(rule), "\(path)") {
                 try volume.setAttribute(classAttribute, to: [65], flags: 0, of: node)
             }
             #expect(throws: Fault.refused(rule), "\(path)") { try volume.removeAttribute(classAttribute, of: node) }
             #expect(try volume.attributeNames(of: node) == [], "\(path)")
         }
+        try volume.protect(volume.node("Documents"), .complete)
+        let inbox = try volume.node("Documents/Inbox")
+        #expect(try volume.attributeNames(of: inbox) == [classAttribute])
+        try volume.protect(inbox, .standard)
+        #expect(throws: Fault.refused(.inbox)) { try volume.protect(inbox, .complete) }
     }
 
     @Test("XATTR_CREATE minds what is listed, and XATTR_REPLACE nothing")
@@ -114,7 +120,7 @@ struct ProtectionAttributeTests {
         }
     }
 
-    @Test("Listed and removed by what the directory gives; by the default for what the system made")
+    @Test("Listed and removed by what the directory gives, which goes for what the system made too")
     func listing() throws {
         let volume = try TestHome().volume
         let library = try volume.node("Library")
@@ -123,8 +129,8 @@ struct ProtectionAttributeTests {
         let directory = try volume.makeDirectory("directory", in: library).node
         try volume.protect(library, .complete)
         #expect(try volume.listsProtection(of: library))
-        // Both are of the default class still, which the directory does not give any more.
-        for node in [file, directory] {
+        // All are of the default class still, which the directory does not give any more.
+        for node in [file, directory, caches] {
             #expect(try volume.protection(of: node) == .standard)
             #expect(try volume.listsProtection(of: node))
             try volume.removeAttribute(classAttribute, of: node)
@@ -132,12 +138,6 @@ struct ProtectionAttributeTests {
             #expect(try volume.listsProtection(of: node) == false)
             try volume.removeAttribute(classAttribute, of: node)
         }
-        #expect(try volume.protection(of: caches) == .standard)
-        #expect(try volume.listsProtection(of: caches) == false)
-        try volume.protect(caches, .complete)
-        #expect(try volume.listsProtection(of: caches))
-        try volume.removeAttribute(classAttribute, of: caches)
-        #expect(try volume.protection(of: caches) == .standard)
         for path in ["Groups/\(TestHome.group)", "iCloud/\(TestHome.iCloud)"] {
             let root = try volume.node(path)
             #expect(try volume.protection(of: root) == .standard)

@@ -63,7 +63,7 @@ private struct HomeTree {
         }
         let status = try Complaint.wrap(doing) { () throws(SystemError) in try top.descriptor.status() }
         guard status.kind == .file || status.kind == .directory else {
-            throw Complaint(.badRequest, "\(path) has no protection class: it is neither a file nor a directory")
+            throw Complaint(.unsuitableFile, "\(path) has no protection class: it is neither a file nor a directory")
         }
         // On what is mounted inside a home the attribute would be one like any other.
         guard (try? HostPath.status(home.mountPoint).raw.st_dev) == status.raw.st_dev else {
@@ -103,9 +103,12 @@ private struct HomeTree {
     private func set(
         _ protection: ProtectionClass, _ holder: AttributeHolder, _ place: [FileName], _ failed: (Complaint) -> Void
     ) {
+        let name = Array(ProtectionClass.attributeName.utf8)
         let value = Array(protection.foundationName.utf8)
+        // What has the class already is left alone: in the Inbox nothing may be set.
+        if (try? holder.value(of: name)) == value { return }
         do throws(SystemError) {
-            try holder.set(Array(ProtectionClass.attributeName.utf8), to: value)
+            try holder.set(name, to: value)
         } catch {
             let doing = "cannot protect \(text(place))"
             switch error {
