@@ -43,7 +43,7 @@ enum PasscodeSource {
         let new = try ask("New passcode", orFile: option)
         guard Terminal.isTerminal(STDIN_FILENO) else { return new }
         guard try ask("New passcode, once more", orFile: option) == new else {
-            throw Complaint(.badRequest, "the new passcodes differ, so nothing was changed; give the same one twice")
+            throw Complaint(.invalidPasscode, "the new passcodes differ, so nothing was changed; give the same one twice")
         }
         return new
     }
@@ -55,7 +55,7 @@ enum PasscodeSource {
             throw Complaint(.passcodeNeeded, "the first line of \(source) is empty; it has to be the passcode")
         }
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw Complaint(.badRequest, "the passcode in \(source) is not UTF-8")
+            throw Complaint(.invalidPasscode, "the passcode in \(source) is not UTF-8")
         }
         return text
     }

@@ -72,7 +72,7 @@ struct DevicePlace: ~Copyable {
         let last = slash.map { path[path.index(after: $0)...] } ?? path[...]
         // The name of a new device gets a prefix and a suffix while it is built.
         guard let name = FileName(last.utf8), name.bytes.count <= 200 else {
-            throw Complaint(.badRequest, "\(path) does not end with a name that a device can have")
+            throw Complaint(.invalidIdentifier, "\(path) does not end with a name that a device can have")
         }
         let above = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let parent: Descriptor

@@ -30,11 +30,11 @@ struct DeliverySource: Sendable {
             throw Complaint(error, doing: "cannot open \(path)")
         }
         guard status.kind == .file || status.kind == .directory else {
-            throw Complaint(.badRequest, "\(path) is neither a file nor a directory")
+            throw Complaint(.unsuitableFile, "\(path) is neither a file nor a directory")
         }
         // As it was named; but `.` and `..` are not names.
         guard let name = (Self.lastName(path) ?? Self.lastName(resolved)) else {
-            throw Complaint(.badRequest, "\(path) has no name that a file in an Inbox can have")
+            throw Complaint(.unsuitableFile, "\(path) has no name that a file in an Inbox can have")
         }
         self.path = path
         self.name = name
@@ -48,12 +48,12 @@ struct DeliverySource: Sendable {
         }
         if isEndless {
             throw Complaint(
-                .badRequest,
+                .unsuitableFile,
                 "cannot copy the directory \(path) into itself: the copy would be made in it, in \(device.path)")
         }
         if let special {
             throw Complaint(
-                .badRequest, "\(path)/\(special.text) is neither a file, a directory nor a symbolic link")
+                .unsuitableFile, "\(path)/\(special.text) is neither a file, a directory nor a symbolic link")
         }
         self.size = size
     }

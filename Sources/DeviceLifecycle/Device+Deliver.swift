@@ -24,7 +24,7 @@ extension Device {
     /// - Parameters:
     ///   - paths: of files and directories; a symbolic link named here is followed, one inside a directory is copied.
     ///   - progress: bytes copied.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `deviceLocked` before first unlock, `notFound`, `badRequest`
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `deviceLocked` before first unlock, `notFound`, `unsuitableFile`
     ///   for what is neither file nor directory, `noSpace`.
     public func deliver(
         _ paths: [String], to identifier: ContainerIdentifier, progress: (DeviceProgress) -> Bool = { _ in true }

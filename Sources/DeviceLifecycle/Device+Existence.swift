@@ -13,16 +13,14 @@ extension Device {
     ///   - costLevel: how slow a guess of the passcode is made (``DataProtection/PasscodeCost``); nil for about
     ///     80 ms on this machine.
     ///   - lockGrace: how many seconds the device stays unlocked after it was told to lock; nil for the usual time.
-    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` or `badRequest`.
+    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound`, `invalidPasscode`,
+    ///   `invalidIdentifier` or `badRequest`.
     public static func create(
         at path: String, passcode: [UInt8]? = nil, costLevel: Int? = nil, lockGrace: Double? = nil
     ) throws(Complaint) {
         if let passcode { try requireUsable(passcode) }
         let cost = try cost(level: costLevel)
-        if let lockGrace, !DeviceSettings.lockGraces.contains(lockGrace) {
-            throw Complaint(
-                .badRequest, "the grace period of \(lockGrace) seconds is not one of 0 to 86400; choose another")
-        }
+        try requireUsable(lockGrace: lockGrace)
         let settings = DeviceSettings(keyDerivationCost: costLevel, lockGrace: lockGrace)
         try DeviceDirectory.create(at: path, settings: settings) { (uidKey) throws(Complaint) in
             Keybag.create(passcode: passcode, uidKey: uidKey, cost: cost).0.encoded()
@@ -62,7 +60,7 @@ extension Device {
     }
 
     /// The first line of a passcode file, without its end.
-    /// - Throws: ``Complaint`` of kind `notFound`, `notAllowed` or `badRequest` when the line is empty.
+    /// - Throws: ``Complaint`` of kind `notFound`, `notAllowed` or `invalidPasscode`.
     public static func passcode(inFile path: String) throws(Complaint) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SystemError) {
@@ -74,7 +72,7 @@ extension Device {
             }
             if error == .isDirectory {
                 throw Complaint(
-                    .badRequest,
+                    .invalidPasscode,
                     "the passcode file \(path) is a directory; name a file with the passcode as its first line")
             }
             throw Complaint(error, doing: "cannot read the passcode file \(path)")
@@ -83,9 +81,22 @@ extension Device {
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard !line.isEmpty else {
             throw Complaint(
-                .badRequest, "the first line of the passcode file \(path) is empty; write the passcode there")
+                .invalidPasscode, "the first line of the passcode file \(path) is empty; write the passcode there")
         }
         return line
+    }
+
+    /// Whether a device can be made with these settings.
+    /// - Throws: ``Complaint`` of kind `badRequest`.
+    public static func requireUsable(costLevel: Int?, lockGrace: Double?) throws(Complaint) {
+        _ = try cost(level: costLevel)
+        try requireUsable(lockGrace: lockGrace)
+    }
+
+    private static func requireUsable(lockGrace: Double?) throws(Complaint) {
+        guard let lockGrace, !DeviceSettings.lockGraces.contains(lockGrace) else { return }
+        throw Complaint(
+            .badRequest, "the grace period of \(lockGrace) seconds is not one of 0 to 86400; choose another")
     }
 
     /// What a guess of the passcode costs; nil where nothing was chosen.

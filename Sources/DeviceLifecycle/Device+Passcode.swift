@@ -24,7 +24,7 @@ extension Device {
     }
 
     /// Gives a device without a passcode one. It stays unlocked.
-    /// - Throws: ``Complaint`` of kind `badRequest` when there is one, or the new one is not one line; `damaged`.
+    /// - Throws: ``Complaint`` of kind `passcodeExists`, `invalidPasscode` or `damaged`.
     public func setPasscode(_ new: [UInt8]) throws(Complaint) {
         try Device.requireUsable(new)
         try attempts.writing { () throws(Complaint) in
@@ -42,7 +42,7 @@ extension Device {
     }
 
     /// Exchanges the passcode. The device stays as it is, locked or unlocked.
-    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `badRequest` or `damaged`.
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `invalidPasscode` or `damaged`.
     public func changePasscode(from old: [UInt8], to new: [UInt8]) throws(Complaint) {
         try Device.requireUsable(new)
         try attempts.writing { () throws(Complaint) in _ = try rewrap(from: old, to: new) }
@@ -63,10 +63,10 @@ extension Device {
     /// What a passcode has to be so that the first line of a file can be it.
     static func requireUsable(_ passcode: [UInt8]) throws(Complaint) {
         guard !passcode.isEmpty else {
-            throw Complaint(.badRequest, "the new passcode is empty; give one of at least one character")
+            throw Complaint(.invalidPasscode, "the new passcode is empty; give one of at least one character")
         }
         guard !passcode.contains(UInt8(ascii: "\n")), passcode.last != UInt8(ascii: "\r") else {
-            throw Complaint(.badRequest, "the new passcode is more than one line; give one without an end of line")
+            throw Complaint(.invalidPasscode, "the new passcode is more than one line; give one without an end of line")
         }
     }
 
@@ -144,7 +144,7 @@ extension DeviceDirectory {
 
 extension Complaint {
     public static func hasPasscode(_ path: String) -> Complaint {
-        Complaint(.badRequest, "\(path) has a passcode already; change it with: appcontainer passcode \(path) change")
+        Complaint(.passcodeExists, "\(path) has a passcode already; change it with: appcontainer passcode \(path) change")
     }
 
     public static func noPasscode(_ path: String) -> Complaint {

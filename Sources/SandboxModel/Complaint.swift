@@ -38,6 +38,9 @@ public struct Complaint: Error, Hashable, Sendable {
         case noPasscode
         case passcodeDelayed
         case lockCancelled
+        case passcodeExists
+        case invalidPasscode
+        case unsuitableFile
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -74,6 +77,9 @@ public struct Complaint: Error, Hashable, Sendable {
             case .noPasscode: 31
             case .passcodeDelayed: 32
             case .lockCancelled: 33
+            case .passcodeExists: 34
+            case .invalidPasscode: 35
+            case .unsuitableFile: 36
             }
         }
     }

@@ -77,8 +77,8 @@ import Testing
         let mail = try write("mail.txt", "one")
         try shell("mkdir '\(scratch["bag"])'; mkfifo '\(scratch["bag/pipe"])'")
         #expect(complaint { _ = try device.deliver([mail, scratch["none"]], to: notes) }?.kind == .notFound)
-        #expect(complaint { _ = try device.deliver([mail, "/dev/null"], to: notes) }?.kind == .badRequest)
-        #expect(complaint { _ = try device.deliver([mail, scratch["bag"]], to: notes) }?.kind == .badRequest)
+        #expect(complaint { _ = try device.deliver([mail, "/dev/null"], to: notes) }?.kind == .unsuitableFile)
+        #expect(complaint { _ = try device.deliver([mail, scratch["bag"]], to: notes) }?.kind == .unsuitableFile)
         #expect(complaint { _ = try device.deliver([mail], to: id("com.example.None")) }?.kind == .unknownApp)
         #expect(complaint { _ = try device.deliver([mail], to: notes) { _ in false } } == .cancelled)
         #expect(!FileManager.default.fileExists(atPath: try inbox(device)))
@@ -91,7 +91,7 @@ import Testing
         try shell("cd '\(scratch.path)'; ln -s . here; ln -s device/Staging staging")
         for name in ["device", "device/Staging", ".", "here", "staging", "device/Containers/../.."] {
             let refused = complaint { _ = try device.deliver([scratch[name]], to: notes) { _ in false } }
-            #expect(refused?.kind == .badRequest, "\(name)")
+            #expect(refused?.kind == .unsuitableFile, "\(name)")
             #expect(refused?.message.contains("into itself") == true, "\(name): \(refused?.message ?? "delivered")")
         }
         #expect(complaint { _ = try device.deliver([""], to: notes) }?.kind == .notFound)
@@ -105,7 +105,7 @@ import Testing
         try shell("cd '\(scratch.path)'; mkdir -p bag/shown; mount --bind device bag/shown")
         defer { _ = try? shell("umount '\(scratch["bag/shown"])'") }
         let refused = complaint { _ = try device.deliver([scratch["bag"]], to: notes) { _ in false } }
-        #expect(refused?.kind == .badRequest)
+        #expect(refused?.kind == .unsuitableFile)
     }
 
     @Test func `before first unlock nothing is delivered`() throws {

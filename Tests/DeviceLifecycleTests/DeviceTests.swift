@@ -98,7 +98,7 @@ import Testing
             #expect(try Device.passcode(inFile: file) == Array(passcode.utf8))
         }
         try Data("\n1234".utf8).write(to: URL(filePath: file))
-        #expect(complaint { _ = try Device.passcode(inFile: file) }?.kind == .badRequest)
+        #expect(complaint { _ = try Device.passcode(inFile: file) }?.kind == .invalidPasscode)
         #expect(complaint { _ = try Device.passcode(inFile: scratch["none"]) }?.kind == .notFound)
         #expect(complaint { try Device.create(at: scratch.device, passcode: [1], costLevel: 99) }?.kind == .badRequest)
     }

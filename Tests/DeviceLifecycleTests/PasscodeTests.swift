@@ -24,7 +24,7 @@ import Testing
             try device.setPasscode(old)
             #expect(device.hasPasscode && device.deviceState == .unlocked && isFull(device))
             let again = complaint { try device.setPasscode(new) }
-            #expect(again?.kind == .badRequest && again?.message.contains("passcode \(scratch.device) change") == true)
+            #expect(again?.kind == .passcodeExists && again?.message.contains("passcode \(scratch.device) change") == true)
         }
         let device = try scratch.boot()
         #expect(device.deviceState == .beforeFirstUnlock)
@@ -71,10 +71,10 @@ import Testing
     @Test func `a new passcode is one line that is not empty`() throws {
         let device = try scratch.makeDevice()
         for text in ["", "12\n34", "1234\n", "1234\r"] {
-            #expect(complaint { try device.setPasscode(Array(text.utf8)) }?.kind == .badRequest, "\(text)")
-            #expect(complaint { try device.changePasscode(from: old, to: Array(text.utf8)) }?.kind == .badRequest)
+            #expect(complaint { try device.setPasscode(Array(text.utf8)) }?.kind == .invalidPasscode, "\(text)")
+            #expect(complaint { try device.changePasscode(from: old, to: Array(text.utf8)) }?.kind == .invalidPasscode)
         }
-        #expect(complaint { try Device.create(at: scratch["empty"], passcode: []) }?.kind == .badRequest)
+        #expect(complaint { try Device.create(at: scratch["empty"], passcode: []) }?.kind == .invalidPasscode)
         try device.setPasscode(Array("пароль 🔑".utf8))
     }
 
@@ -165,7 +165,7 @@ import Testing
 
     @Test func `a passcode file that cannot be read is named`() throws {
         let directory = complaint { _ = try Device.passcode(inFile: scratch.path) }
-        #expect(directory?.kind == .badRequest && directory?.message.contains("is a directory") == true)
+        #expect(directory?.kind == .invalidPasscode && directory?.message.contains("is a directory") == true)
         #expect(complaint { _ = try Device.passcode(inFile: "/dev/zero") } != nil)
     }
 

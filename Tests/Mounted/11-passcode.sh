@@ -34,7 +34,7 @@ case_a_passcode_is_set_changed_and_removed_under_a_mount() {
     complains 18 appcontainer passcode "$DEVICE" set
     # Set: unlocked until the next start.
     echo 1234 | appcontainer passcode "$DEVICE" set
-    complains 27 appcontainer passcode "$DEVICE" set
+    complains 34 appcontainer passcode "$DEVICE" set
     says "passcode $DEVICE change"
     same "$(appcontainer status --json "$DEVICE" | json hasPasscode)" True "has a passcode"
     same "$(appcontainer status --json "$DEVICE" | json state)" unlocked state
@@ -195,11 +195,11 @@ case_a_passcode_file_that_others_can_read_is_a_warning() {
     chmod 600 code
     same "$(appcontainer unlock "$DEVICE" --passcode-file code 2>&1)" "" "what is said of a file of one's own"
     same "$(echo 1234 | appcontainer unlock "$DEVICE" 2>&1)" "" "what is said of standard input"
-    complains 27 appcontainer unlock "$DEVICE" --passcode-file "$WORK"
+    complains 35 appcontainer unlock "$DEVICE" --passcode-file "$WORK"
     complains 26 appcontainer unlock "$DEVICE" --passcode-file missing
     printf '\n1234\n' >empty
-    complains 27 appcontainer unlock "$DEVICE" --passcode-file empty
-    complains 27 appcontainer passcode "$DEVICE" change --old-file code --new-file empty
+    complains 35 appcontainer unlock "$DEVICE" --passcode-file empty
+    complains 35 appcontainer passcode "$DEVICE" change --old-file code --new-file empty
 }
 
 usercase_a_passcode_file_of_somebody_else_is_one_line() {
@@ -269,7 +269,7 @@ def run(*answers, command):
 change = ["passcode", device, "change"]
 new, again, old = "New passcode", "New passcode, once more", "Old passcode"
 status, shown = run((new, "geheim\n"), (again, "anders\n"), command=["passcode", device, "set"])
-assert os.waitstatus_to_exitcode(status) == 27 and "differ" in shown, (status, shown)
+assert os.waitstatus_to_exitcode(status) == 35 and "differ" in shown, (status, shown)
 status, shown = run((new, "\n"), command=["passcode", device, "set"])
 assert os.waitstatus_to_exitcode(status) == 18, (status, shown)
 status, shown = run((new, "geheim\n"), (again, "geheim\n"), command=["passcode", device, "set"])
@@ -310,7 +310,7 @@ PYTHON
     contains "$(cat answer)" "set, change or remove"
     same "$(post '{"action":"remove","old":"2"}')" 409 "remove where there is none"
     same "$(post '{"action":"set","new":"1234"}')" 200 set
-    same "$(post '{"action":"set","new":"1234"}')" 400 "set again"
+    same "$(post '{"action":"set","new":"1234"}')" 409 "set again"
     same "$(post '{"action":"change","old":"1","new":"2"}')" 403 "a wrong one"
     same "$(json complaint kind <answer)" wrongPasscode kind
     same "$(post '{"action":"change","old":"1234","new":"2"}')" 200 change

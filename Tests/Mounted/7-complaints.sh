@@ -68,12 +68,19 @@ case_a_mount_does_not_hide_a_device() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
+case_settings_that_no_device_can_have() {
+    for setting in --kdf-cost=0 --kdf-cost=21 --lock-grace=-1 --lock-grace=86401 --lock-grace=nan; do
+        complains 64 appcontainer create "$DEVICE" "$setting"
+        absent "$DEVICE"
+    done
+}
+
 case_nothing_is_copied_into_itself() {
     start
     ln -s . here
     echo x >file
     for path in . .. here "$DEVICE" "$DEVICE/Staging"; do
-        complains 27 timeout 20 appcontainer deliver "$DEVICE" "$APP" "$path"
+        complains 36 timeout 20 appcontainer deliver "$DEVICE" "$APP" "$path"
         contains "$(cat .err)" "into itself"
     done
     complains 26 appcontainer deliver "$DEVICE" "$APP" ""

@@ -36,6 +36,11 @@ struct Create: AsyncParsableCommand {
         if noPasscode && passcodeFile != nil {
             throw ValidationError("--no-passcode and --passcode-file contradict each other")
         }
+        do throws(Complaint) {
+            try Device.requireUsable(costLevel: kdfCost, lockGrace: lockGrace)
+        } catch {
+            throw ValidationError(error.message)
+        }
     }
 
     func run() async throws {
