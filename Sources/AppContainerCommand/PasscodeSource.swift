@@ -43,7 +43,8 @@ enum PasscodeSource {
         let new = try ask("New passcode", orFile: option)
         guard Terminal.isTerminal(STDIN_FILENO) else { return new }
         guard try ask("New passcode, once more", orFile: option) == new else {
-            throw Complaint(.invalidPasscode, "the new passcodes differ, so nothing was changed; give the same one twice")
+            throw Complaint(
+                .invalidPasscode, "the new passcodes differ, so nothing was changed; give the same one twice")
         }
         return new
     }

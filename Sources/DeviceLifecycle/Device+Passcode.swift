@@ -144,7 +144,8 @@ extension DeviceDirectory {
 
 extension Complaint {
     public static func hasPasscode(_ path: String) -> Complaint {
-        Complaint(.passcodeExists, "\(path) has a passcode already; change it with: appcontainer passcode \(path) change")
+        Complaint(
+            .passcodeExists, "\(path) has a passcode already; change it with: appcontainer passcode \(path) change")
     }
 
     public static func noPasscode(_ path: String) -> Complaint {

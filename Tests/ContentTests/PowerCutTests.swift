@@ -216,7 +216,8 @@ struct PowerCutTests {
         #expect(try again.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
     }
 
-    @Test("has a hole where tags of blocks arrived that did not, once the content grows over them", arguments: [10, 70])
+    @Test(
+        "has a hole where tags of blocks arrived that did not, once the content grows over them", arguments: [10, 70])
     func tagsBehindTheEnd(blocks: Int) throws {
         let stored = try StoredFile()
         let file = try stored.create()

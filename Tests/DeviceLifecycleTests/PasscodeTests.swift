@@ -24,7 +24,8 @@ import Testing
             try device.setPasscode(old)
             #expect(device.hasPasscode && device.deviceState == .unlocked && isFull(device))
             let again = complaint { try device.setPasscode(new) }
-            #expect(again?.kind == .passcodeExists && again?.message.contains("passcode \(scratch.device) change") == true)
+            #expect(
+                again?.kind == .passcodeExists && again?.message.contains("passcode \(scratch.device) change") == true)
         }
         let device = try scratch.boot()
         #expect(device.deviceState == .beforeFirstUnlock)
