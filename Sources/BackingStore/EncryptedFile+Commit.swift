@@ -23,6 +23,7 @@ extension EncryptedFile {
         try writePage(header, workspace)
         addedGroups = []
         hasGap = false
+        wasExtended = false
         try putBack(before, modification: keptModificationTime ?? before.modificationTime)
     }
 
@@ -148,6 +149,7 @@ extension EncryptedFile {
         maps.removeAll()
         addedGroups = []
         hasGap = false
+        wasExtended = false
         let file = self.file
         do throws(Fault) {
             let backingLength = try onHost { () throws(SystemError) in
@@ -230,6 +232,7 @@ extension EncryptedFile {
     /// The last block may be one that never wholly arrived: the content ends before it, or where its older seal says.
     private func findEnd(atLeast promised: Int64, _ workspace: Workspace) throws(Fault) {
         let size = Int64(ContentLayout.blockSize)
+        let lostPower = context.history.lostPower(since: header.session)
         while contentLength > 0 {
             let block = ContentLayout.block(at: contentLength - 1)
             let start = block * size
@@ -238,15 +241,15 @@ extension EncryptedFile {
             if page.current(index).length == 0, page.previous(index).length == 0 { return }
             do throws(Fault) {
                 let valid = try readBlock(block, page, workspace)
-                // The older seal held: what should have come behind it did not.
-                if page.turnedBack >> UInt64(index) & 1 == 1 { contentLength = max(start + Int64(valid), promised) }
+                // The older seal held: what the host should have written behind it did not get there.
+                if lostPower, page.turnedBack >> UInt64(index) & 1 == 1 {
+                    contentLength = max(start + Int64(valid), promised)
+                }
                 return
             } catch {
                 // One that is not there at all was being appended when the host lost power. Any other may have been
                 // synchronized before it was written over: it counts, and gives EIO.
-                guard error == .corrupt, start >= promised, context.history.lostPower(since: header.session),
-                    try isMissing(block, workspace)
-                else { return }
+                guard error == .corrupt, start >= promised, lostPower, try isMissing(block, workspace) else { return }
                 contentLength = start
             }
         }

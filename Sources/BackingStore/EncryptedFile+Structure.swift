@@ -27,19 +27,27 @@ extension EncryptedFile {
         }
     }
 
-    /// Has the header say that the content ends in a hole, before that is promised to be durable: a block that is written
-    /// into the hole afterwards, and lost with the host's power, is otherwise taken for one that was appended.
-    func announceHoleAtEnd() throws(Fault) {
-        guard lock.reading({ header.isOpen && hasGap && isWritable && heldKey != nil }) else { return }
+    /// Has the header say how long the content is, before that is promised to be durable, where no seal does: a block
+    /// that is written at the end afterwards, and lost with the host's power, is otherwise taken for one that was appended.
+    func announceUnsealedEnd() throws(Fault) {
+        let mayEndSo = lock.reading { header.isOpen && (hasGap || wasExtended) && isWritable && heldKey != nil }
+        guard mayEndSo else { return }
         try lock.writing { () throws(Fault) in
             try withWorkspace { workspace throws(Fault) in
-                guard header.isOpen, hasGap, contentLength > 0, heldKey != nil else { return }
-                let last = ContentLayout.block(at: contentLength - 1)
-                let page = try tagPage(ContentLayout.group(of: last), workspace)
-                guard page.map({ $0.current(ContentLayout.index(of: last)).length == 0 }) ?? true else { return }
+                guard header.isOpen, heldKey != nil, try endsUnsealed(workspace) else { return }
                 try change(workspace) { () throws(Fault) in try commitStructure(workspace) }
             }
         }
+    }
+
+    /// Whether the content ends in a hole, or in zeros behind what the last block's seal covers: ftruncate(2) and
+    /// fallocate(2) have it end anywhere.
+    func endsUnsealed(_ workspace: Workspace) throws(Fault) -> Bool {
+        guard contentLength > 0 else { return false }
+        let last = ContentLayout.block(at: contentLength - 1)
+        guard let page = try tagPage(ContentLayout.group(of: last), workspace) else { return true }
+        let tail = contentLength - last * Int64(ContentLayout.blockSize)
+        return page.current(ContentLayout.index(of: last)).length < tail
     }
 
     /// Runs a change of the structure; when it fails halfway, finds out what is so now.
@@ -54,28 +62,14 @@ extension EncryptedFile {
 
     private func extend(to newLength: Int64, _ workspace: Workspace) throws(Fault) {
         try openHeader(workspace)
-        try fillLastBlock(until: newLength, workspace)
         let file = self.file
         try onHost { () throws(SystemError) in
             try file.descriptor.truncate(to: ContentLayout.backingLength(of: newLength))
         }
         let newBlocks = (newLength + Int64(ContentLayout.blockSize) - 1) / Int64(ContentLayout.blockSize)
         hasGap = hasGap || newBlocks > blockCount
+        wasExtended = true
         contentLength = newLength
-    }
-
-    /// Has the last block's seal reach as far as the content does: what an older seal vouches for, when a later write of
-    /// the block did not arrive, then says where the content ended.
-    private func fillLastBlock(until end: Int64, _ workspace: Workspace) throws(Fault) {
-        let block = ContentLayout.block(at: contentLength)
-        let stop = min(end, (block + 1) * Int64(ContentLayout.blockSize))
-        guard contentLength % Int64(ContentLayout.blockSize) > 0,
-            let page = try tagPage(ContentLayout.group(of: block), workspace),
-            page.current(ContentLayout.index(of: block)).length > 0
-        else { return }
-        try Workspace.zeros.withBytes(0, count: Int(stop - contentLength)) { zeros throws(Fault) in
-            try writeRuns(zeros, at: contentLength, headerLength: nil, workspace)
-        }
     }
 
     /// - Parameter finishing: whether a truncation is finished that was under way when the host stopped. Its last block
@@ -98,11 +92,9 @@ extension EncryptedFile {
         let lastBlock = keptBlocks - 1
         let tail = Int(newLength - max(lastBlock, 0) * size)
         var tailLength = 0
-        let sealed = page.map { keptBlocks > 0 ? $0.current(ContentLayout.index(of: lastBlock)).length : 0 } ?? 0
-        if let page, sealed > 0, sealed != tail {
+        if let page, keptBlocks > 0, page.current(ContentLayout.index(of: lastBlock)).length > tail {
             do throws(Fault) {
-                let valid = try readBlock(lastBlock, page, workspace)
-                if valid < tail { workspace.block.zero(valid, count: tail - valid) }
+                _ = try readBlock(lastBlock, page, workspace)
                 tailLength = tail
             } catch {
                 guard finishing, error == .corrupt else { throw error }
@@ -193,11 +185,13 @@ extension EncryptedFile {
             let blocks = (firstWhole..<endWhole).clamped(to: base..<base + Int64(ContentLayout.blocksPerGroup))
             page.clear(Int(blocks.lowerBound - base)..<Int(blocks.upperBound - base))
             try writePage(page, workspace)
-            guard releasing else { continue }
+            // The last block stays: after a power cut its seal may be there still, and says how long the content is.
+            let released = blocks.clamped(to: 0..<blockCount - 1)
+            guard releasing, !released.isEmpty else { continue }
             let file = self.file
             try onHost { () throws(SystemError) in
                 try file.descriptor.punchHole(
-                    ContentLayout.blockOffset(blocks.lowerBound), count: Int64(blocks.count) * size)
+                    ContentLayout.blockOffset(released.lowerBound), count: Int64(released.count) * size)
             }
         }
     }

@@ -59,7 +59,7 @@ extension EncryptedFile {
         let leavesGap = ContentLayout.block(at: offset) > blockCount
         if !header.isOpen {
             let needsMaps = header.isSparse && ContentLayout.lastGroup(length: end) > 0
-            if offset < ContentLayout.groupSize, !leavesGap, !needsMaps { return end }
+            if offset < ContentLayout.groupSize, !leavesGap, !needsMaps, try !endsUnsealed(workspace) { return end }
             try openHeader(workspace)
         }
         hasGap = hasGap || leavesGap
@@ -77,7 +77,7 @@ extension EncryptedFile {
         }
     }
 
-    func writeRuns(
+    private func writeRuns(
         _ bytes: borrowing RawSpan, at offset: Int64, headerLength: Int64?, _ workspace: Workspace
     ) throws(Fault) {
         let size = Int64(ContentLayout.blockSize)

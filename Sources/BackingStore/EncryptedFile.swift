@@ -49,6 +49,8 @@ public final class EncryptedFile: @unchecked Sendable {
     var addedGroups: Set<Int> = []
     /// Whether holes may have come into being since the header was opened.
     var hasGap = false
+    /// Whether the content may have come to end where no seal does since the header was opened.
+    var wasExtended = false
     var syncHabit = SyncHabit()
     /// See ``keep(modificationTime:)``.
     private(set) var keptModificationTime: timespec?
@@ -224,7 +226,7 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Makes everything durable that is needed to read what was written and, unless `dataOnly`, the time of the last
     /// write with it.
     public func synchronize(dataOnly: Bool) throws(Fault) {
-        try announceHoleAtEnd()
+        try announceUnsealedEnd()
         let file = lock.writing {
             syncHabit.synchronized()
             return self.file

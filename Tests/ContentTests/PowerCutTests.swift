@@ -271,6 +271,37 @@ struct PowerCutTests {
         #expect(stored.reports.all.isEmpty)
     }
 
+    @Test("keeps a length that was synchronized, where nothing was written up to it", arguments: [100, 70_000])
+    func extendedEnd(start: Int) throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        let old = [UInt8](repeating: 7, count: start)
+        try file.write(old, at: 0)
+        try file.truncate(to: Int64(start) + 50)
+        try file.synchronize(dataOnly: true)
+        let before = stored.bytes
+        try file.write([UInt8](repeating: 8, count: 10_000), at: Int64(start) + 20)
+        // The header reaches the disk, with the tags of a growth of which nothing else does.
+        stored.bytes = Array(stored.bytes.prefix(4096) + before.dropFirst(4096))
+        stored.losePower()
+        #expect(try stored.open().readAll() == old + [UInt8](repeating: 0, count: 50))
+    }
+
+    @Test("keeps its length when a hole was being made up to its end")
+    func holeToTheEnd() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        for index in 0..<70 { try file.write(block, at: Int64(index) * 4096) }
+        try file.synchronize(dataOnly: true)
+        let before = stored.bytes
+        try file.zero(64 * 4096, count: 6 * 4096, releasing: true)
+        // The host lets go of the blocks, and the tags do not reach the disk.
+        let tags = Int(ContentLayout.tagPageOffset(group: 1))
+        stored.bytes = Array(before.prefix(tags + 4096) + stored.bytes.dropFirst(tags + 4096))
+        stored.losePower()
+        #expect(try stored.open().length == 70 * 4096)
+    }
+
     @Test("A group that lost its tags can be written anew after the header was")
     func tagsWrittenAnew() throws {
         let stored = try StoredFile()
