@@ -181,7 +181,8 @@ extension EncryptedFile {
             return
         }
         contentLength = ContentLayout.length(ofBacking: backingLength)
-        try findGroups(workspace)
+        // The maps of a closed header name all groups that it knew.
+        if wasOpen || !header.isSparse { try findGroups(workspace) }
         let found = contentLength
         // What a closed header calls sparse may end in a hole that was synchronized before a block was written there.
         try findEnd(atLeast: wasOpen ? promised : header.isSparse ? contentLength : 0, workspace)
