@@ -167,15 +167,13 @@ extension EncryptedFile {
     }
 
     private func recover(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
+        needsWriter = !isWritable
         let wasOpen = header.isOpen
         let promised = header.length
         if !wasOpen, backingLength > ContentLayout.backingLength(of: promised) {
             // A truncation was under way, or a growth of which not even the announcement arrived: groups of it that did
             // are in no map, and stay holes.
-            guard isWritable else {
-                needsWriter = true
-                return
-            }
+            guard isWritable else { return }
             contentLength = ContentLayout.length(ofBacking: backingLength)
             try shrink(to: promised, finishing: true, workspace)
             return
@@ -189,10 +187,7 @@ extension EncryptedFile {
         dropGroups(
             after: ContentLayout.lastGroup(length: contentLength),
             through: ContentLayout.lastGroup(length: max(found, promised)))
-        guard isWritable else {
-            needsWriter = true
-            return
-        }
+        guard isWritable else { return }
         let file = self.file
         let length = ContentLayout.backingLength(of: contentLength)
         if length != backingLength {
@@ -268,15 +263,7 @@ extension EncryptedFile {
     /// Empties the slots of blocks that the content does not have: when it grows over them they are holes.
     private func clearSlotsBehindEnd(_ workspace: Workspace) throws(Fault) {
         let last = ContentLayout.lastGroup(length: contentLength)
-        let page: ContentPage?
-        do throws(Fault) {
-            page = try tagPage(last, workspace)
-        } catch {
-            // Without its tags none of the group's blocks is there, and reading one says so.
-            guard error == .corrupt else { throw error }
-            return
-        }
-        guard let page else { return }
+        guard let page = try tagPageUnlessLost(last, workspace) else { return }
         let kept = Int(blockCount - Int64(last) * Int64(ContentLayout.blocksPerGroup))
         let behind = max(kept, 0)..<ContentLayout.blocksPerGroup
         guard !page.isClear(behind) else { return }

@@ -49,6 +49,16 @@ extension EncryptedFile {
         return page
     }
 
+    /// As ``tagPage(_:image:_:)``; nil as well where the page is lost, and with it every block of the group.
+    func tagPageUnlessLost(_ group: Int, _ workspace: Workspace) throws(Fault) -> ContentPage? {
+        do throws(Fault) {
+            return try tagPage(group, workspace)
+        } catch {
+            guard error == .corrupt else { throw error }
+            return nil
+        }
+    }
+
     func mapPage(_ map: Int, _ workspace: Workspace) throws(Fault) -> ContentPage {
         if let page = maps.page(map) { return page }
         let page = maps.blank(for: map)

@@ -45,7 +45,7 @@ extension EncryptedFile {
     func endsUnsealed(_ workspace: Workspace) throws(Fault) -> Bool {
         guard contentLength > 0 else { return false }
         let last = ContentLayout.block(at: contentLength - 1)
-        guard let page = try tagPage(ContentLayout.group(of: last), workspace) else { return true }
+        guard let page = try tagPageUnlessLost(ContentLayout.group(of: last), workspace) else { return true }
         let tail = contentLength - last * Int64(ContentLayout.blockSize)
         return page.current(ContentLayout.index(of: last)).length < tail
     }
@@ -80,13 +80,7 @@ extension EncryptedFile {
         let size = Int64(ContentLayout.blockSize)
         let lastGroup = ContentLayout.lastGroup(length: newLength)
         let keptBlocks = (newLength + size - 1) / size
-        let page: ContentPage?
-        do throws(Fault) {
-            page = try tagPage(lastGroup, workspace)
-        } catch {
-            guard finishing, error == .corrupt else { throw error }
-            page = nil
-        }
+        let page = finishing ? try tagPageUnlessLost(lastGroup, workspace) : try tagPage(lastGroup, workspace)
 
         // The last block ends where the content ends.
         let lastBlock = keptBlocks - 1

@@ -5,6 +5,8 @@ import Testing
 
 @testable import BackingStore
 
+private let block = [UInt8](repeating: 7, count: 4096)
+
 /// What reaches the disk is chosen here, one case each; ``PowerCutTests`` leaves it to chance.
 @Suite("A host that loses power while a file grows, is cut or gets holes")
 struct PowerCutStructureTests {
@@ -12,16 +14,16 @@ struct PowerCutStructureTests {
     func unorderedGrowth() throws {
         let stored = try StoredFile()
         let file = try stored.create()
-        for index in 0..<64 { try file.write(block, at: Int64(index) * 4096) }
+        try file.fill(0..<64)
         try file.synchronize(dataOnly: true)
-        for index in [66, 64, 65] { try file.write(block, at: Int64(index) * 4096) }
+        try file.fill([66, 64, 65])
         // The synchronization begins, and is cut off before the tags of the new group are there.
         try file.synchronize(dataOnly: true)
         loseTags(of: 1, in: stored)
         stored.losePower()
         let found = try stored.open()
         #expect(try found.readAll(count: 64 * 4096) == [UInt8](repeating: 7, count: 64 * 4096))
-        for index in 64..<67 { try found.write(block, at: Int64(index) * 4096) }
+        try found.fill(64..<67)
         #expect(try found.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
     }
 
@@ -29,9 +31,9 @@ struct PowerCutStructureTests {
     func lostTags() throws {
         let stored = try StoredFile()
         let file = try stored.create()
-        for index in 0..<64 { try file.write(block, at: Int64(index) * 4096) }
+        try file.fill(0..<64)
         try file.synchronize(dataOnly: true)
-        for index in 64..<67 { try file.write(block, at: Int64(index) * 4096) }
+        try file.fill(64..<67)
         // Header and length reach the disk, the tags of the new group do not.
         try file.commit()
         loseTags(of: 1, in: stored)
@@ -49,7 +51,7 @@ struct PowerCutStructureTests {
         }
         try found.commit()
         let again = try stored.open()
-        for index in [64, 66] { try again.write(block, at: Int64(index) * 4096) }
+        try again.fill([64, 66])
         #expect(try again.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
     }
 
@@ -58,7 +60,7 @@ struct PowerCutStructureTests {
     func tagsBehindTheEnd(blocks: Int) throws {
         let stored = try StoredFile()
         let file = try stored.create()
-        for index in 0..<blocks { try file.write(block, at: Int64(index) * 4096) }
+        try file.fill(0..<blocks)
         try file.synchronize(dataOnly: true)
         try file.commit()
         let before = stored.bytes
@@ -94,7 +96,7 @@ struct PowerCutStructureTests {
         try file.truncate(to: 65 * 4096)
         try file.commit()
         let before = stored.bytes
-        for index in 64..<67 { try file.write(block, at: Int64(index) * 4096) }
+        try file.fill(64..<67)
         // All of it arrives but the header, which was to announce it.
         stored.bytes = Array(before.prefix(4096) + stored.bytes.dropFirst(4096))
         stored.losePower()
@@ -128,7 +130,7 @@ struct PowerCutStructureTests {
     func holeToTheEnd() throws {
         let stored = try StoredFile()
         let file = try stored.create()
-        for index in 0..<70 { try file.write(block, at: Int64(index) * 4096) }
+        try file.fill(0..<70)
         try file.synchronize(dataOnly: true)
         let before = stored.bytes
         try file.zero(64 * 4096, count: 6 * 4096, releasing: true)
@@ -161,31 +163,41 @@ struct PowerCutStructureTests {
 
     @Test("A group that lost its tags can be written anew after the header was")
     func tagsWrittenAnew() throws {
-        let stored = try StoredFile()
-        let file = try stored.create()
-        for index in 0..<67 { try file.write(block, at: Int64(index) * 4096) }
-        try file.commit()
-        loseTags(of: 1, in: stored)
+        let stored = try withoutTags()
         stored.losePower()
         try stored.open().write(block, at: 0)
         stored.restart()
         let found = try stored.open()
-        for index in 64..<67 { try found.write(block, at: Int64(index) * 4096) }
+        try found.fill(64..<67)
         #expect(try found.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
+    }
+
+    @Test("A group that lost its tags can be written anew by one write that lets the file grow")
+    func tagsWrittenAnewByAGrowth() throws {
+        let stored = try withoutTags()
+        stored.losePower()
+        let new = [UInt8](repeating: 9, count: 80 * 4096)
+        let found = try stored.open()
+        try found.write(new, at: 0)
+        #expect(try found.readAll() == new)
     }
 
     @Test("A tag page that is gone while no power was lost stays an error, for overwriting too")
     func removedTags() throws {
-        let stored = try StoredFile()
-        let file = try stored.create()
-        for index in 0..<67 { try file.write(block, at: Int64(index) * 4096) }
-        try file.commit()
-        loseTags(of: 1, in: stored)
+        let stored = try withoutTags()
         let found = try stored.open()
         #expect(throws: Fault.corrupt) { try found.write(block, at: 64 * 4096) }
     }
 
-    private let block = [UInt8](repeating: 7, count: 4096)
+    /// A file of 67 blocks, the tags of whose second group are gone.
+    private func withoutTags() throws -> StoredFile {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        try file.fill(0..<67)
+        try file.commit()
+        loseTags(of: 1, in: stored)
+        return stored
+    }
 
     /// Takes a group's tag page from the disk, as if it had never got there.
     private func loseTags(of group: Int, in stored: StoredFile) {
@@ -193,5 +205,12 @@ struct PowerCutStructureTests {
         let page = Int(ContentLayout.tagPageOffset(group: group))
         bytes.replaceSubrange(page..<page + 4096, with: repeatElement(0, count: 4096))
         stored.bytes = bytes
+    }
+}
+
+extension EncryptedFile {
+    /// Writes whole blocks, each with a call of its own.
+    fileprivate func fill(_ blocks: some Sequence<Int>) throws {
+        for index in blocks { try write(block, at: Int64(index) * 4096) }
     }
 }
