@@ -35,6 +35,7 @@ let package = Package(
         // Ground: C that Swift cannot import by itself.
         .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .target(name: "CPlatform"),
 
         // Floor 0: the vocabulary.
@@ -46,7 +47,8 @@ let package = Package(
 
         // Floor 2: trades that know nothing of each other.
         room("DataProtection", uses: ["COpenSSL", "Platform", "SandboxModel"]),
-        room("BundleSeal", uses: ["Platform", "SandboxModel"]),
+        room("BundleSeal", uses: ["COpenSSL", "Platform", "SandboxModel"]),
+        room("BundleArchive", uses: ["CArchive", "Platform", "SandboxModel"]),
         room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
@@ -113,7 +115,8 @@ let package = Package(
                 "Platform", "SandboxModel", "TestSupport",
                 .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
             ]),
-        tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel"]),
+        tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel", "TestSupport"]),
+        tests("BundleArchiveTests", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel", "TestSupport"],
             resources: [.copy("Fixtures")]),

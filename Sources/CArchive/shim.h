@@ -1,0 +1,4 @@
+// libarchive's reading side.
+#pragma once
+#include <archive.h>
+#include <archive_entry.h>
