@@ -44,6 +44,7 @@ public struct BundleInformation: Equatable, Sendable {
     public init(decoding bytes: [UInt8], bundleName: FileName) throws(Complaint) {
         let list: PropertyList
         do {
+            guard PropertyListDepth.isSane(bytes) else { throw SealFault("it cannot be read") }
             list = try PropertyListDecoder().decode(PropertyList.self, from: Data(bytes))
         } catch {
             throw Complaint(.invalidApp, "\(bundleName.text) has an Info.plist that is not a property list of keys")

@@ -2,6 +2,7 @@
 
 import BackingStore
 public import DataProtection
+import Platform
 public import SandboxModel
 
 extension Complaint {

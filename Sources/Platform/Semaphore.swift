@@ -26,4 +26,18 @@ import Glibc
     public func wait() {
         while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
     }
+
+    /// As ``wait()``, for some time at most.
+    /// - Returns: false when the time has passed and the count was zero all along.
+    public func wait(milliseconds: Int) -> Bool {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        let end = time.tv_nsec + milliseconds * 1_000_000
+        time.tv_sec += end / 1_000_000_000
+        time.tv_nsec = end % 1_000_000_000
+        while unsafe sem_timedwait(semaphore, &time) != 0 {
+            guard errno == EINTR else { return false }
+        }
+        return true
+    }
 }

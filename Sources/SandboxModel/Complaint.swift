@@ -41,6 +41,10 @@ public struct Complaint: Error, Hashable, Sendable {
         case passcodeExists
         case invalidPasscode
         case unsuitableFile
+        case sealBroken
+        case unsigned
+        case invalidIdentity
+        case fileExists
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -80,6 +84,10 @@ public struct Complaint: Error, Hashable, Sendable {
             case .passcodeExists: 34
             case .invalidPasscode: 35
             case .unsuitableFile: 36
+            case .sealBroken: 37
+            case .unsigned: 38
+            case .invalidIdentity: 39
+            case .fileExists: 40
             }
         }
     }

@@ -1,7 +1,6 @@
 // The host's error numbers as one line for the user.
 
 import Glibc
-import Platform
 public import SandboxModel
 
 extension Complaint {
@@ -28,27 +27,5 @@ extension Complaint {
         } catch {
             throw Complaint(error, doing: doing())
         }
-    }
-
-    /// What an operation throws whose progress callback asked it to end.
-    public static let cancelled = Complaint(.unexpected, "cancelled; nothing was changed")
-}
-
-/// How far a long operation is. A callback that takes it answers false to cancel the operation.
-public struct DeviceProgress: Sendable {
-    public enum Unit: Sendable {
-        case bytes
-        case files
-    }
-
-    public let unit: Unit
-    public let completed: Int64
-    /// nil when the end is not known.
-    public let total: Int64?
-
-    public init(unit: Unit, completed: Int64, total: Int64?) {
-        self.unit = unit
-        self.completed = completed
-        self.total = total
     }
 }

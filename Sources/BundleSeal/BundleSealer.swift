@@ -1,0 +1,117 @@
+// Signing a bundle, as codesign signs one whose main executable is not a Mach-O.
+
+import Glibc
+public import Platform
+public import SandboxModel
+
+/// Writes `_CodeSignature` into a bundle, and first into each bundle inside it.
+public struct BundleSealer {
+    private let identity: SigningIdentity
+
+    public init(identity: SigningIdentity) {
+        self.identity = identity
+    }
+
+    /// Seals a bundle. What it was sealed with before is replaced; the same content gives the same CodeResources and
+    /// the same CodeDirectory.
+    ///
+    /// - Parameters:
+    ///   - name: the bundle's directory, for complaints.
+    ///   - progress: told how many bytes more were read; false cancels, and the seal is what it was.
+    /// - Returns: false when cancelled.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, or what the host says.
+    public func seal(
+        _ root: SharedDescriptor, name: FileName, progress: (Int64) -> Bool
+    ) throws(Complaint) -> Bool {
+        try seal(root, name, level: 0, progress) != nil
+    }
+
+    /// - Returns: the hash of the code directory, and the identifier in it.
+    private func seal(
+        _ root: SharedDescriptor, _ name: FileName, level: Int, _ progress: (Int64) -> Bool
+    ) throws(Complaint) -> (hash: [UInt8], identifier: String)? {
+        let doing = "cannot seal \(name.text)"
+        guard level < SealLayout.deepestNesting else {
+            throw Complaint(.invalidApp, "\(name.text) lies in more than \(level) bundles, one in the other")
+        }
+        let information = try BundleInformation(of: root.descriptor, bundleName: name)
+        var tree = try Complaint.wrap(doing) { () throws(SystemError) in try BundleTree(of: root) }
+        var nested: [String: (hash: [UInt8], identifier: String)] = [:]
+        let bundles = SealLayout.nestedBundles(in: tree)
+        for path in bundles {
+            let inner = try Complaint.wrap(doing) { () throws(SystemError) in
+                SharedDescriptor(try root.descriptor.openDirectory(at: path))
+            }
+            guard let sealed = try seal(inner, path.last!, level: level + 1, progress) else { return nil }
+            nested[path.text] = sealed
+        }
+        if !bundles.isEmpty {
+            // Their signatures are among the files now.
+            tree = try Complaint.wrap(doing) { () throws(SystemError) in try BundleTree(of: root) }
+        }
+        let plan = try SealPlan(tree, name: name, executable: information.executable, nested: Set(nested.keys))
+        guard let digests = try plan.digests(doing, progress) else { return nil }
+        var resources = plan.resources(digests)
+        for (path, sealed) in nested where plan.isReferredTo(path) {
+            resources.files2?[path] = CodeResources.Entry(
+                resource: .nested(codeDirectoryHash: sealed.hash, requirement: requirement(sealed.identifier)))
+        }
+        return try write(resources, plan, digests, information, root, name)
+    }
+
+    /// Who may sign nested code in its place (Apple, Code Signing Requirement Language).
+    private func requirement(_ identifier: String) -> String {
+        let digits = identity.certificateHash.map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }
+        return "identifier \"\(identifier)\" and certificate leaf = H\"\(digits.joined())\""
+    }
+
+    private func write(
+        _ resources: CodeResources, _ plan: SealPlan, _ digests: SealPlan.Digests,
+        _ information: BundleInformation, _ root: SharedDescriptor, _ name: FileName
+    ) throws(Complaint) -> (hash: [UInt8], identifier: String) {
+        let doing = "cannot seal \(name.text)"
+        let directory: CodeDirectory
+        let encoded: [UInt8]
+        let signature: [UInt8]
+        do throws(SealFault) {
+            encoded = try resources.encoded()
+            directory = CodeDirectory(
+                identifier: information.identifier.text,
+                special: [
+                    CodeDirectory.infoSlot: digests.information,
+                    CodeDirectory.resourcesSlot: HashFunction.sha256.digest(of: encoded),
+                ], code: digests.executable)
+            signature = try CMSSignature.sign(directory.bytes, by: identity)
+        } catch {
+            throw Complaint(.invalidIdentity, "\(doing): \(error.reason)")
+        }
+        try Complaint.wrap(doing) { () throws(SystemError) in
+            if try !root.descriptor.exists(SealLayout.directory) {
+                try root.descriptor.makeDirectory(SealLayout.directory, mode: 0o755)
+            }
+            let target = try root.descriptor.openDirectory(SealLayout.directory)
+            try target.replaceFile(SealLayout.resources, with: encoded)
+            try target.replaceFile(SealLayout.codeDirectory, with: directory.bytes)
+            try target.replaceFile(SealLayout.signature, with: signature)
+            // What an earlier signature of another kind left would not belong to this one.
+            for (path, _) in SealLayout.slots {
+                let name = FileName(String(path.split(separator: "/").last!))!
+                if try target.exists(name) { try target.removeFile(name) }
+            }
+        }
+        return (directory.codeDirectoryHash, directory.identifier)
+    }
+}
+
+extension Descriptor {
+    /// Gives a file in this directory other content: whoever opens it finds the old or the new, whole.
+    fileprivate borrowing func replaceFile(_ name: FileName, with bytes: [UInt8]) throws(SystemError) {
+        let fresh = FileName(".\(name.text).new")!
+        if try exists(fresh) { try removeFile(fresh) }
+        let file = try open(fresh, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        try file.append(bytes)
+        try rename(fresh, to: name, in: self)
+    }
+}

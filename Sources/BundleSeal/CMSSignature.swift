@@ -1,0 +1,133 @@
+// Detached signatures in the Cryptographic Message Syntax (RFC 5652). libcrypto does the work.
+
+import COpenSSL
+
+/// A detached CMS over a code directory.
+enum CMSSignature {
+    /// Far more than a chain of certificates and a time stamp need.
+    static let largest = 1 << 20
+
+    /// Signs content: DER, with the signer's certificate in it.
+    static func sign(_ content: [UInt8], by identity: SigningIdentity) throws(SealFault) -> [UInt8] {
+        defer { ERR_clear_error() }
+        let flags = UInt32(CMS_DETACHED | CMS_BINARY | CMS_NOSMIMECAP)
+        let input = MemoryBIO(content)
+        guard let message = unsafe CMS_sign(identity.certificate, identity.key, identity.chain, input.bio, flags)
+        else { throw SealFault("its key cannot sign") }
+        defer { unsafe CMS_ContentInfo_free(message) }
+        let output = MemoryBIO()
+        guard unsafe i2d_CMS_bio(output.bio, message) == 1 else { throw SealFault("its signature cannot be written") }
+        return output.bytes
+    }
+
+    /// What a signature that holds says.
+    struct Verified: Equatable {
+        /// The common name of the signer's certificate, for people.
+        var signer: String
+        /// Whether a certificate of the signer's was too old at the time of the verification, or not valid yet.
+        var isOutsideValidity = false
+        /// The values of Apple's attribute for the hashes of further code directories: a property list.
+        var codeDirectoryHashes: [UInt8]?
+    }
+
+    /// Verifies a signature over content.
+    ///
+    /// - Parameter trust: certificates of which one has to be the signer's or lead to it; nil to accept any signer. A
+    ///   certificate outside its validity is told, not refused.
+    /// - Throws: ``SealFault`` for a signature that does not hold, or whose signer is not trusted.
+    static func verify(_ der: [UInt8], over content: [UInt8], trust: TrustedCertificates?) throws(SealFault) -> Verified {
+        defer { ERR_clear_error() }
+        guard der.count <= largest else { throw SealFault("it is larger than any signature") }
+        let encoded = MemoryBIO(der)
+        guard let message = unsafe d2i_CMS_bio(encoded.bio, nil) else { throw SealFault("it is not a CMS signature") }
+        defer { unsafe CMS_ContentInfo_free(message) }
+        guard unsafe OBJ_obj2nid(CMS_get0_type(message)) == NID_pkcs7_signed, unsafe CMS_is_detached(message) == 1
+        else {
+            throw SealFault("it is not a detached CMS signature")
+        }
+        let input = MemoryBIO(content)
+        let flags = UInt32(CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY)
+        guard unsafe CMS_verify(message, nil, nil, input.bio, nil, flags) == 1 else {
+            throw SealFault("it does not hold for the code directory")
+        }
+        // libcrypto has found every signer's certificate; more than one signer is nothing that codesign makes.
+        guard let signers = unsafe CMS_get0_signers(message) else { throw SealFault("nobody has signed it") }
+        defer { unsafe OPENSSL_sk_free(signers) }
+        guard unsafe OPENSSL_sk_num(signers) == 1, let first = unsafe OPENSSL_sk_value(signers, 0) else {
+            throw SealFault("it has more than one signer")
+        }
+        let signer = OpaquePointer(first)
+        var verified = unsafe Verified(signer: commonName(of: signer))
+        let hasEnded = unsafe X509_cmp_current_time(X509_get0_notAfter(signer)) < 0
+        let hasBegun = unsafe X509_cmp_current_time(X509_get0_notBefore(signer)) < 0
+        verified.isOutsideValidity = hasEnded || !hasBegun
+        if let trust {
+            let given = unsafe CMS_get1_certs(message)
+            defer { unsafe Certificates.free(given) }
+            guard unsafe trust.vouch(for: signer, with: given) else { throw SealFault("its signer is not trusted") }
+        }
+        verified.codeDirectoryHashes = unsafe attribute("1.2.840.113635.100.9.1", of: message)
+        return verified
+    }
+
+    private static func commonName(of certificate: OpaquePointer) -> String {
+        var text = [UInt8](repeating: 0, count: 256)
+        let length = unsafe text.withUnsafeMutableBytes { bytes in
+            unsafe X509_NAME_get_text_by_NID(
+                X509_get_subject_name(certificate), NID_commonName,
+                bytes.baseAddress!.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+        }
+        return length > 0 ? String(decoding: text[..<Int(length)], as: UTF8.self) : "somebody without a name"
+    }
+
+    /// A signed attribute that is an octet string.
+    private static func attribute(_ identifier: String, of message: OpaquePointer) -> [UInt8]? {
+        guard let infos = unsafe CMS_get0_SignerInfos(message), let info = unsafe OPENSSL_sk_value(infos, 0),
+            let object = unsafe OBJ_txt2obj(identifier, 1)
+        else { return nil }
+        defer { unsafe ASN1_OBJECT_free(object) }
+        guard let data = unsafe CMS_signed_get0_data_by_OBJ(OpaquePointer(info), object, -3, V_ASN1_OCTET_STRING)
+        else { return nil }
+        // The string belongs to the message, which the caller holds.
+        let string = unsafe UnsafePointer<ASN1_OCTET_STRING>(OpaquePointer(data))
+        return unsafe [UInt8](
+            UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
+    }
+}
+
+/// Certificates that are trusted to sign, or to name who may.
+@safe public final class TrustedCertificates: @unchecked Sendable {
+    // An X509_STORE, which has its own lock; valid from init to deinit.
+    @unsafe private let store: OpaquePointer
+
+    /// - Parameter pem: one certificate or more.
+    /// - Throws: ``SealFault`` when there is none.
+    public init(pem: [UInt8]) throws(SealFault) {
+        let certificates = Certificates(pem: pem)
+        guard certificates.count > 0 else { throw SealFault("it has no certificate in PEM form") }
+        unsafe store = X509_STORE_new()!
+        for index in 0..<certificates.count { unsafe X509_STORE_add_cert(store, certificates[index]) }
+        ERR_clear_error()
+    }
+
+    deinit {
+        unsafe X509_STORE_free(store)
+    }
+
+    /// Whether a certificate is trusted, or others lead from it to one that is.
+    @unsafe fileprivate func vouch(for certificate: OpaquePointer, with others: OpaquePointer?) -> Bool {
+        let context = unsafe X509_STORE_CTX_new()!
+        defer { unsafe X509_STORE_CTX_free(context) }
+        guard unsafe X509_STORE_CTX_init(context, store, certificate, others) == 1 else { return false }
+        // What is trusted need not be a root, and Apple's certificates have critical extensions of Apple's own.
+        unsafe X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_IGNORE_CRITICAL))
+        unsafe X509_STORE_CTX_set_verify_cb(context) { isGood, context in
+            if isGood == 1 { return 1 }
+            switch unsafe X509_STORE_CTX_get_error(context) {
+            case X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID: return 1
+            default: return 0
+            }
+        }
+        return unsafe X509_verify_cert(context) == 1
+    }
+}
