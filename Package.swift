@@ -79,8 +79,8 @@ let package = Package(
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
-                "AppContainer", "BackingStore", "Daemon", "DataProtection", "DeviceLifecycle", "Platform",
-                "SandboxModel",
+                "AppContainer", "BackingStore", "BundleSeal", "Daemon", "DataProtection", "DeviceLifecycle",
+                "Platform", "SandboxModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

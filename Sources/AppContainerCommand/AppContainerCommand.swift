@@ -41,6 +41,7 @@ struct AppContainerCommand: AsyncParsableCommand {
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self,
             ]),
         CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self]),
+        CommandGroup(name: "Seal", subcommands: [Identity.self, Seal.self, Verify.self]),
     ]
 
     static func main() async {

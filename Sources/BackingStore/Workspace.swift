@@ -1,5 +1,6 @@
 // Memory that one call needs while it moves content, kept for the next call: the data path allocates nothing.
 
+import BundleSeal
 import DataProtection
 import Glibc
 public import Platform
@@ -13,6 +14,8 @@ public final class Workspace: @unchecked Sendable {
     private static let sparePages = 16
 
     let cipher = BlockCipher()
+    /// For the blocks of sealed bundles.
+    var sha256 = MessageDigest(.sha256)
     /// The image of a stretch of the backing file.
     let image = PageBuffer(count: largestTransfer + sparePages * PageBuffer.pageSize)
     /// Bytes of the image that were read last.

@@ -64,8 +64,3 @@ extension Descriptor {
         return file
     }
 }
-
-extension Collection<FileName> {
-    /// The path as text for people.
-    public var text: String { map(\.text).joined(separator: "/") }
-}

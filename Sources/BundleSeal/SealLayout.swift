@@ -1,5 +1,6 @@
 // Where the parts of a signature lie in a bundle, and which parts of a bundle are signed by themselves.
 
+import Platform
 import SandboxModel
 
 /// Names inside a bundle that the seal itself uses.

@@ -67,11 +67,13 @@ extension Complaint.Kind {
     /// The HTTP status that says most nearly what the kind says (RFC 9110, section 15).
     var status: Int {
         switch self {
-        case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile: 400
+        case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
+            .sealBroken, .unsigned, .invalidIdentity:
+            400
         case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked: 403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
-            .passcodeExists, .lockCancelled:
+            .passcodeExists, .lockCancelled, .fileExists:
             409
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace: 507

@@ -7,40 +7,26 @@ import Platform
 import SandboxModel
 
 /// A bundle that is to be installed.
-struct BundleSource: ~Copyable {
-    struct Entry {
-        let path: [FileName]
-        let status: FileStatus
-        /// Of a symbolic link.
-        let target: [UInt8]
-    }
+struct BundleSource: Sendable {
+    typealias Entry = BundleTree.Entry
 
     let path: String
     let name: FileName
     let information: BundleInformation
     /// Bytes that its files hold.
     let size: Int64
-    private let directory: Descriptor
-    /// A directory comes before what lies in it.
-    private let entries: [Entry]
+    private let tree: BundleTree
 
     /// Looks through a bundle.
     /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp` or `invalidIdentifier`.
     static func open(_ path: String) throws(Complaint) -> BundleSource {
-        let directory = try openDirectory(path)
-        let resolved = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
-            try HostPath.resolved(path)
+        let app = try AppDirectory(at: path)
+        let name = app.name
+        let information = try BundleInformation(of: app.root.descriptor, bundleName: name)
+        let tree = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
+            try BundleTree(of: app.root)
         }
-        let last = resolved.split(separator: "/").last.map(String.init) ?? ""
-        guard last.hasSuffix(".app"), last.utf8.count > 4, let name = FileName(last),
-            !last.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
-        else {
-            throw Complaint(.invalidApp, "\(path) is not named like an app; the directory's name ends with .app")
-        }
-        let information = try BundleInformation(of: directory, bundleName: name)
-        let entries = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
-            try list(directory)
-        }
+        let entries = tree.entries
         if let special = entries.first(where: { ![.file, .directory, .symbolicLink].contains($0.status.kind) }) {
             throw Complaint(
                 .invalidApp, "\(name.text)/\(special.path.text) is neither a file, a directory nor a symbolic link")
@@ -53,50 +39,18 @@ struct BundleSource: ~Copyable {
             }
         }
         let size = entries.reduce(0) { $0 + ($1.status.kind == .file ? $1.status.size : 0) }
-        return BundleSource(
-            path: path, name: name, information: information, size: size, directory: directory, entries: entries)
-    }
-
-    private static func openDirectory(_ path: String) throws(Complaint) -> Descriptor {
-        do throws(SystemError) {
-            return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
-        } catch {
-            switch error {
-            case .noEntry where path.isEmpty:
-                throw Complaint(.notFound, "an empty path names no app; name an app's directory")
-            case .noEntry: throw Complaint(.notFound, "\(path) does not exist; name an app's directory")
-            case .notDirectory: throw Complaint(.invalidApp, "\(path) is not a directory; an app is a .app directory")
-            default: throw Complaint(error, doing: "cannot open \(path)")
-            }
-        }
-    }
-
-    private static func list(_ root: borrowing Descriptor) throws(SystemError) -> [Entry] {
-        var entries: [Entry] = []
-        var pending: [[FileName]] = [[]]
-        while let path = pending.popLast() {
-            let directory = try root.openDirectory(at: path)
-            let reader = try directory.entries()
-            while let listed = try reader.next() {
-                let status = try directory.status(of: listed.name)
-                let isLink = status.kind == .symbolicLink
-                let target = isLink ? try directory.symbolicLinkTarget(listed.name) : []
-                entries.append(Entry(path: path + [listed.name], status: status, target: target))
-                if status.kind == .directory { pending.append(path + [listed.name]) }
-            }
-        }
-        return entries
+        return BundleSource(path: path, name: name, information: information, size: size, tree: tree)
     }
 
     /// Copies what was looked at into a directory, with modes and times.
     /// - Parameter progress: told how many bytes more are copied; false ends the copy.
     /// - Returns: false when `progress` ended it.
-    borrowing func copy(
+    func copy(
         to container: borrowing Descriptor, progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
         try container.makeDirectory(name, mode: S_IRWXU)
         let target = try container.openDirectory(name)
-        for entry in entries {
+        for entry in tree.entries {
             guard let name = entry.path.last else { continue }
             let parent = try target.openDirectory(at: entry.path.dropLast())
             switch entry.status.kind {
@@ -105,18 +59,18 @@ struct BundleSource: ~Copyable {
             case .symbolicLink:
                 try parent.makeSymbolicLink(name, target: entry.target)
             default:
-                let from = try directory.openDirectory(at: entry.path.dropLast())
+                let from = try tree.root.descriptor.openDirectory(at: entry.path.dropLast())
                 guard try BundleSource.copyFile(entry, name, from: from, to: parent, progress: progress) else {
                     return false
                 }
             }
         }
         // The deepest first: a mode or a time set too early would be in the way, or be changed again.
-        for entry in entries.reversed() where entry.status.kind == .directory {
+        for entry in tree.entries.reversed() where entry.status.kind == .directory {
             guard let name = entry.path.last else { continue }
             try BundleSource.finish(name, in: target.openDirectory(at: entry.path.dropLast()), like: entry.status)
         }
-        try BundleSource.finish(name, in: container, like: directory.status())
+        try BundleSource.finish(name, in: container, like: tree.root.descriptor.status())
         return true
     }
 
@@ -141,11 +95,6 @@ struct BundleSource: ~Copyable {
         try parent.changeMode(of: name, to: status.permissions & 0o777 | S_IRUSR | S_IXUSR)
         try parent.changeTimes(of: name, access: status.modificationTime, modification: status.modificationTime)
     }
-}
-
-extension Collection<FileName> {
-    /// The path as text for people.
-    var text: String { map(\.text).joined(separator: "/") }
 }
 
 /// Where a bundle's symbolic links lead, by the bundle's own names alone.

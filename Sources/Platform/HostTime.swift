@@ -30,3 +30,13 @@ public struct HostTime: Comparable, Hashable, Sendable {
 
     public static func < (one: HostTime, other: HostTime) -> Bool { one.nanoseconds < other.nanoseconds }
 }
+
+extension HostTime {
+    /// As system calls take it.
+    public var timespec: timespec {
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return rest < 0
+            ? Glibc.timespec(tv_sec: Int(seconds - 1), tv_nsec: Int(rest + 1_000_000_000))
+            : Glibc.timespec(tv_sec: Int(seconds), tv_nsec: Int(rest))
+    }
+}

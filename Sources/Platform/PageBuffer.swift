@@ -86,6 +86,14 @@ import Glibc
         return unsafe [UInt8](UnsafeRawBufferPointer(start: base + offset, count: length))
     }
 
+    /// Whether two ranges of this buffer hold the same bytes.
+    @inline(__always)
+    public func equals(_ offset: Int, _ other: Int, count length: Int) -> Bool {
+        check(offset, length)
+        check(other, length)
+        return unsafe memcmp(base + offset, base + other, length) == 0
+    }
+
     public func isZero(_ offset: Int, count length: Int) -> Bool {
         check(offset, length)
         guard length > 0 else { return true }

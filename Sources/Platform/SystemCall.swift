@@ -27,6 +27,7 @@ extension SystemError {
     public static let range = SystemError(code: ERANGE)
     public static let stale = SystemError(code: ESTALE)
     public static let tooManyLinks = SystemError(code: EMLINK)
+    public static let tooManySymbolicLinks = SystemError(code: ELOOP)
 
     /// The error's name in <errno.h>, such as "EPERM".
     public var name: String {

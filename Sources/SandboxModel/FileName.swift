@@ -45,3 +45,8 @@ extension FileName: ExpressibleByStringLiteral {
         self = name
     }
 }
+
+extension Collection<FileName> {
+    /// The path as text for people.
+    public var text: String { map(\.text).joined(separator: "/") }
+}

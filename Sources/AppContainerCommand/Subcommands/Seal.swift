@@ -1,0 +1,71 @@
+// appcontainer seal
+
+import ArgumentParser
+import BackingStore
+import BundleSeal
+import Platform
+import SandboxModel
+
+struct Seal: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sign an app.",
+        discussion: """
+            Writes _CodeSignature into the .app directory, and first into every framework, extension and app inside \
+            it. A signature that is there is replaced. The same app gives the same CodeResources and CodeDirectory.
+
+            Example:
+              appcontainer seal Notes.app --identity ~/Developer
+            """)
+
+    @Argument(help: "The .app directory.", completion: .directory)
+    var app: String
+    @Option(help: "The identity, as appcontainer identity makes one: a PEM file with a key and its certificate.")
+    var identity: String
+
+    func run() throws {
+        let signer = try SealFiles.identity(at: identity)
+        let app = try AppDirectory(at: self.app)
+        try working("sealing") { (report) throws(Complaint) in
+            var done: Int64 = 0
+            let finished = try BundleSealer(identity: signer).seal(app.root, name: app.name) { count in
+                done += count
+                return report(DeviceProgress(unit: .bytes, completed: done, total: nil))
+            }
+            guard finished else { throw Complaint.cancelled }
+        }
+    }
+}
+
+/// Keys and certificates by the paths of their files.
+enum SealFiles {
+    static func identity(at path: String) throws(Complaint) -> SigningIdentity {
+        let bytes = try contents(path)
+        do throws(SealFault) {
+            return try SigningIdentity(pem: bytes)
+        } catch {
+            throw Complaint(
+                .invalidIdentity, "\(path) is no identity: \(error.reason); make one with: appcontainer identity PATH")
+        }
+    }
+
+    static func trusted(at path: String) throws(Complaint) -> TrustedCertificates {
+        let bytes = try contents(path)
+        do throws(SealFault) {
+            return try TrustedCertificates(pem: bytes)
+        } catch {
+            throw Complaint(.invalidIdentity, "\(path) cannot be trusted: \(error.reason)")
+        }
+    }
+
+    static func contents(_ path: String) throws(Complaint) -> [UInt8] {
+        do throws(SystemError) {
+            return try HostPath.contents(path)
+        } catch {
+            switch error {
+            case .noEntry: throw Complaint(.notFound, "\(path) does not exist; name a PEM file")
+            case .isDirectory: throw Complaint(.invalidIdentity, "\(path) is a directory; name a PEM file")
+            default: throw Complaint(error, doing: "cannot read \(path)")
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+// The list of digests as bytes. Numbers are little-endian; the authentication code comes last, over all before it.
+
+public import DataProtection
+import Platform
+public import SandboxModel
+
+extension BundleDigests {
+    private static let magic = Array("ACDIGEST".utf8)
+    private static let version: UInt32 = 1
+    private static let digestLength = 32
+
+    public func encoded(_ key: BundleKey) -> [UInt8] {
+        var bytes = BundleDigests.magic
+        bytes.append(number: BundleDigests.version)
+        bytes.append(number: UInt32(entries.count))
+        for entry in entries {
+            let path = Array(entry.path.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: "/")]))
+            bytes.append(entry.kind.rawValue)
+            bytes.append(number: UInt16(entry.permissions))
+            bytes.append(number: entry.modified.nanoseconds)
+            bytes.append(number: UInt32(path.count))
+            bytes += path
+            switch entry.content {
+            case .directory: break
+            case .symbolicLink(let target):
+                bytes.append(number: UInt32(target.count))
+                bytes += target
+            case .file(let file):
+                bytes.append(number: file.size)
+                bytes.append(number: file.treeOffset)
+                bytes += file.digest
+                bytes.append(number: file.trace.inode)
+                bytes.append(number: file.trace.modified.nanoseconds)
+                bytes.append(number: file.trace.changed.nanoseconds)
+            }
+        }
+        return bytes + key.authenticationCode(over: bytes)
+    }
+
+    /// - Returns: nil for bytes that this device did not write for this bundle.
+    public init?(decoding bytes: [UInt8], _ key: BundleKey) {
+        let length = bytes.count - BundleKey.codeLength
+        guard length > 0 else { return nil }
+        let content = Array(bytes[..<length])
+        guard key.authenticationCode(over: content) == Array(bytes[length...]) else { return nil }
+        // Whatever follows was written by this device; it is read with care all the same.
+        var reader = ByteReader(content)
+        guard reader.bytes(BundleDigests.magic.count) == BundleDigests.magic,
+            reader.number(UInt32.self) == BundleDigests.version, let count = reader.number(UInt32.self)
+        else { return nil }
+        var entries: [Entry] = []
+        for _ in 0..<count {
+            guard let entry = BundleDigests.entry(&reader) else { return nil }
+            entries.append(entry)
+        }
+        guard reader.isAtEnd, let first = entries.first, first.path.isEmpty, first.content == .directory else {
+            return nil
+        }
+        self.entries = entries
+    }
+
+    private static func entry(_ reader: inout ByteReader) -> Entry? {
+        guard let kind = reader.number(UInt8.self).flatMap(FileStatus.Kind.init), let mode = reader.number(UInt16.self),
+            let modified = reader.number(Int64.self), let pathLength = reader.number(UInt32.self),
+            let path = reader.bytes(Int(pathLength))
+        else { return nil }
+        let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: !path.isEmpty)
+        let names = path.isEmpty ? [] : parts.compactMap { FileName($0) }
+        guard path.isEmpty || names.count == parts.count else { return nil }
+        let content: Content
+        switch kind {
+        case .directory: content = .directory
+        case .symbolicLink:
+            guard let length = reader.number(UInt32.self), let target = reader.bytes(Int(length)) else { return nil }
+            content = .symbolicLink(target: target)
+        case .file:
+            guard let size = reader.number(Int64.self), size >= 0, let tree = reader.number(Int64.self), tree >= 0,
+                let digest = reader.bytes(digestLength), let inode = reader.number(UInt64.self),
+                let written = reader.number(Int64.self), let changed = reader.number(Int64.self)
+            else { return nil }
+            content = .file(
+                File(
+                    size: size, treeOffset: tree, digest: digest,
+                    trace: Trace(
+                        inode: inode, modified: HostTime(nanoseconds: written),
+                        changed: HostTime(nanoseconds: changed))))
+        case .fifo, .socket, .device: return nil
+        }
+        return Entry(
+            path: names, permissions: UInt32(mode) & 0o7777, modified: HostTime(nanoseconds: modified),
+            content: content)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(number: some FixedWidthInteger) {
+        for byte in 0..<(number.bitWidth / 8) { append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
+    }
+}
+
+/// Reads numbers and bytes one after the other, and never beyond the end.
+private struct ByteReader {
+    private let content: [UInt8]
+    private var position = 0
+
+    init(_ content: [UInt8]) {
+        self.content = content
+    }
+
+    var isAtEnd: Bool { position == content.count }
+
+    mutating func bytes(_ count: Int) -> [UInt8]? {
+        guard count <= content.count - position else { return nil }
+        defer { position += count }
+        return Array(content[position..<position + count])
+    }
+
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+        let width = Number.bitWidth / 8
+        guard width <= content.count - position else { return nil }
+        var number: Number = 0
+        for byte in 0..<width { number |= Number(truncatingIfNeeded: content[position + byte]) << (8 * byte) }
+        position += width
+        return number
+    }
+}

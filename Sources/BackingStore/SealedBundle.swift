@@ -1,0 +1,63 @@
+// An installed bundle as its list of digests has it: what the mount shows of it, whatever lies in the backing copy.
+
+public import DataProtection
+import Glibc
+public import Platform
+public import SandboxModel
+
+/// A bundle's backing copy with the list that it is held against.
+public final class SealedBundle: Sendable {
+    /// The `.app` directory.
+    public let root: SharedDescriptor
+    public let digests: BundleDigests
+    let trees: SharedDescriptor
+    private let children: [Child: Int]
+
+    private struct Child: Hashable {
+        let directory: Int
+        let name: FileName
+    }
+
+    /// The index of the bundle's own directory.
+    public static let top = 0
+
+    /// Opens an installed bundle.
+    /// - Parameters:
+    ///   - container: the bundle's container.
+    ///   - name: the `.app` directory's name.
+    /// - Returns: nil when the list of digests is missing or is not this device's for this bundle.
+    public init?(
+        in container: borrowing Descriptor, name: FileName, key: BundleKey
+    ) throws(SystemError) {
+        root = SharedDescriptor(try container.openDirectory(name))
+        guard let bytes = try DeviceFile(name: BundleDigests.fileName).read(in: container, limit: 1 << 30),
+            let digests = BundleDigests(decoding: bytes, key), try container.exists(BundleDigests.treesName)
+        else { return nil }
+        trees = SharedDescriptor(try container.open(BundleDigests.treesName, flags: O_RDONLY))
+        self.digests = digests
+        var places: [[FileName]: Int] = [:]
+        var children: [Child: Int] = [:]
+        for (index, entry) in digests.entries.enumerated() {
+            if entry.content == .directory { places[entry.path] = index }
+            guard let name = entry.path.last, let directory = places[Array(entry.path.dropLast())] else { continue }
+            children[Child(directory: directory, name: name)] = index
+        }
+        self.children = children
+    }
+
+    /// - Parameter directory: the index of the entry that the name is looked for in.
+    /// - Returns: nil for what was not there when the bundle was verified.
+    public func child(_ name: FileName, of directory: Int) -> Int? {
+        children[Child(directory: directory, name: name)]
+    }
+
+    /// What stat tells of an entry: its mode, its time and its size as they were installed.
+    public func present(_ index: Int, _ status: FileStatus) -> FileStatus {
+        let entry = digests.entries[index]
+        var shown = status.raw
+        shown.st_mode = shown.st_mode & S_IFMT | entry.permissions
+        shown.st_mtim = entry.modified.timespec
+        if case .file(let file) = entry.content { shown.st_size = off_t(file.size) }
+        return FileStatus(shown)
+    }
+}
