@@ -2,7 +2,7 @@
 
 public import DataProtection
 import Platform
-public import SandboxModel
+import SandboxModel
 
 extension BundleDigests {
     private static let magic = Array("ACDIGEST".utf8)

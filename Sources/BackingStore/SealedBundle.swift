@@ -51,12 +51,17 @@ public final class SealedBundle: Sendable {
         children[Child(directory: directory, name: name)]
     }
 
+    /// Tells of a name under which the backing copy has something else than was installed.
+    public func noteForeign(_ status: FileStatus, to context: StoreContext) {
+        context.note(Corruption(inode: status.inode, place: .entry))
+    }
+
     /// What stat tells of an entry: its mode, its time and its size as they were installed.
     public func present(_ index: Int, _ status: FileStatus) -> FileStatus {
         let entry = digests.entries[index]
         var shown = status.raw
         shown.st_mode = shown.st_mode & S_IFMT | entry.permissions
-        shown.st_mtim = entry.modified.timespec
+        shown.st_mtim = entry.modified.raw
         if case .file(let file) = entry.content { shown.st_size = off_t(file.size) }
         return FileStatus(shown)
     }

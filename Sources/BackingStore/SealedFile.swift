@@ -35,6 +35,9 @@ public final class SealedFile: Sendable {
         verified = Mutex(VerifiedBlocks(capacity: Int(min(layout.treeLength / Int64(SealedFile.blockSize), 64))))
     }
 
+    /// Bytes of the content.
+    public var size: Int64 { record.size }
+
     /// Reads up to ``Workspace/largestTransfer`` bytes and lends them to `body`, with no lock held.
     ///
     /// - Throws: `corrupt` when any block of the range is not what was installed: never a part of it, because the

@@ -62,6 +62,8 @@ public struct Corruption: Hashable, Sendable {
         case length
         case group(Int)
         case block(Int64)
+        /// An entry of a bundle, which is something else than was installed.
+        case entry
         /// What a directory gives to what is made in it.
         case directoryClass
     }

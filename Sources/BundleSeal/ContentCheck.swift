@@ -41,11 +41,17 @@ struct ContentCheck: Sendable {
             guard let digest = try hasher.digest(function, of: file, meter: meter) else { return }
             if expected.count >= HashFunction.sha1.length, digest.starts(with: expected) { return }
         case .pages(let slice, let directory):
-            let page = try slice.firstChangedPage(of: directory, in: file) { count in
-                meter.add(count)
-                return !meter.isCancelled
+            do throws(SystemError) {
+                let page = try slice.firstChangedPage(of: directory, in: file) { count in
+                    meter.add(count)
+                    return !meter.isCancelled
+                }
+                guard page != nil else { return }
+            } catch {
+                // Given up by the meter's word.
+                guard !meter.isCancelled else { return }
+                throw error
             }
-            guard page != nil else { return }
         }
         findings.add(SealBreak(.changed, path.text))
     }

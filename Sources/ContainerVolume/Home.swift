@@ -1,5 +1,6 @@
 // What an app's home is put together from.
 
+public import BackingStore
 public import Glibc
 public import Platform
 public import SandboxModel
@@ -9,8 +10,8 @@ public struct Home: Sendable {
     public let app: ContainerIdentifier
     /// The `.app` directory's own name.
     public let bundleName: FileName
-    /// The `.app` directory.
-    public let bundle: SharedDescriptor
+    /// The `.app` directory, and what was verified of it.
+    public let bundle: SealedBundle
     /// The data container: `Documents`, `Library`, `tmp` and the metadata.
     public let data: SharedDescriptor
     public let groups: [ContainerIdentifier: SharedDescriptor]
@@ -22,7 +23,7 @@ public struct Home: Sendable {
     public let isPrivate: Bool
 
     public init(
-        app: ContainerIdentifier, bundleName: FileName, bundle: SharedDescriptor, data: SharedDescriptor,
+        app: ContainerIdentifier, bundleName: FileName, bundle: SealedBundle, data: SharedDescriptor,
         groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor],
         owner: uid_t, group: gid_t, isPrivate: Bool
     ) {

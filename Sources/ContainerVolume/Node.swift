@@ -59,6 +59,8 @@ final class Node: @unchecked Sendable {
         var lastStatus: FileStatus?
         /// The home, for the nodes that stand for one.
         var home: Home?
+        /// Of the bundle: which entry of its list of digests this is.
+        var sealed: Int?
     }
 
     init(id: NodeID, generation: UInt32, kind: Kind, inode: UInt64, zone: Zone, parent: Node?, name: FileName?) {
@@ -95,8 +97,8 @@ final class Node: @unchecked Sendable {
 final class OpenFile {
     enum Content {
         case encrypted(EncryptedFile)
-        /// A bundle's file, stored as it is.
-        case plain(SharedDescriptor)
+        /// A bundle's file, stored as it is, with a hash tree apart.
+        case sealed(SealedFile)
     }
 
     let content: Content
@@ -113,7 +115,7 @@ extension OpenFile.Content {
     var backing: SharedDescriptor {
         switch self {
         case .encrypted(let file): file.backing
-        case .plain(let descriptor): descriptor
+        case .sealed(let file): file.backing
         }
     }
 }

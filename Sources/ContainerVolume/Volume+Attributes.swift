@@ -33,7 +33,9 @@ extension Volume {
             let status = try hostStatus(of: handle.content)
             let node = handle.node
             return names.reading {
-                present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
+                present(
+                    status, zone: node.zone, home: node.zone == .container ? nil : home(of: node),
+                    sealed: node.rare?.sealed)
             }
         }
         return try names.reading { () throws(Fault) in try status(of: try self.node(node)) }

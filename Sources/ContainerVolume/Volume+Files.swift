@@ -57,7 +57,7 @@ extension Volume {
             }
             let content: OpenFile.Content
             if node.zone == .bundle {
-                content = .plain(try openBacking(of: node, writing: false).0)
+                content = .sealed(try openSealed(node))
             } else {
                 let (backing, isWritable) = try openBacking(of: node, writing: writing)
                 var file = try EncryptedFile.open(backing, isWritable: isWritable, context: context)
@@ -267,9 +267,9 @@ extension Volume {
     ) throws(Fault) {
         switch handle.content {
         case .encrypted(let file): try file.read(count: count, from: offset, body)
-        case .plain(let descriptor):
+        case .sealed(let file):
             if isPast(handle.node) { throw .system(.inputOutput) }
-            try context.read(plain: descriptor, count: count, from: offset, body)
+            try file.read(count: count, from: offset, body)
         }
     }
 

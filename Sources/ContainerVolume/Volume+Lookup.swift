@@ -41,7 +41,8 @@ extension Volume {
         guard let home = home(of: parent) else { throw .system(.noEntry) }
         if name == home.bundleName {
             return try enter(
-                anchor: home.bundle, kind: .directory, zone: .bundle, parent: parent, name: name, home: nil)
+                anchor: home.bundle.root, kind: .directory, zone: .bundle, parent: parent, name: name, home: nil,
+                sealed: SealedBundle.top)
         }
         if home.containerDirectories.contains(name) {
             let inode = Volume.inode(ofContainers: name, home: parent.inode)
@@ -54,6 +55,7 @@ extension Volume {
     }
 
     private func findOnHost(_ name: FileName, _ parent: Node) throws(Fault) -> Entry {
+        if parent.zone == .bundle { return try findSealed(name, parent) }
         let directory = try directory(parent)
         let status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
         return entry(status, name, parent)
@@ -61,18 +63,20 @@ extension Volume {
 
     /// Makes a container's root known, or knows it once more.
     private func enter(
-        anchor: SharedDescriptor, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, home: Home?
+        anchor: SharedDescriptor, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, home: Home?,
+        sealed: Int? = nil
     ) throws(Fault) -> Entry {
         let status = try onHost { () throws(SystemError) in try anchor.descriptor.status() }
         let node = table.lookUp(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name) { node in
             node.withRare { rare in
                 rare.anchor = anchor
                 rare.home = home
+                rare.sealed = sealed
             }
         }
         return Entry(
             node: node.id, generation: UInt64(node.generation),
-            status: present(status, zone: zone, home: home ?? self.home(of: node)))
+            status: present(status, zone: zone, home: home ?? self.home(of: node), sealed: sealed))
     }
 
     /// The entry of something the host has. The caller holds `names`.
@@ -95,9 +99,9 @@ extension Volume {
 
     public func symbolicLinkTarget(of node: NodeID) throws(Fault) -> [UInt8] {
         try names.reading { () throws(Fault) in
-            guard case .entry(let directory, let name) = try place(of: try self.node(node)) else {
-                throw .system(.stale)
-            }
+            let node = try self.node(node)
+            if let target = sealedTarget(of: node) { return target }
+            guard case .entry(let directory, let name) = try place(of: node) else { throw .system(.stale) }
             return try onHost { () throws(SystemError) in try directory.descriptor.symbolicLinkTarget(name) }
         }
     }
@@ -146,7 +150,11 @@ extension Volume {
         }
         while let item = try onHost({ () throws(SystemError) in try reader.nextOfAny() }) {
             var found: Entry?
-            if withEntries, let name = item.name {
+            if parent.zone == .bundle, let name = item.name {
+                // What was put into the backing copy is none of the bundle's.
+                guard let sealed = try? findSealed(name, parent) else { continue }
+                if withEntries { found = sealed } else { table.forget(sealed.node, count: 1) }
+            } else if withEntries, let name = item.name {
                 do throws(SystemError) {
                     found = entry(try directory.descriptor.status(of: name), name, parent)
                 } catch {

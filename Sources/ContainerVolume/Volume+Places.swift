@@ -102,7 +102,8 @@ extension Volume {
                 return statusOfMadeUpDirectory(node)
             }
         }
-        return present(status, zone: node.zone, home: node.zone == .container ? nil : home(of: node))
+        return present(
+            status, zone: node.zone, home: node.zone == .container ? nil : home(of: node), sealed: node.rare?.sealed)
     }
 
     /// The status of an open file, with the time of its last write.
@@ -112,15 +113,18 @@ extension Volume {
             case .encrypted(let file):
                 guard let time = file.modificationTime else { return try file.backing.descriptor.status() }
                 return try file.backing.descriptor.status(writtenAt: time)
-            case .plain(let file): return try file.descriptor.status()
+            case .sealed(let file): return try file.backing.descriptor.status()
             }
         }
     }
 
     /// What the mount shows of a host file: the content's length, and for what belongs to the system the container's
     /// user as its owner, who may write as far as the mode goes: so the app meets the sandbox's EPERM.
-    func present(_ status: FileStatus, zone: Zone, home: Home?) -> FileStatus {
+    ///
+    /// - Parameter sealed: of an entry of the bundle, its number in the list of digests.
+    func present(_ status: FileStatus, zone: Zone, home: Home?, sealed: Int? = nil) -> FileStatus {
         var shown = status.raw
+        if let home, let sealed { shown = home.bundle.present(sealed, status).raw }
         if status.kind == .file, zone != .bundle {
             shown.st_size = off_t(ContentLayout.length(ofBacking: status.size))
         }

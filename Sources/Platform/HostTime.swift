@@ -33,7 +33,7 @@ public struct HostTime: Comparable, Hashable, Sendable {
 
 extension HostTime {
     /// As system calls take it.
-    public var timespec: timespec {
+    public var raw: timespec {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return rest < 0
             ? Glibc.timespec(tv_sec: Int(seconds - 1), tv_nsec: Int(rest + 1_000_000_000))
