@@ -1,10 +1,34 @@
 // Why an archive is not unpacked.
 
-/// What is wrong with an archive, for people: one line without the archive's own name.
-public struct ArchiveFault: Error, Hashable, Sendable {
-    public let reason: String
+public import SandboxModel
 
-    public init(_ reason: String) {
-        self.reason = reason
+/// The reason that an archive was not unpacked, or not to its end.
+public enum ArchiveFault: Error, Hashable, Sendable {
+    /// There is no file of that path.
+    case missing
+    /// What is wrong with the archive, for people: one line that goes on after the archive's own name.
+    case refused(String)
+    /// The host did not read the archive, or did not take what lies in it.
+    case host(SystemError)
+
+    /// The parts of the archive contradict each other.
+    static let contradiction = refused("is damaged: its table of contents does not agree with what lies in it")
+}
+
+/// Runs system calls of the host and tells their error as a fault.
+func onHost<Result: ~Copyable>(_ body: () throws(SystemError) -> Result) throws(ArchiveFault) -> Result {
+    do throws(SystemError) {
+        return try body()
+    } catch {
+        throw .host(error)
+    }
+}
+
+extension Collection<UInt8> {
+    /// A name that anybody may have written, as text for people: on one line, and not too long.
+    var shown: String {
+        let scalars = String(decoding: prefix(400), as: UTF8.self).unicodeScalars
+        let text = scalars.prefix(200).map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
+        return count > 400 || scalars.count > 200 ? text + "…" : text
     }
 }

@@ -1,0 +1,185 @@
+// Writing what an archive holds, through directory descriptors that no symbolic link can lead astray.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// The work of unpacking one app: its directories, then its files, then its links, then the directories' attributes.
+struct Unpacking: ~Copyable {
+    private let contents: ArchiveContents
+    private let root: Descriptor
+    private let buffer = PageBuffer(count: 256 << 10)
+    /// The directory that the last entry went to: the next one mostly goes there, too.
+    private var parent: (node: Int, directory: SharedDescriptor)?
+    private var targets: [Int: [UInt8]] = [:]
+    /// By node, of those that have an entry of their own.
+    private var attributes: [Int: (permissions: mode_t, modification: timespec)] = [:]
+
+    /// - Parameter root: where the app's directory goes.
+    init(_ contents: ArchiveContents, into root: consuming Descriptor) {
+        self.contents = contents
+        self.root = root
+    }
+
+    /// - Returns: false when `progress` ended it.
+    mutating func run(_ reader: inout ArchiveReader, progress: (Int64) -> Bool) throws(ArchiveFault) -> Bool {
+        for node in contents.tree.nodes.indices where isInApp(node, .directory) {
+            let (parent, name) = try place(of: node)
+            try onHost { () throws(SystemError) in
+                try parent.descriptor.makeDirectory(name, mode: S_IRWXU)
+            }
+            guard progress(0) else { return false }
+        }
+        for entry in contents.entries {
+            guard try unpack(entry, &reader, progress) else { return false }
+        }
+        let beyond = try Unpacking.reading(nil) { () throws(ArchiveReader.Failure) in try reader.next() }
+        if beyond != nil { throw .contradiction }
+        guard try makeLinks(progress) else { return false }
+        return try finishDirectories(progress)
+    }
+
+    private func isInApp(_ node: Int, _ kind: EntryTree.Kind) -> Bool {
+        contents.isInApp[node] && contents.tree.nodes[node].kind == kind
+    }
+
+    /// The directory that a node lies in, and its name there.
+    private mutating func place(of node: Int) throws(ArchiveFault) -> (SharedDescriptor, FileName) {
+        let (tree, above) = (contents.tree, contents.tree.nodes[node].parent)
+        if let parent, parent.node == above { return (parent.directory, tree.nodes[node].name) }
+        // The app is put in the root: `Payload` is the archive's own.
+        let path = node == contents.app ? [] : tree.path(of: above, below: tree.nodes[contents.app].parent)
+        let directory = try onHost { () throws(SystemError) in try root.openDirectory(at: path) }
+        let shared = SharedDescriptor(directory)
+        parent = (above, shared)
+        return (shared, tree.nodes[node].name)
+    }
+
+    /// Tells a failure of libarchive as one of an entry, or of the archive.
+    private static func reading<Result>(
+        _ entry: ArchiveContents.Entry?, _ body: () throws(ArchiveReader.Failure) -> Result
+    ) throws(ArchiveFault) -> Result {
+        do throws(ArchiveReader.Failure) {
+            return try body()
+        } catch {
+            switch error {
+            case .host(let error): throw .host(error)
+            case .damaged: throw entry.map(damaged) ?? .contradiction
+            }
+        }
+    }
+
+    private static func damaged(_ entry: ArchiveContents.Entry) -> ArchiveFault {
+        .refused("\(entry.record.name.shown) is damaged")
+    }
+
+    private mutating func unpack(
+        _ entry: ArchiveContents.Entry, _ reader: inout ArchiveReader, _ progress: (Int64) -> Bool
+    ) throws(ArchiveFault) -> Bool {
+        let record = entry.record
+        let next = try Unpacking.reading(entry) { () throws(ArchiveReader.Failure) in try reader.next() }
+        guard let header = next else { throw .contradiction }
+        // libarchive cannot give such a name in every locale, and says so. It was not asked for it.
+        guard !header.isDoubtful || record.isMarkedUTF8 && record.name.contains(where: { $0 >= 0x80 }) else {
+            throw Unpacking.damaged(entry)
+        }
+        // Whether both of us speak of the same entry. Past a link's header libarchive has read its target already.
+        guard header.type == S_IFLNK || header.position == record.content else { throw .contradiction }
+        guard contents.isInApp[entry.node] else { return progress(0) }
+        switch entry.kind {
+        case .directory:
+            attributes[entry.node] = (entry.permissions, header.modification)
+        case .symbolicLink:
+            targets[entry.node] = try target(of: entry, header, reader)
+            attributes[entry.node] = (entry.permissions, header.modification)
+        case .file:
+            // Bits of the local header can make libarchive think of something else.
+            guard header.type == S_IFREG else { throw .contradiction }
+            return try write(entry, header, reader, progress)
+        }
+        return progress(0)
+    }
+
+    private mutating func write(
+        _ entry: ArchiveContents.Entry, _ header: ArchiveReader.Header, _ reader: borrowing ArchiveReader,
+        _ progress: (Int64) -> Bool
+    ) throws(ArchiveFault) -> Bool {
+        let (parent, name) = try place(of: entry.node)
+        let output = try onHost { () throws(SystemError) in
+            try parent.descriptor.open(name, flags: O_WRONLY | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
+        }
+        let buffer = self.buffer
+        var written: Int64 = 0
+        while true {
+            let count = try Unpacking.reading(entry) { () throws(ArchiveReader.Failure) in
+                try reader.read(into: buffer)
+            }
+            if count == 0 { break }
+            // The sum of the sizes was judged, so no more than this is ever written.
+            guard Int64(count) <= entry.record.size - written else { throw Unpacking.damaged(entry) }
+            try onHost { () throws(SystemError) in try output.write(from: buffer, count: count, to: written) }
+            written += Int64(count)
+            guard progress(Int64(count)) else { return false }
+        }
+        guard written == entry.record.size else { throw Unpacking.damaged(entry) }
+        try onHost { () throws(SystemError) in
+            try output.changeMode(entry.permissions)
+            try output.changeTimes(access: header.modification, modification: header.modification)
+        }
+        return written > 0 || progress(0)
+    }
+
+    /// The target of a symbolic link, byte for byte: libarchive would convert it like a name, and does not look at
+    /// its checksum.
+    private func target(
+        of entry: ArchiveContents.Entry, _ header: ArchiveReader.Header, _ reader: borrowing ArchiveReader
+    ) throws(ArchiveFault) -> [UInt8] {
+        let (record, buffer) = (entry.record, self.buffer)
+        var target: [UInt8]?
+        if record.method == .stored {
+            let count = try onHost { () throws(SystemError) in
+                try reader.file.read(into: buffer, count: Int(record.size), from: record.content)
+            }
+            target = buffer.bytes(0, count: count)
+        } else if header.type == S_IFLNK {
+            target = reader.linkTarget()
+        }
+        guard let target, target.count == record.size, ZipRecord.checksum(of: target) == record.checksum,
+            !target.contains(0)
+        else { throw Unpacking.damaged(entry) }
+        return target
+    }
+
+    /// Last of all entries: while files are made there is no link that could be followed.
+    private mutating func makeLinks(_ progress: (Int64) -> Bool) throws(ArchiveFault) -> Bool {
+        let links = targets.keys.sorted()
+        var walk = LinkWalk(contents.tree, app: contents.app, targets: targets)
+        for node in links { try walk.check(node) }
+        for node in links {
+            let (parent, name) = try place(of: node)
+            guard let target = targets[node], let attributes = attributes[node] else { continue }
+            try onHost { () throws(SystemError) in
+                try parent.descriptor.makeSymbolicLink(name, target: target)
+                try parent.descriptor.changeTimes(
+                    of: name, access: attributes.modification, modification: attributes.modification)
+            }
+            guard progress(0) else { return false }
+        }
+        return true
+    }
+
+    /// The deepest first: a mode or a time set too early would be in the way, or be changed again.
+    private mutating func finishDirectories(_ progress: (Int64) -> Bool) throws(ArchiveFault) -> Bool {
+        for node in contents.tree.nodes.indices.reversed() where isInApp(node, .directory) {
+            let (parent, name) = try place(of: node)
+            let attributes = attributes[node]
+            try onHost { () throws(SystemError) in
+                try parent.descriptor.changeMode(of: name, to: attributes?.permissions ?? 0o755)
+                guard let time = attributes?.modification else { return }
+                try parent.descriptor.changeTimes(of: name, access: time, modification: time)
+            }
+            guard progress(0) else { return false }
+        }
+        return true
+    }
+}
