@@ -6,14 +6,14 @@ import SandboxModel
 
 /// The work of unpacking one app: its directories, then its files, then its links, then the directories' attributes.
 struct Unpacking: ~Copyable {
-    private let contents: ArchiveContents
+    let contents: ArchiveContents
     private let root: Descriptor
     private let buffer = PageBuffer(count: 256 << 10)
     /// The directory that the last entry went to: the next one mostly goes there, too.
     private var parent: (node: Int, directory: SharedDescriptor)?
-    private var targets: [Int: [UInt8]] = [:]
+    var targets: [Int: [UInt8]] = [:]
     /// By node, of those that have an entry of their own.
-    private var attributes: [Int: (permissions: mode_t, modification: timespec)] = [:]
+    var attributes: [Int: (permissions: mode_t, modification: timespec)] = [:]
 
     /// - Parameter root: where the app's directory goes.
     init(_ contents: ArchiveContents, into root: consuming Descriptor) {
@@ -39,12 +39,12 @@ struct Unpacking: ~Copyable {
         return try finishDirectories(progress)
     }
 
-    private func isInApp(_ node: Int, _ kind: EntryTree.Kind) -> Bool {
+    func isInApp(_ node: Int, _ kind: EntryTree.Kind) -> Bool {
         contents.isInApp[node] && contents.tree.nodes[node].kind == kind
     }
 
     /// The directory that a node lies in, and its name there.
-    private mutating func place(of node: Int) throws(ArchiveFault) -> (SharedDescriptor, FileName) {
+    mutating func place(of node: Int) throws(ArchiveFault) -> (SharedDescriptor, FileName) {
         let (tree, above) = (contents.tree, contents.tree.nodes[node].parent)
         if let parent, parent.node == above { return (parent.directory, tree.nodes[node].name) }
         // The app is put in the root: `Payload` is the archive's own.
@@ -148,38 +148,5 @@ struct Unpacking: ~Copyable {
             !target.contains(0)
         else { throw Unpacking.damaged(entry) }
         return target
-    }
-
-    /// Last of all entries: while files are made there is no link that could be followed.
-    private mutating func makeLinks(_ progress: (Int64) -> Bool) throws(ArchiveFault) -> Bool {
-        let links = targets.keys.sorted()
-        var walk = LinkWalk(contents.tree, app: contents.app, targets: targets)
-        for node in links { try walk.check(node) }
-        for node in links {
-            let (parent, name) = try place(of: node)
-            guard let target = targets[node], let attributes = attributes[node] else { continue }
-            try onHost { () throws(SystemError) in
-                try parent.descriptor.makeSymbolicLink(name, target: target)
-                try parent.descriptor.changeTimes(
-                    of: name, access: attributes.modification, modification: attributes.modification)
-            }
-            guard progress(0) else { return false }
-        }
-        return true
-    }
-
-    /// The deepest first: a mode or a time set too early would be in the way, or be changed again.
-    private mutating func finishDirectories(_ progress: (Int64) -> Bool) throws(ArchiveFault) -> Bool {
-        for node in contents.tree.nodes.indices.reversed() where isInApp(node, .directory) {
-            let (parent, name) = try place(of: node)
-            let attributes = attributes[node]
-            try onHost { () throws(SystemError) in
-                try parent.descriptor.changeMode(of: name, to: attributes?.permissions ?? 0o755)
-                guard let time = attributes?.modification else { return }
-                try parent.descriptor.changeTimes(of: name, access: time, modification: time)
-            }
-            guard progress(0) else { return false }
-        }
-        return true
     }
 }

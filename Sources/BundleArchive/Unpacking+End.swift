@@ -1,0 +1,40 @@
+// What is done when all content is in its place: the links, and the attributes of directories.
+
+import Glibc
+import Platform
+import SandboxModel
+
+extension Unpacking {
+    /// Last of all entries: while files are made there is no link that could be followed.
+    mutating func makeLinks(_ progress: (Int64) -> Bool) throws(ArchiveFault) -> Bool {
+        let links = targets.keys.sorted()
+        var walk = LinkWalk(contents.tree, app: contents.app, targets: targets)
+        for node in links { try walk.check(node) }
+        for node in links {
+            let (parent, name) = try place(of: node)
+            guard let target = targets[node], let attributes = attributes[node] else { continue }
+            try onHost { () throws(SystemError) in
+                try parent.descriptor.makeSymbolicLink(name, target: target)
+                try parent.descriptor.changeTimes(
+                    of: name, access: attributes.modification, modification: attributes.modification)
+            }
+            guard progress(0) else { return false }
+        }
+        return true
+    }
+
+    /// The deepest first: a mode or a time set too early would be in the way, or be changed again.
+    mutating func finishDirectories(_ progress: (Int64) -> Bool) throws(ArchiveFault) -> Bool {
+        for node in contents.tree.nodes.indices.reversed() where isInApp(node, .directory) {
+            let (parent, name) = try place(of: node)
+            let attributes = attributes[node]
+            try onHost { () throws(SystemError) in
+                try parent.descriptor.changeMode(of: name, to: attributes?.permissions ?? 0o755)
+                guard let time = attributes?.modification else { return }
+                try parent.descriptor.changeTimes(of: name, access: time, modification: time)
+            }
+            guard progress(0) else { return false }
+        }
+        return true
+    }
+}
