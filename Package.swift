@@ -61,15 +61,18 @@ let package = Package(
         room("ContainerMount", uses: ["BackingStore", "ContainerVolume", "FuseBridge", "Platform", "SandboxModel"]),
         room(
             "DeviceLifecycle",
-            uses: ["BackingStore", "BundleSeal", "ContainerVolume", "DataProtection", "Platform", "SandboxModel"]),
+            uses: [
+                "BackingStore", "BundleArchive", "BundleSeal", "ContainerVolume", "DataProtection", "Platform",
+                "SandboxModel",
+            ]),
 
         // Floor 6: the public library and the process that it talks to.
         room("AppContainer", uses: [.product(name: "FlyingSocks", package: "FlyingFox")]),
         room(
             "Daemon",
             uses: [
-                "AppContainer", "BackingStore", "ContainerMount", "ContainerVolume", "DeviceLifecycle", "Platform",
-                "SandboxModel", "SandboxPolicy",
+                "AppContainer", "BackingStore", "BundleSeal", "ContainerMount", "ContainerVolume", "DeviceLifecycle",
+                "Platform", "SandboxModel", "SandboxPolicy",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "Logging", package: "swift-log"),
@@ -85,7 +88,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["SandboxModel"], path: "Tests/TestSupport", swiftSettings: strict),
+            name: "TestSupport",
+            dependencies: ["BackingStore", "BundleSeal", "DataProtection", "Platform", "SandboxModel"],
+            path: "Tests/TestSupport", swiftSettings: strict),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
         .target(name: "CHostFaults", path: "Tests/CHostFaults"),
         tests(

@@ -21,6 +21,8 @@ public struct App: Codable, Hashable, Sendable {
     public var owner: UInt32
     /// Where the app is mounted now, or null.
     public var mountPoint: String?
+    /// What there is to know of how it was installed; in the answer to an installation only.
+    public var notices: [String]?
 
     public init(
         identifier: String, name: String, bundle: String, version: String?, container: String, groups: [String],
@@ -38,7 +40,7 @@ public struct App: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case identifier, name, bundle, version, container, groups, iCloud, owner, mountPoint
+        case identifier, name, bundle, version, container, groups, iCloud, owner, mountPoint, notices
     }
 
     /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -53,5 +55,6 @@ public struct App: Codable, Hashable, Sendable {
         try container.encode(iCloud, forKey: .iCloud)
         try container.encode(owner, forKey: .owner)
         try container.encode(mountPoint, forKey: .mountPoint)
+        try container.encodeIfPresent(notices, forKey: .notices)
     }
 }

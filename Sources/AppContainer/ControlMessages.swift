@@ -121,27 +121,34 @@ public struct PasscodeRequest: ControlRequest {
     }
 }
 
-/// Installs a `.app` directory.
+/// Installs a `.app` directory or an `.ipa`.
 public struct InstallRequest: ControlRequest {
     public typealias Reply = App
     public static let path = "install"
     public static let isRepeatable = false
-    /// The absolute path of the `.app` directory.
+    /// The absolute path of the `.app` directory or the `.ipa`.
     public var app: String
     public var groups: [String]?
     public var iCloud: [String]?
     /// The user and group that the containers belong to; the daemon's own when null.
     public var owner: UInt32?
     public var ownerGroup: UInt32?
+    /// Whether an app without a signature is refused; the device signs it when false or null.
+    public var requireSigned: Bool?
+    /// Certificates as PEM text, of which one has to be the signer's or lead to it. Any signer will do when null.
+    public var trust: String?
 
     public init(
-        app: String, groups: [String] = [], iCloud: [String] = [], owner: UInt32? = nil, ownerGroup: UInt32? = nil
+        app: String, groups: [String] = [], iCloud: [String] = [], owner: UInt32? = nil, ownerGroup: UInt32? = nil,
+        requireSigned: Bool = false, trust: String? = nil
     ) {
         self.app = app
         self.groups = groups
         self.iCloud = iCloud
         self.owner = owner
         self.ownerGroup = ownerGroup
+        self.requireSigned = requireSigned
+        self.trust = trust
     }
 
     public init(from decoder: any Decoder) throws {
@@ -151,6 +158,8 @@ public struct InstallRequest: ControlRequest {
         iCloud = try container.decodeIfPresent([String].self, forKey: .iCloud)
         owner = try container.account(forKey: .owner)
         ownerGroup = try container.account(forKey: .ownerGroup)
+        requireSigned = try container.decodeIfPresent(Bool.self, forKey: .requireSigned)
+        trust = try container.decodeIfPresent(String.self, forKey: .trust)
     }
 }
 

@@ -27,8 +27,9 @@ extension DeviceDirectory {
                     try DeviceFile(name: name).replace(with: bytes, in: directory)
                 }
                 // A copy is no new set of guesses at the same passcode.
-                if let attempts = try DeviceFile(name: Name.attempts).read(in: root) {
-                    try DeviceFile(name: Name.attempts).replace(with: attempts, in: directory)
+                for name in [Name.attempts, Name.identity] {
+                    guard let bytes = try DeviceFile(name: name).read(in: root) else { continue }
+                    try DeviceFile(name: name).replace(with: bytes, in: directory)
                 }
                 try directory.makePrivateDirectory(Name.staging)
                 try directory.makePrivateDirectory(Name.containers)

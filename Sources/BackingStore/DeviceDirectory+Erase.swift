@@ -50,6 +50,7 @@ extension DeviceDirectory {
             }
             // What was counted was the old keys' passcode.
             if try root.exists(Name.attempts) { try root.removeFile(Name.attempts) }
+            if try root.exists(Name.identity) { try root.removeFile(Name.identity) }
             try DeviceDirectory.makeContainerDirectories(in: root)
             // They name what the erased apps had.
             for name in [Name.events, Name.olderEvents] where try root.exists(name) { _ = try root.removeTree(name) }
@@ -105,8 +106,8 @@ extension DeviceDirectory {
 
     private static func isOwn(_ name: FileName) -> Bool {
         let own = [
-            Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.attempts, Name.lock, Name.staging,
-            Name.containers, Name.erasing, Name.events, Name.olderEvents,
+            Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.identity, Name.attempts, Name.lock,
+            Name.staging, Name.containers, Name.erasing, Name.events, Name.olderEvents,
         ]
         let text = name.text
         return own.contains(name) || text.hasPrefix("daemon.")

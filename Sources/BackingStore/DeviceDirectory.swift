@@ -24,6 +24,8 @@ public final class DeviceDirectory: Sendable {
         static let sessions: FileName = "Sessions.json"
         static let keybag: FileName = "Keybag"
         static let uidKey: FileName = "UID.key"
+        /// The device's own signing identity.
+        static let identity: FileName = "Identity.pem"
         static let attempts: FileName = "Passcode.json"
         static let lock: FileName = "lock"
         static let staging: FileName = "Staging"
@@ -160,6 +162,21 @@ public final class DeviceDirectory: Sendable {
     /// Durable when it returns.
     public func replaceKeybag(with bytes: [UInt8], holding lock: DeviceLock) throws(Complaint) {
         try replace(Name.keybag, with: bytes)
+    }
+
+    // MARK: The device's own identity
+
+    public static let identityName = Name.identity
+
+    /// With what the device signs apps that nobody has signed, as PEM; nil before the first of them.
+    public func identity() throws(Complaint) -> [UInt8]? {
+        try Complaint.wrap("cannot read \(path)/\(Name.identity.text)") { () throws(SystemError) in
+            try DeviceFile(name: Name.identity).read(in: root, limit: 1 << 20)
+        }
+    }
+
+    public func replaceIdentity(with pem: [UInt8], holding lock: DeviceLock) throws(Complaint) {
+        try replace(Name.identity, with: pem)
     }
 
     // MARK: Records

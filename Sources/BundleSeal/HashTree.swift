@@ -97,7 +97,10 @@ public final class HashTreeBuilder {
             if rest > 0 { content.zero(wanted, count: HashTreeLayout.blockSize - rest) }
             for offset in stride(from: 0, to: wanted, by: HashTreeLayout.blockSize) {
                 sha256.update(content, at: offset, count: HashTreeLayout.blockSize)
-                guard !layout.levels.isEmpty else { return sha256.finish() }
+                guard !layout.levels.isEmpty else {
+                    meter.add(Int64(wanted))
+                    return sha256.finish()
+                }
                 sha256.finish(into: hashes, at: filled * HashTreeLayout.hashLength)
                 filled += 1
                 if filled == HashTreeLayout.arity { try flush(&filled, to: trees, at: &target) }

@@ -2,6 +2,7 @@
 
 public import AppContainer
 public import BackingStore
+import BundleSeal
 import DeviceLifecycle
 import SandboxModel
 
@@ -12,6 +13,19 @@ extension App {
             version: app.version.isEmpty ? nil : app.version, container: app.data.text,
             groups: app.groups.map(\.identifier.text), iCloud: app.iCloud.map(\.identifier.text), owner: app.owner,
             mountPoint: mountPoint)
+    }
+}
+
+extension SealDemands {
+    /// - Throws: ``Complaint`` of kind `invalidIdentity`.
+    init(_ request: InstallRequest) throws(Complaint) {
+        self.init(requiresSignature: request.requireSigned ?? false)
+        guard let pem = request.trust else { return }
+        do throws(SealFault) {
+            trust = try TrustedCertificates(pem: Array(pem.utf8))
+        } catch {
+            throw Complaint(.invalidIdentity, "the trusted certificate cannot be used: \(error.reason)")
+        }
     }
 }
 

@@ -149,14 +149,19 @@ final class DeviceService: ServedDevice {
         let groups = try identifiers(request.groups)
         let iCloud = try identifiers(request.iCloud)
         let owner = request.owner.map { ContainerOwner(user: $0, group: request.ownerGroup ?? $0) }
+        let demands = try SealDemands(request)
+        var notices: [String] = []
         let app = try operations.run { () throws(Complaint) in
-            try device.install(request.app, groups: groups, iCloud: iCloud, owner: owner) {
-                report($0, "installing", to: progress)
-            }
+            try device.install(
+                request.app, groups: groups, iCloud: iCloud, owner: owner, demands: demands,
+                notice: { notices.append($0) }, progress: { report($0, "installing", to: progress) })
         }
         log.info("installed \(app.identifier)", metadata: ["container": "\(app.data)"])
         note(Event(.installed, app: app.identifier.text))
-        return App(app, mountPoint: nil)
+        for notice in notices { log.notice("\(notice)") }
+        var answer = App(app, mountPoint: nil)
+        answer.notices = notices
+        return answer
     }
 
     func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint) {

@@ -77,12 +77,13 @@ final class Mounts: Sendable {
     /// Looks at a path of an app's home, through its mount if it has one.
     func inspect(_ path: [FileName], of app: InstalledApp) throws(Fault) -> NodeInspection {
         if let (volume, home) = table.volume(of: app.identifier) { return try volume.inspect(home + path) }
-        let home: Home
-        do throws(SystemError) {
-            home = try open(app, isPrivate: true)
+        let bundle: SealedBundle
+        do throws(Complaint) {
+            bundle = try device.sealedBundle(of: app)
         } catch {
-            throw .system(error)
+            throw .corrupt
         }
+        let home = try onHost { () throws(SystemError) in try open(app, bundle, isPrivate: true) }
         let root = SharedDescriptor(try duplicateOfRoot())
         return try Volume(view: .home(home), device: root, context: device.context).inspect(path)
     }
@@ -117,8 +118,9 @@ final class Mounts: Sendable {
 
     /// - Throws: ``Complaint`` of kind `damaged` when a container of the app is not where the registry has it.
     private func home(of app: InstalledApp, isPrivate: Bool) throws(Complaint) -> Home {
+        let bundle = try device.sealedBundle(of: app)
         do throws(SystemError) {
-            return try open(app, isPrivate: isPrivate)
+            return try open(app, bundle, isPrivate: isPrivate)
         } catch {
             guard error == .noEntry || error == .notDirectory else {
                 throw Complaint(error, doing: "cannot open the containers of \(app.identifier)")
@@ -129,7 +131,7 @@ final class Mounts: Sendable {
         }
     }
 
-    private func open(_ app: InstalledApp, isPrivate: Bool) throws(SystemError) -> Home {
+    private func open(_ app: InstalledApp, _ bundle: SealedBundle, isPrivate: Bool) throws(SystemError) -> Home {
         let directory = device.directory
         var groups: [ContainerIdentifier: SharedDescriptor] = [:]
         for group in app.groups {
@@ -139,9 +141,8 @@ final class Mounts: Sendable {
         for container in app.iCloud {
             iCloud[container.identifier] = SharedDescriptor(try directory.container(.iCloud, container.uuid))
         }
-        let bundle = try directory.container(.bundle, app.bundle).openDirectory(app.bundleName)
         return Home(
-            app: app.identifier, bundleName: app.bundleName, bundle: SharedDescriptor(bundle),
+            app: app.identifier, bundleName: app.bundleName, bundle: bundle,
             data: SharedDescriptor(try directory.container(.data, app.data)), groups: groups, iCloud: iCloud,
             owner: app.owner, group: app.ownerGroup, isPrivate: isPrivate)
     }

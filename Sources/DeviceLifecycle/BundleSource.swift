@@ -17,6 +17,8 @@ struct BundleSource: Sendable {
     let size: Int64
     private let tree: BundleTree
 
+    var root: SharedDescriptor { tree.root }
+
     /// Looks through a bundle.
     /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp` or `invalidIdentifier`.
     static func open(_ path: String) throws(Complaint) -> BundleSource {

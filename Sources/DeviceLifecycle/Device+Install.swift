@@ -7,46 +7,45 @@ import Platform
 public import SandboxModel
 
 extension Device {
-    /// Installs a `.app` directory. Killed at any point, the app is installed or it is not there.
+    /// Installs a `.app` directory or an `.ipa`. Killed at any point, the app is installed or it is not there.
     ///
     /// - Parameters:
     ///   - groups, iCloud: containers the app is entitled to; one that another app has already is shared with it.
     ///   - owner: the container's user; nil for whoever runs this process. A group belongs to its first app's owner.
-    ///   - progress: bytes copied.
-    /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp`, `invalidIdentifier`, `appExists`, `notAllowed`,
-    ///   `noSpace`.
+    ///   - notice: told what the user should know of how the app was taken in.
+    ///   - progress: bytes copied, then bytes hashed.
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp`, `invalidIdentifier`, `sealBroken`, `unsigned`,
+    ///   `appExists`, `notAllowed`, `noSpace`.
     public func install(
         _ path: String, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
-        owner: ContainerOwner? = nil, progress: (DeviceProgress) -> Bool = { _ in true }
+        owner: ContainerOwner? = nil, demands: SealDemands = SealDemands(),
+        notice: (String) -> Void = { _ in }, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> InstalledApp {
         let owner = owner ?? .current
         guard geteuid() == 0 || owner.user == geteuid() else {
             throw Complaint(.notAllowed, "only root can install an app for another user")
         }
-        let source = try BundleSource.open(path)
-        let information = source.information
-        let identifier = information.identifier
         return try changing { (changes) throws(Complaint) in
-            guard !apps.contains(where: { $0.identifier == identifier }) else {
-                throw Complaint(.appExists, "\(identifier) is installed already; uninstall it first")
-            }
             let bundle = ContainerUUID()
             let data = ContainerUUID()
             var staged = StagedContainers(directory)
             do throws(Complaint) {
-                try stage(source, as: bundle, in: &staged, progress: progress)
+                let intake = try stage(path, as: bundle, demands, in: &staged, progress: progress)
+                let information = intake.information
+                let identifier = information.identifier
                 try stageData(of: identifier, as: data, owner: owner, in: &staged)
                 let shared = try stageShared(groups: groups, iCloud: iCloud, owner: owner, in: &staged)
-                try Complaint.wrap("cannot install \(source.name.text)") { () throws(SystemError) in
+                try Complaint.wrap("cannot install \(intake.name.text)") { () throws(SystemError) in
                     try staged.moveIntoPlace(reached)
                 }
                 let app = InstalledApp(
-                    identifier: identifier, bundleName: source.name, displayName: information.displayName,
+                    identifier: identifier, bundleName: intake.name, displayName: information.displayName,
                     version: information.version, build: information.build, executable: information.executable,
                     sharesDocuments: information.sharesDocuments, bundle: bundle, data: data, groups: shared.groups,
                     iCloud: shared.iCloud, owner: owner.user, ownerGroup: owner.group)
                 try changes.register(app)
                 reached(.registered)
+                intake.notices.forEach(notice)
                 return app
             } catch {
                 staged.discard()
@@ -56,22 +55,24 @@ extension Device {
     }
 
     private func stage(
-        _ source: borrowing BundleSource, as uuid: ContainerUUID, in staged: inout StagedContainers,
+        _ path: String, as uuid: ContainerUUID, _ demands: SealDemands, in staged: inout StagedContainers,
         progress: (DeviceProgress) -> Bool
-    ) throws(Complaint) {
-        let total = source.size
-        var copied: Int64 = 0
+    ) throws(Complaint) -> BundleIntake {
+        let container: Descriptor
         do throws(SystemError) {
-            let container = try staged.make(.bundle, uuid, owner: .current)
-            let finished = try source.copy(to: container) { count in
-                copied += count
-                return progress(DeviceProgress(unit: .bytes, completed: min(copied, total), total: total))
-            }
-            if finished { return reached(.stagedBundle) }
+            container = try staged.make(.bundle, uuid, owner: .current)
         } catch {
-            throw Complaint(error, doing: "cannot copy \(source.path)")
+            throw Complaint(error, doing: "cannot copy \(path)")
         }
-        throw Complaint.cancelled
+        let apps = self.apps
+        var intake = try BundleIntake(path, into: container, demands: demands, progress: progress) { identifier in
+            apps.contains { $0.identifier == identifier }
+        }
+        reached(.stagedBundle)
+        try intake.seal(
+            key: try bundleKey(of: uuid), identity: { () throws(Complaint) in try identity() }, progress: progress)
+        reached(.sealedBundle)
+        return intake
     }
 
     func stageData(

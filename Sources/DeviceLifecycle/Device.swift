@@ -162,7 +162,7 @@ struct AppChanges {
 
 /// The moments between the steps of an operation: at each, a process that ends leaves a whole device behind.
 enum Milestone: String, CaseIterable, Sendable {
-    case stagedBundle, stagedData, stagedShared, synchronized, movedOne, moved, registered
+    case stagedBundle, sealedBundle, stagedData, stagedShared, synchronized, movedOne, moved, registered
     case unregistered, movedAway, removed
     case stagedReset, exchanged
     case stagedDelivery, madeInbox, deliveredOne

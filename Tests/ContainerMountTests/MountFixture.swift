@@ -7,6 +7,7 @@ import Foundation
 import Platform
 import SandboxModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ContainerMount
@@ -95,7 +96,8 @@ final class MountFixture: Sendable {
         var containers: [ContainerIdentifier: SharedDescriptor] = [:]
         for group in groups { containers[group] = try anchor("\(device)/\(group)") }
         return Home(
-            app: app, bundleName: "Notes.app", bundle: try anchor(bundle), data: try anchor(data),
+            app: app, bundleName: "Notes.app", bundle: try sealedBundle(in: "\(device)/bundle-\(app)"),
+            data: try anchor(data),
             groups: containers, iCloud: [:], owner: geteuid(), group: getegid(), isPrivate: true)
     }
 

@@ -136,14 +136,15 @@ import Testing
 
     @Test func `a cancelled install leaves nothing`() throws {
         let device = try scratch.makeDevice()
-        #expect(complaint { _ = try device.install(sampleApp) { _ in false } } == .cancelled)
+        #expect(complaint { _ = try device.install(sampleApp, progress: { _ in false }) } == .cancelled)
         #expect(scratch.containers == emptyDevice)
         #expect(device.apps == [])
         var last: DeviceProgress?
-        _ = try device.install(sampleApp) { progress in
+        let follow: (DeviceProgress) -> Bool = { progress in
             last = progress
             return true
         }
+        _ = try device.install(sampleApp, progress: follow)
         #expect(last?.completed == last?.total)
     }
 

@@ -7,6 +7,7 @@ import Foundation
 import Platform
 import SandboxModel
 import Synchronization
+import TestSupport
 
 /// Foundation has another.
 typealias Handle = ContainerVolume.FileHandle
@@ -40,11 +41,12 @@ final class TestHome: @unchecked Sendable {
         for standard in ["Documents", "Library/Caches", "Library/Preferences", "tmp"] {
             _ = try make("data/\(standard)")
         }
-        let bundle = try make("bundle/Notes.app")
+        _ = try make("bundle/Notes.app")
         _ = try make("bundle/Notes.app/en.lproj")
         try "sealed".write(toFile: "\(directory)/bundle/Notes.app/Info.plist", atomically: false, encoding: .utf8)
         home = Home(
-            app: ContainerIdentifier("com.example.Notes")!, bundleName: "Notes.app", bundle: bundle,
+            app: ContainerIdentifier("com.example.Notes")!, bundleName: "Notes.app",
+            bundle: try sealedBundle(in: "\(directory)/bundle"),
             data: try make("data"), groups: [TestHome.group: try make("group")],
             iCloud: [TestHome.iCloud: try make("iCloud")], owner: geteuid(), group: getegid(), isPrivate: true)
         context = TestHome.context(keys, 1)

@@ -7,18 +7,25 @@ import SandboxModel
 
 struct Install: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Install an app from its .app directory.",
+        abstract: "Install an app from its .app directory or an .ipa archive.",
         discussion: """
             The app's identifier, CFBundleIdentifier in its Info.plist, is printed. Its containers belong to whoever \
             installs it. The installation is whole or did not happen.
+
+            The app's seal is verified; one that is broken is refused, with the first path that breaks it. An app \
+            without a signature is signed with the device's own identity, and a notice says so.
 
             Example:
               appcontainer install ~/phone Notes.app --group group.com.example.shared
             """)
 
     @OptionGroup var device: DeviceArgument
-    @Argument(help: "The .app directory.", completion: .directory)
+    @Argument(help: "The .app directory or the .ipa.", completion: .file())
     var app: String
+    @Flag(help: "Refuse an app that is not signed.")
+    var requireSigned = false
+    @Option(help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.")
+    var trust: String?
     @Option(name: .customLong("group"), help: "A group container that the app is entitled to; can be repeated.")
     var groups: [String] = []
     @Option(name: .customLong("icloud"), help: "An iCloud container that the app is entitled to; can be repeated.")
@@ -28,11 +35,17 @@ struct Install: AsyncParsableCommand {
 
     func run() async throws {
         let owner = try owner.map(HostUser.named)
+        if let trust { _ = try SealFiles.trusted(at: trust) }
         let request = InstallRequest(
-            app: try absolute(app), groups: groups, iCloud: iCloud, owner: owner?.user, ownerGroup: owner?.group)
+            app: try absolute(app), groups: groups, iCloud: iCloud, owner: owner?.user, ownerGroup: owner?.group,
+            requireSigned: requireSigned,
+            trust: try trust.map { (path) throws(Complaint) in
+                String(decoding: try SealFiles.contents(path), as: UTF8.self)
+            })
         let installed = try await showingProgress { line in
             try await device.send(request, progress: line.report)
         }
+        for notice in installed.notices ?? [] { StandardError.complain("notice: \(notice)") }
         try Output.line(installed.identifier)
     }
 }

@@ -1,0 +1,59 @@
+// Making the list of digests of a bundle that is being installed.
+
+public import BundleSeal
+public import DataProtection
+import Glibc
+public import Platform
+public import SandboxModel
+
+extension BundleDigests {
+    /// Computes the hash trees of a bundle and writes them and the list beside it.
+    ///
+    /// - Parameters:
+    ///   - container: where the bundle lies; it has neither yet.
+    ///   - verification: of the same bundle, whose content is read in the same go; nil when it is known to be right.
+    ///     A list is written whatever it finds: the caller looks, and throws the container away.
+    ///   - progress: told how many bytes more were hashed; false cancels.
+    /// - Returns: false when cancelled.
+    public static func write(
+        _ trees: HashTrees, verifying verification: inout SealVerification?, in container: borrowing Descriptor,
+        key: BundleKey, progress: (Int64) -> Bool = { _ in true }
+    ) throws(SystemError) -> Bool {
+        let file = SharedDescriptor(
+            try container.open(treesName, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR))
+        guard let digests = try trees.build(into: file, verifying: &verification, progress: progress) else {
+            return false
+        }
+        let list = BundleDigests(entries: try entries(of: trees, digests))
+        try DeviceFile(name: fileName).replace(with: list.encoded(key), in: container)
+        return true
+    }
+
+    private static func entries(of trees: HashTrees, _ digests: [[UInt8]]) throws(SystemError) -> [Entry] {
+        let root = try trees.tree.root.descriptor.status()
+        var entries = [
+            Entry(
+                path: [], permissions: root.permissions, modified: HostTime(root.modificationTime),
+                content: .directory)
+        ]
+        var file = 0
+        for entry in trees.tree.entries {
+            let content: Content
+            switch entry.status.kind {
+            case .directory: content = .directory
+            case .symbolicLink: content = .symbolicLink(target: entry.target)
+            default:
+                content = .file(
+                    File(
+                        size: entry.status.size, treeOffset: trees.files[file].offset, digest: digests[file],
+                        trace: Trace(entry.status)))
+                file += 1
+            }
+            entries.append(
+                Entry(
+                    path: entry.path, permissions: entry.status.permissions,
+                    modified: HostTime(entry.status.modificationTime), content: content))
+        }
+        return entries
+    }
+}
