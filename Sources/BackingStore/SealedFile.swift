@@ -24,7 +24,8 @@ public final class SealedFile: Sendable {
     /// - Parameters:
     ///   - backing: the backing copy, open for reading.
     ///   - index: of a file in the bundle's list.
-    public init(_ backing: SharedDescriptor, _ index: Int, of bundle: SealedBundle, context: StoreContext) throws(Fault) {
+    public init(_ backing: SharedDescriptor, _ index: Int, of bundle: SealedBundle, context: StoreContext) throws(Fault)
+    {
         guard case .file(let record) = bundle.digests.entries[index].content else { throw .system(.invalid) }
         self.backing = backing
         self.record = record
@@ -63,7 +64,9 @@ public final class SealedFile: Sendable {
         let got = try onHost { () throws(SystemError) in
             try backing.descriptor.read(into: workspace.image, count: wanted, from: start)
         }
-        guard got == wanted else { throw corrupt(start / Int64(SealedFile.blockSize) + Int64(got / SealedFile.blockSize)) }
+        guard got == wanted else {
+            throw corrupt(start / Int64(SealedFile.blockSize) + Int64(got / SealedFile.blockSize))
+        }
         let rest = wanted % SealedFile.blockSize
         if rest > 0 { workspace.image.zero(wanted, count: SealedFile.blockSize - rest) }
     }

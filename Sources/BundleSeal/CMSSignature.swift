@@ -35,7 +35,8 @@ enum CMSSignature {
     /// - Parameter trust: certificates of which one has to be the signer's or lead to it; nil to accept any signer. A
     ///   certificate outside its validity is told, not refused.
     /// - Throws: ``SealFault`` for a signature that does not hold, or whose signer is not trusted.
-    static func verify(_ der: [UInt8], over content: [UInt8], trust: TrustedCertificates?) throws(SealFault) -> Verified {
+    static func verify(_ der: [UInt8], over content: [UInt8], trust: TrustedCertificates?) throws(SealFault) -> Verified
+    {
         defer { ERR_clear_error() }
         guard der.count <= largest else { throw SealFault("it is larger than any signature") }
         let encoded = MemoryBIO(der)

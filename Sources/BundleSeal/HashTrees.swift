@@ -75,7 +75,8 @@ public struct HashTrees: Sendable {
             }
         }
         // What takes longest cannot be divided: it goes first.
-        jobs = jobs.filter { $0.size > HashTreeBuilder.pieceLength }.sorted { $0.size > $1.size }
+        jobs =
+            jobs.filter { $0.size > HashTreeBuilder.pieceLength }.sorted { $0.size > $1.size }
             + jobs.filter { $0.size <= HashTreeBuilder.pieceLength }
         let findings = ContentFindings()
         let roots = Roots()

@@ -40,7 +40,8 @@ struct SealPlan {
             guard let path = try SealPlan.path(of: entry, name), entry.path[0] != SealLayout.directory else { continue }
             guard known.insert(path).inserted else {
                 throw Complaint(
-                    .invalidApp, "\(name.text)/\(path) has a name that another file has in another normalization of Unicode")
+                    .invalidApp,
+                    "\(name.text)/\(path) has a name that another file has in another normalization of Unicode")
             }
             if entry.status.kind == .symbolicLink {
                 guard let target = String(validating: entry.target, as: UTF8.self), SealPlan.isText(target) else {
