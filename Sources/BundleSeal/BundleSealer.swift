@@ -95,11 +95,8 @@ public struct BundleSealer {
             try target.replaceFile(SealLayout.resources, with: encoded)
             try target.replaceFile(SealLayout.codeDirectory, with: directory.bytes)
             try target.replaceFile(SealLayout.signature, with: signature)
-            // What an earlier signature of another kind left would not belong to this one.
-            for (path, _) in SealLayout.slots {
-                let name = FileName(String(path.split(separator: "/").last!))!
-                if try target.exists(name) { try target.removeFile(name) }
-            }
+            // What an earlier signature of another kind left, or anybody put there, would not belong to this one.
+            try target.removeEntries(besides: [SealLayout.resources, SealLayout.codeDirectory, SealLayout.signature])
         }
         return (directory.codeDirectoryHash, directory.identifier)
     }
@@ -109,9 +106,19 @@ extension Descriptor {
     /// Gives a file in this directory other content: whoever opens it finds the old or the new, whole.
     fileprivate borrowing func replaceFile(_ name: FileName, with bytes: [UInt8]) throws(SystemError) {
         let fresh = FileName(".\(name.text).new")!
-        if try exists(fresh) { try removeFile(fresh) }
+        if try exists(fresh) { try removeTree(fresh) }
         let file = try open(fresh, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
         try file.append(bytes)
+        if try exists(name), try status(of: name).kind == .directory { try removeTree(name) }
         try rename(fresh, to: name, in: self)
+    }
+
+    fileprivate borrowing func removeEntries(besides kept: Set<FileName>) throws(SystemError) {
+        var others: [FileName] = []
+        let reader = try entries()
+        while let entry = try reader.next() {
+            if !kept.contains(entry.name) { others.append(entry.name) }
+        }
+        for name in others { try removeTree(name) }
     }
 }
