@@ -19,10 +19,16 @@ struct ResourceRules: Sendable {
     private let patterns: [PathPattern]
 
     private static let most = 256
+    /// Bytes of all patterns together: codesign's own have four hundred.
+    private static let longest = 8192
 
     /// - Throws: ``SealFault`` for a pattern that is no regular expression, or one that nobody would wait for.
     init(_ rules: [ResourceRule]) throws(SealFault) {
         guard rules.count <= ResourceRules.most else { throw SealFault("more than \(ResourceRules.most) rules") }
+        guard rules.reduce(0, { $0 + $1.pattern.utf8.count }) <= ResourceRules.longest else {
+            throw SealFault("rules of more than \(ResourceRules.longest) bytes")
+        }
+        guard !rules.contains(where: \.weight.isNaN) else { throw SealFault("a rule of no weight that is a number") }
         // The heaviest first, so that the first match decides. Of equal weights codesign takes either; here it is the
         // one whose pattern comes last, so that the answer does not depend on the order in the property list.
         self.rules = rules.sorted { ($0.weight, $0.pattern) > ($1.weight, $1.pattern) }
@@ -38,6 +44,7 @@ struct ResourceRules: Sendable {
 
     /// The rule that decides about a path, relative to the bundle; nil where none matches, and nothing is sealed.
     func rule(for path: String) -> ResourceRule? {
+        let path = Array(path.utf8)
         for (index, pattern) in patterns.enumerated() where pattern.matches(path) { return rules[index] }
         return nil
     }
