@@ -13,6 +13,9 @@ public struct BundleTree: Sendable {
         /// Of a symbolic link.
         public let target: [UInt8]
 
+        /// Whether it lies at the top of the bundle, under a name of just these bytes.
+        func lies(at name: FileName?) -> Bool { path.count == 1 && path[0] == name }
+
         /// The path as seals write it; nil when it is not UTF-8, which no seal can name.
         var sealPath: String? {
             var bytes: [UInt8] = []

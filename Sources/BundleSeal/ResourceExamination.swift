@@ -8,7 +8,7 @@ struct ResourceExamination {
     private let resources: CodeResources
     private let rules: ResourceRules
     private let tree: BundleTree
-    private let executable: String?
+    private let executable: FileName?
     private let signature: CodeSignature
 
     private(set) var breaks: [SealBreak] = []
@@ -16,25 +16,23 @@ struct ResourceExamination {
     /// Relative to this bundle.
     private(set) var checks: [ContentCheck] = []
     /// Code that is referred to by the hash of its code directory.
-    private(set) var nested: [(path: String, hash: [UInt8])] = []
+    private(set) var nested: [(path: [FileName], hash: [UInt8])] = []
 
     init(
         _ resources: CodeResources, _ tree: BundleTree, executable: FileName?, _ signature: CodeSignature
     ) throws(SealFault) {
         self.resources = resources
         self.tree = tree
-        self.executable = executable?.text
+        self.executable = executable
         self.signature = signature
         rules = try ResourceRules(resources.sealedRules)
     }
 
-    mutating func run() {
+    /// - Throws: ``SealFault`` for code that is named by a path that is none, or twice.
+    mutating func run() throws(SealFault) {
         warnOfOmissions()
-        for (path, entry) in resources.sealed {
-            if case .nested(let hash, _) = entry.resource { nested.append((path, hash)) }
-        }
-        nested.sort { $0.path < $1.path }
-        let referred = Set(nested.map(\.path))
+        let referred = try findNested()
+        var isIncomplete = false
         var seen: Set<String> = []
         for entry in tree.entries where entry.status.kind != .directory {
             guard entry.path[0] != SealLayout.directory else {
@@ -46,10 +44,12 @@ struct ResourceExamination {
                 continue
             }
             if path.lies(inOneOf: referred) { continue }
-            if path == executable, entry.status.kind == .file { continue }
+            // By its bytes: what is another file to the host is not the executable, whatever Unicode says.
+            if entry.lies(at: executable), entry.status.kind == .file { continue }
             let rule = rules.rule(for: path)
             if rule == nil || rule?.isOmitted == true, resources.sealed[path] == nil {
                 // Info.plist is bound by the code directory, whatever the rules say of it.
+                if rule == nil, !entry.lies(at: SealLayout.information) { isIncomplete = true }
                 continue
             }
             guard let sealed = resources.sealed[path], seen.insert(path).inserted else {
@@ -62,6 +62,28 @@ struct ResourceExamination {
             if case .nested = entry.resource { continue }
             breaks.append(SealBreak(.missing, path))
         }
+        if isIncomplete { warnings.append("the seal leaves out what none of its rules match") }
+    }
+
+    /// Finds the code that is referred to. Each has one path, and code inside code is for that to name: else a list of
+    /// resources could ask for the same to be examined any number of times, and again at each level.
+    private mutating func findNested() throws(SealFault) -> Set<String> {
+        var referred: Set<String> = []
+        for (path, entry) in resources.sealed {
+            guard case .nested(let hash, _) = entry.resource else { continue }
+            var names: [FileName] = []
+            for part in path.split(separator: "/", omittingEmptySubsequences: false) {
+                guard let name = FileName(String(part)) else { throw SealFault("code is named by no path") }
+                names.append(name)
+            }
+            nested.append((names, hash))
+            referred.insert(path)
+        }
+        guard !referred.contains(where: { $0.lies(inOneOf: referred) }) else {
+            throw SealFault("code inside other code is named")
+        }
+        nested.sort { $0.path.text < $1.path.text }
+        return referred
     }
 
     private mutating func examine(_ entry: BundleTree.Entry, _ path: String, _ resource: SealedResource) {

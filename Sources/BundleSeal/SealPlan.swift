@@ -19,6 +19,7 @@ struct SealPlan {
         let entry: Int
         let path: String
         var functions: [HashFunction]
+        var isExecutable = false
     }
 
     private let tree: BundleTree
@@ -27,13 +28,11 @@ struct SealPlan {
     private var rules1: [String: ResourceRule] = [:]
     private var rules2: [String: ResourceRule] = [:]
     private let nested: Set<String>
-    private let executable: String?
 
     /// - Parameter nested: the paths of bundles inside this one.
     init(_ tree: BundleTree, name: FileName, executable: FileName?, nested: Set<String>) throws(Complaint) {
         self.tree = tree
         self.nested = nested
-        self.executable = executable?.text
         let referred = nested.filter { ResourceRules.version2.rule(for: $0)?.isNested == true }
         var known: Set<String> = []
         for (index, entry) in tree.entries.enumerated() {
@@ -53,8 +52,8 @@ struct SealPlan {
                 }
                 continue
             }
-            if path == self.executable {
-                items.append(Item(entry: index, path: path, functions: [.sha256]))
+            if entry.lies(at: executable) {
+                items.append(Item(entry: index, path: path, functions: [.sha256], isExecutable: true))
                 continue
             }
             var functions: [HashFunction] = []
@@ -129,7 +128,7 @@ struct SealPlan {
                 }
             }
             if item.path == SealLayout.information.text { digests.information = digests.sha256[number] ?? [] }
-            if item.path == executable, let hash = digests.sha256[number] {
+            if item.isExecutable, let hash = digests.sha256[number] {
                 digests.executable = (hash, UInt64(tree.entries[item.entry].status.size))
             }
         }
@@ -144,7 +143,7 @@ struct SealPlan {
     func resources(_ digests: Digests) -> CodeResources {
         var resources = CodeResources()
         var files2: [String: CodeResources.Entry] = [:]
-        for (number, item) in items.enumerated() where item.path != executable {
+        for (number, item) in items.enumerated() where !item.isExecutable {
             if let rule = rules1[item.path], let digest = digests.sha1[number] {
                 resources.files[item.path] = CodeResources.Entry(
                     resource: .file(sha1: digest, sha256: nil), isOptional: rule.isOptional)

@@ -29,7 +29,7 @@ public struct SealVerification {
             throw Complaint(
                 .unsigned, "\(name.text) is not signed; sign it with: appcontainer seal \(name.text) --identity PATH")
         }
-        _ = try examine(tree, below: [], name: name, trust: trust, level: 0)
+        _ = examine(tree, below: [], name: name, trust: trust, level: 0)
         sortBreaks()
     }
 
@@ -72,7 +72,7 @@ public struct SealVerification {
     /// - Returns: the hashes by which the bundle around it may refer to it.
     private mutating func examine(
         _ tree: BundleTree, below path: [FileName], name: FileName, trust: TrustedCertificates?, level: Int
-    ) throws(Complaint) -> [[UInt8]] {
+    ) -> [[UInt8]] {
         let prefix = path.isEmpty ? "" : path.text + "/"
         func found(_ kind: SealBreak.Kind, _ inner: String) -> SealBreak { SealBreak(kind, prefix + inner) }
         let root = tree.root
@@ -109,12 +109,12 @@ public struct SealVerification {
             do throws(SealFault) {
                 let resources = try CodeResources(decoding: encoded)
                 var examination = try ResourceExamination(resources, tree, executable: executable, signature)
-                examination.run()
+                try examination.run()
                 report.breaks += examination.breaks.map { found($0.kind, $0.path) }
                 report.warnings += examination.warnings
                 checks += examination.checks.map { $0.moved(below: path) }
                 for (inner, hash) in examination.nested {
-                    try examineNested(inner, hash, tree, below: path, level: level)
+                    examineNested(inner, hash, tree, below: path, level: level)
                 }
             } catch {
                 report.breaks.append(found(.changed, SealLayout.resourcesPath))
@@ -139,19 +139,19 @@ public struct SealVerification {
     }
 
     private mutating func examineNested(
-        _ inner: String, _ hash: [UInt8], _ tree: BundleTree, below path: [FileName], level: Int
-    ) throws(SealFault) {
-        let names = inner.split(separator: "/").compactMap { FileName(String($0)) }
-        let place = path + names
-        guard let name = names.last, level + 1 < SealLayout.deepestNesting,
-            let root = try? tree.root.descriptor.openDirectory(at: names),
+        _ inner: [FileName], _ hash: [UInt8], _ tree: BundleTree, below path: [FileName], level: Int
+    ) {
+        let place = path + inner
+        guard let name = inner.last, level + 1 < SealLayout.deepestNesting,
+            let root = try? tree.root.descriptor.openDirectory(at: inner),
             let innerTree = try? BundleTree(of: SharedDescriptor(root))
         else {
             report.breaks.append(SealBreak(.missing, place.text))
             return
         }
         // Whom to trust was decided for the bundle around it, which names this one's code directory.
-        let hashes = (try? examine(innerTree, below: place, name: name, trust: nil, level: level + 1)) ?? []
+        let hashes = examine(innerTree, below: place, name: name, trust: nil, level: level + 1)
+        // Where there are none, it was told why.
         guard hashes.isEmpty || hashes.contains(hash) else {
             report.breaks.append(SealBreak(.changed, place.text + "/" + SealLayout.codeDirectoryPath))
             return
@@ -163,7 +163,7 @@ public struct SealVerification {
     ) {
         let prefix = path.isEmpty ? "" : path.text + "/"
         let entry = executable.flatMap { name in
-            tree.entries.first { $0.path == [name] && $0.status.kind == .file }
+            tree.entries.first { $0.lies(at: name) && $0.status.kind == .file }
         }
         switch signature.code {
         case .file(let directory):
