@@ -13,7 +13,7 @@ public struct BundleSealer {
     }
 
     /// Seals a bundle. What it was sealed with before is replaced; the same content gives the same CodeResources and
-    /// the same CodeDirectory.
+    /// the same CodeDirectory. (The signature of code that lies where no nested code is looked for is content.)
     ///
     /// - Parameters:
     ///   - name: the bundle's directory, for complaints.

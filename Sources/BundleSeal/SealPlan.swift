@@ -57,11 +57,13 @@ struct SealPlan {
                 continue
             }
             var functions: [HashFunction] = []
-            if let rule = ResourceRules.version1.rule(for: path), !rule.isOmitted {
+            // Code that is referred to is left out of both: its signature is another each time that it is made.
+            let isReferredTo = path.lies(inOneOf: referred)
+            if let rule = ResourceRules.version1.rule(for: path), !rule.isOmitted, !isReferredTo {
                 rules1[path] = rule
                 functions.append(.sha1)
             }
-            if let rule = ResourceRules.version2.rule(for: path), !rule.isOmitted, !path.lies(inOneOf: referred) {
+            if let rule = ResourceRules.version2.rule(for: path), !rule.isOmitted, !isReferredTo {
                 rules2[path] = rule
                 functions.append(.sha256)
             } else if path == SealLayout.information.text {
