@@ -31,19 +31,22 @@ struct CodeSignature {
     /// - Parameters:
     ///   - executable: the name of the main executable.
     ///   - trust: nil to accept any signer.
+    ///   - name: the hash by which the bundle around this one names its code directory. Whatever bears that name is
+    ///     vouched for by that bundle's signer, whoever has signed it.
     static func read(
-        of root: borrowing Descriptor, executable: FileName?, trust: TrustedCertificates?
+        of root: borrowing Descriptor, executable: FileName?, trust: TrustedCertificates?, named name: [UInt8]?
     ) throws(Absence) -> (CodeSignature, [SealBreak]) {
         let parts = try? root.openDirectory(SealLayout.directory)
         if let parts {
             let isDetached = [SealLayout.codeDirectory, SealLayout.signature].contains { name in
                 (try? parts.exists(name)) == true
             }
-            if isDetached { return try readDetached(from: parts, trust) }
+            // There is one directory: whether it bears the name is for the bundle around it to say.
+            if isDetached { return try readDetached(from: parts, name == nil ? trust : nil) }
         }
         if let executable, let file = try? root.openFile(at: [executable]) {
             do throws(MachOSignature.Absence) {
-                return embedded(try MachOSignature.read(from: file), executable.text, trust)
+                return embedded(try MachOSignature.read(from: file), executable.text, trust, named: name)
             } catch {
                 if case .malformed = error {
                     throw Absence(breaks: [SealBreak(.signature, executable.text)])
@@ -91,7 +94,7 @@ struct CodeSignature {
     // MARK: In a Mach-O
 
     private static func embedded(
-        _ slices: [MachOSignature], _ path: String, _ trust: TrustedCertificates?
+        _ slices: [MachOSignature], _ path: String, _ trust: TrustedCertificates?, named name: [UInt8]?
     ) -> (CodeSignature, [SealBreak]) {
         var breaks: [SealBreak] = []
         var directories: [CodeDirectory] = []
@@ -100,6 +103,9 @@ struct CodeSignature {
         for slice in slices {
             let primary = slice.codeDirectories[0]
             directories.append(primary)
+            // The bundle around this one names the program of one slice; the others are as good as their signers.
+            let isNamed = slice.codeDirectories.contains { $0.codeDirectoryHash == name }
+            let trust = isNamed ? nil : trust
             if slice.cms.isEmpty, primary.isAdHoc, trust == nil {
                 isAdHoc = true
                 directories += slice.codeDirectories.dropFirst()

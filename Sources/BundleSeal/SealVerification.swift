@@ -29,7 +29,7 @@ public struct SealVerification {
             throw Complaint(
                 .unsigned, "\(name.text) is not signed; sign it with: appcontainer seal \(name.text) --identity PATH")
         }
-        _ = examine(tree, below: [], name: name, trust: trust, level: 0)
+        _ = examine(tree, below: [], name: name, trust: trust, as: nil, level: 0)
         sortBreaks()
     }
 
@@ -68,10 +68,13 @@ public struct SealVerification {
     // MARK: One bundle
 
     /// Examines a bundle, and those that it refers to.
-    /// - Parameter path: the bundle's, from the outermost one.
+    /// - Parameters:
+    ///   - path: the bundle's, from the outermost one.
+    ///   - hash: by which the bundle around it refers to it.
     /// - Returns: the hashes by which the bundle around it may refer to it.
     private mutating func examine(
-        _ tree: BundleTree, below path: [FileName], name: FileName, trust: TrustedCertificates?, level: Int
+        _ tree: BundleTree, below path: [FileName], name: FileName, trust: TrustedCertificates?, as hash: [UInt8]?,
+        level: Int
     ) -> [[UInt8]] {
         let prefix = path.isEmpty ? "" : path.text + "/"
         func found(_ kind: SealBreak.Kind, _ inner: String) -> SealBreak { SealBreak(kind, prefix + inner) }
@@ -83,7 +86,8 @@ public struct SealVerification {
         }
         let signature: CodeSignature
         do throws(CodeSignature.Absence) {
-            let (read, breaks) = try CodeSignature.read(of: root.descriptor, executable: executable, trust: trust)
+            let (read, breaks) = try CodeSignature.read(
+                of: root.descriptor, executable: executable, trust: trust, named: hash)
             signature = read
             report.breaks += breaks.map { found($0.kind, $0.path) }
             report.warnings += read.warnings
@@ -114,7 +118,7 @@ public struct SealVerification {
                 report.warnings += examination.warnings
                 checks += examination.checks.map { $0.moved(below: path) }
                 for (inner, hash) in examination.nested {
-                    examineNested(inner, hash, tree, below: path, level: level)
+                    examineNested(inner, hash, tree, below: path, trust: trust, level: level)
                 }
             } catch {
                 report.breaks.append(found(.changed, SealLayout.resourcesPath))
@@ -139,7 +143,8 @@ public struct SealVerification {
     }
 
     private mutating func examineNested(
-        _ inner: [FileName], _ hash: [UInt8], _ tree: BundleTree, below path: [FileName], level: Int
+        _ inner: [FileName], _ hash: [UInt8], _ tree: BundleTree, below path: [FileName], trust: TrustedCertificates?,
+        level: Int
     ) {
         let place = path + inner
         guard let name = inner.last, level + 1 < SealLayout.deepestNesting,
@@ -149,8 +154,7 @@ public struct SealVerification {
             report.breaks.append(SealBreak(.missing, place.text))
             return
         }
-        // Whom to trust was decided for the bundle around it, which names this one's code directory.
-        let hashes = examine(innerTree, below: place, name: name, trust: nil, level: level + 1)
+        let hashes = examine(innerTree, below: place, name: name, trust: trust, as: hash, level: level + 1)
         // Where there are none, it was told why.
         guard hashes.isEmpty || hashes.contains(hash) else {
             report.breaks.append(SealBreak(.changed, place.text + "/" + SealLayout.codeDirectoryPath))
