@@ -120,7 +120,7 @@ let package = Package(
                 "Platform", "SandboxModel", "TestSupport",
                 .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
             ]),
-        tests("BundleSealTests", of: ["BundleSeal", "Platform", "SandboxModel", "TestSupport"]),
+        tests("BundleSealTests", of: ["BundleSeal", "COpenSSL", "Platform", "SandboxModel", "TestSupport"]),
         tests("BundleArchiveTests", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel", "TestSupport"],
