@@ -12,6 +12,7 @@ enum CMSSignature {
         defer { ERR_clear_error() }
         let flags = UInt32(CMS_DETACHED | CMS_BINARY | CMS_NOSMIMECAP)
         let input = MemoryBIO(content)
+        defer { extendLifetime(input) }
         guard let message = unsafe CMS_sign(identity.certificate, identity.key, identity.chain, input.bio, flags)
         else { throw SealFault("its key cannot sign") }
         defer { unsafe CMS_ContentInfo_free(message) }
@@ -40,6 +41,7 @@ enum CMSSignature {
         defer { ERR_clear_error() }
         guard der.count <= largest else { throw SealFault("it is larger than any signature") }
         let encoded = MemoryBIO(der)
+        defer { extendLifetime(encoded) }
         guard let message = unsafe d2i_CMS_bio(encoded.bio, nil) else { throw SealFault("it is not a CMS signature") }
         defer { unsafe CMS_ContentInfo_free(message) }
         guard unsafe OBJ_obj2nid(CMS_get0_type(message)) == NID_pkcs7_signed, unsafe CMS_is_detached(message) == 1
@@ -47,6 +49,7 @@ enum CMSSignature {
             throw SealFault("it is not a detached CMS signature")
         }
         let input = MemoryBIO(content)
+        defer { extendLifetime(input) }
         let flags = UInt32(CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY)
         guard unsafe CMS_verify(message, nil, nil, input.bio, nil, flags) == 1 else {
             throw SealFault("it does not hold for the code directory")
@@ -105,6 +108,7 @@ enum CMSSignature {
     /// - Throws: ``SealFault`` when there is none.
     public init(pem: [UInt8]) throws(SealFault) {
         let certificates = Certificates(pem: pem)
+        defer { extendLifetime(certificates) }
         guard certificates.count > 0 else { throw SealFault("it has no certificate in PEM form") }
         unsafe store = X509_STORE_new()!
         for index in 0..<certificates.count { unsafe X509_STORE_add_cert(store, certificates[index]) }

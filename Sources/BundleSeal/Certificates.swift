@@ -11,6 +11,7 @@ import COpenSSL
     init(pem: [UInt8]) {
         unsafe stack = OPENSSL_sk_new_null()
         let input = MemoryBIO(pem)
+        defer { extendLifetime(input) }
         while let certificate = unsafe PEM_read_bio_X509(input.bio, nil, nil, nil) {
             unsafe OPENSSL_sk_push(stack, UnsafeRawPointer(certificate))
         }

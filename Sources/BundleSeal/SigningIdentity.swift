@@ -82,6 +82,7 @@ import COpenSSL
     /// - Throws: ``SealFault`` that says what is missing or does not fit.
     public convenience init(pem: [UInt8]) throws(SealFault) {
         let input = MemoryBIO(pem)
+        defer { extendLifetime(input) }
         defer { ERR_clear_error() }
         // Nobody is asked for a passphrase: a test has no terminal.
         guard let key = unsafe PEM_read_bio_PrivateKey(input.bio, nil, { _, _, _, _ in -1 }, nil) else {
