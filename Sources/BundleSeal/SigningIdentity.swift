@@ -94,7 +94,19 @@ import COpenSSL
             unsafe EVP_PKEY_free(key)
             throw SealFault("it has no certificate of its private key")
         }
+        guard unsafe SigningIdentity.isWhole(key) else {
+            unsafe EVP_PKEY_free(key)
+            unsafe X509_free(certificate)
+            throw SealFault("its private key is damaged")
+        }
         unsafe self.init(key: key, certificate: certificate, chain: certificates.release())
+    }
+
+    /// Whether the private part of a key belongs to the public one, which is all that certificates are compared with.
+    private static func isWhole(_ key: OpaquePointer) -> Bool {
+        guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }
+        defer { unsafe EVP_PKEY_CTX_free(context) }
+        return unsafe EVP_PKEY_pairwise_check(context) == 1
     }
 
     /// The private key (PKCS #8) and the certificates, for a file that only its owner may read.
