@@ -10,7 +10,8 @@ import Testing
 
 /// A `.app` directory for one test.
 final class SampleApp {
-    let scratch = Scratch()
+    /// In memory where the host has it: the tests write many small files.
+    let scratch = Scratch(under: FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/var/tmp")
     let path: String
     let root: SharedDescriptor
     static let name: FileName = "Notes.app"
