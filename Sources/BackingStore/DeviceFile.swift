@@ -24,7 +24,8 @@ public struct DeviceFile {
     func read(in directory: borrowing Descriptor, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]? {
         let file: Descriptor
         do throws(SystemError) {
-            file = try directory.open(name, flags: O_RDONLY)
+            // Not blocking, for something that is no file at all.
+            file = try directory.open(name, flags: O_RDONLY | O_NONBLOCK)
         } catch {
             if error == .noEntry { return nil }
             throw error

@@ -30,10 +30,14 @@ public final class SealedBundle: Sendable {
         in container: borrowing Descriptor, name: FileName, key: BundleKey
     ) throws(SystemError) {
         root = SharedDescriptor(try container.openDirectory(name))
+        for name in [BundleDigests.fileName, BundleDigests.treesName] {
+            guard try container.exists(name), try container.status(of: name).kind == .file else { return nil }
+        }
         guard let bytes = try DeviceFile(name: BundleDigests.fileName).read(in: container, limit: 1 << 30),
-            let digests = BundleDigests(decoding: bytes, key), try container.exists(BundleDigests.treesName)
+            let digests = BundleDigests(decoding: bytes, key)
         else { return nil }
-        trees = SharedDescriptor(try container.open(BundleDigests.treesName, flags: O_RDONLY))
+        // Not blocking, for something that is no file any more.
+        trees = SharedDescriptor(try container.open(BundleDigests.treesName, flags: O_RDONLY | O_NONBLOCK))
         self.digests = digests
         var places: [[FileName]: Int] = [:]
         var children: [Child: Int] = [:]
