@@ -95,7 +95,9 @@ let package = Package(
         .target(name: "CHostFaults", path: "Tests/CHostFaults"),
         tests(
             "ContentTests",
-            of: ["BackingStore", "CHostFaults", "DataProtection", "Platform", "SandboxModel", "TestSupport"]),
+            of: [
+                "BackingStore", "BundleSeal", "CHostFaults", "DataProtection", "Platform", "SandboxModel", "TestSupport",
+            ]),
         tests(
             "BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "TestSupport"]),
         tests(
