@@ -96,7 +96,8 @@ let package = Package(
         tests(
             "ContentTests",
             of: [
-                "BackingStore", "BundleSeal", "CHostFaults", "DataProtection", "Platform", "SandboxModel", "TestSupport",
+                "BackingStore", "BundleSeal", "CHostFaults", "DataProtection", "Platform", "SandboxModel",
+                "TestSupport",
             ]),
         tests(
             "BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "TestSupport"]),
