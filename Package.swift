@@ -132,6 +132,8 @@ let package = Package(
         tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
         tests(
             "DeviceLifecycleTests",
-            of: ["BackingStore", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel", "TestSupport"]),
+            of: [
+                "BackingStore", "BundleSeal", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel", "TestSupport",
+            ]),
     ]
 )

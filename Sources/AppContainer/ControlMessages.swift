@@ -247,6 +247,24 @@ public struct MountRequest: ControlRequest {
     }
 }
 
+/// Makes an app ready to run: looks whether its bundle still is what was installed, and mounts it where it is not
+/// mounted.
+public struct RunRequest: ControlRequest {
+    public typealias Reply = RunnableApp
+    public static let path = "run"
+    public var app: String
+    /// Read the whole bundle, instead of what looks as if it had been written to. False when null.
+    public var verifyAll: Bool?
+    /// Whether the app is to go on by itself, as `launch` starts it: what is recorded of a refusal. False when null.
+    public var detached: Bool?
+
+    public init(app: String, verifyAll: Bool = false, detached: Bool = false) {
+        self.app = app
+        self.verifyAll = verifyAll
+        self.detached = detached
+    }
+}
+
 /// Ends a mount.
 public struct UnmountRequest: ControlRequest {
     public typealias Reply = Done

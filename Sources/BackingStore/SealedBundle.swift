@@ -55,6 +55,18 @@ public final class SealedBundle: Sendable {
         children[Child(directory: directory, name: name)]
     }
 
+    /// Opens the backing copy of a file of the list.
+    public func open(_ index: Int, context: StoreContext) throws(Fault) -> SealedFile {
+        let path = digests.entries[index].path
+        guard let name = path.last else { throw .system(.isDirectory) }
+        let backing = try onHost { () throws(SystemError) in
+            // Not blocking, for something that is no file any more.
+            SharedDescriptor(
+                try root.descriptor.openDirectory(at: path.dropLast()).open(name, flags: O_RDONLY | O_NONBLOCK))
+        }
+        return try SealedFile(backing, index, of: self, context: context)
+    }
+
     /// Tells of a name under which the backing copy has something else than was installed.
     public func noteForeign(_ status: FileStatus, to context: StoreContext) {
         context.note(Corruption(inode: status.inode, place: .entry))

@@ -302,3 +302,32 @@ int platform_status_without_write_times(int fd, void *result) {
     status->st_atim.tv_nsec = found.stx_atime.tv_nsec;
     return 0;
 }
+
+int platform_spawn_in(
+    int *process, const char *file, char *const arguments[], char *const environment[], const char *directory,
+    int detached
+) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_addchdir_np(&actions, directory);
+    short flags = POSIX_SPAWN_SETSIGDEF;
+    if (detached) {
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+        flags |= POSIX_SPAWN_SETSID;
+    }
+    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+    // The one signal that this program ignores for itself; what its caller ignores stays ignored.
+    sigset_t pipe;
+    sigemptyset(&pipe);
+    sigaddset(&pipe, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &pipe);
+    posix_spawnattr_setflags(&attributes, flags);
+    int error = posix_spawnp(process, file, &actions, &attributes, arguments, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}

@@ -50,7 +50,10 @@ enum MountPoint {
             throw Complaint(
                 .mountPoint, "\(place) holds the device \(device), which the mount would hide: name another directory")
         }
-        if holds(place, runtimeDirectory) || holds(runtimeDirectory, place) {
+        // Where apps that run are mounted there is nothing to be hidden.
+        if holds(place, runtimeDirectory)
+            || holds(runtimeDirectory, place) && !holds("\(runtimeDirectory)/\(MountTable.homesDirectory)", place)
+        {
             throw Complaint(
                 .mountPoint,
                 "the mount would hide \(runtimeDirectory), where the control socket is: name another directory")

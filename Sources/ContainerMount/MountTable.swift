@@ -106,6 +106,9 @@ public final class MountTable: Sendable {
 
     // MARK: Mounting
 
+    /// In the runtime directory: where apps are mounted for as long as something runs in them.
+    public static let homesDirectory = "homes"
+
     /// Shows an app's home at a directory. The mount answers when this returns.
     /// - Throws: ``Complaint`` of kind `mountPoint`, `alreadyMounted`, `groupMounted`, `fuseMissing`,
     ///   `fuseConfiguration` or `shuttingDown`.

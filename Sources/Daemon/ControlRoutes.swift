@@ -73,6 +73,7 @@ extension ControlHandler {
             try device.unmount(request)
             return Done()
         }
+        add(RunRequest.self) { (request, progress) throws(Complaint) in try device.run(request, progress: progress) }
         add(InspectRequest.self) { (request, _) throws(Complaint) in try device.inspect(request) }
         add(CheckRequest.self) { (request, progress) throws(Complaint) in
             try device.check(request, progress: progress)

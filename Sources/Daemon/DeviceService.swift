@@ -260,7 +260,7 @@ final class DeviceService: ServedDevice {
         return identifiers
     }
 
-    private func report(_ progress: DeviceProgress, _ activity: String, to report: ProgressReport) -> Bool {
+    func report(_ progress: DeviceProgress, _ activity: String, to report: ProgressReport) -> Bool {
         !operations.isEnding && report(WorkProgress(activity: activity, progress))
     }
 }

@@ -32,6 +32,7 @@ final class Mounts: Sendable {
             ended: { mount in
                 log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
                 events.note(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
+                Homes.remove(mount.mountPoint, besides: privateDirectory)
                 waiting.end(mount.mountPoint)
             },
             refused: { events.note(Event($0)) },

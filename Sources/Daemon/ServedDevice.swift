@@ -24,6 +24,7 @@ public protocol ServedDevice: Sendable {
 
     func mount(_ request: MountRequest) throws(Complaint) -> Mount
     func unmount(_ request: UnmountRequest) throws(Complaint)
+    func run(_ request: RunRequest, progress: @escaping ProgressReport) throws(Complaint) -> RunnableApp
     /// Calls back when the mount has ended; at once when there is none.
     func whenMountEnds(_ mountPoint: String, _ body: @escaping @Sendable () -> Void)
 

@@ -51,43 +51,51 @@ struct BundleSource: Sendable {
         to container: borrowing Descriptor, progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
         try container.makeDirectory(name, mode: S_IRWXU)
-        let target = try container.openDirectory(name)
-        for entry in tree.entries {
+        let target = SharedDescriptor(try container.openDirectory(name))
+        for entry in tree.entries where entry.status.kind != .file {
             guard let name = entry.path.last else { continue }
-            let parent = try target.openDirectory(at: entry.path.dropLast())
-            switch entry.status.kind {
-            case .directory:
+            let parent = try target.descriptor.openDirectory(at: entry.path.dropLast())
+            if entry.status.kind == .directory {
                 try parent.makeDirectory(name, mode: S_IRWXU)
-            case .symbolicLink:
+            } else {
                 try parent.makeSymbolicLink(name, target: entry.target)
-            default:
-                let from = try tree.root.descriptor.openDirectory(at: entry.path.dropLast())
-                guard try BundleSource.copyFile(entry, name, from: from, to: parent, progress: progress) else {
-                    return false
-                }
             }
         }
+        // The longest first, so that no thread is left with one at the end.
+        let files = tree.entries.filter { $0.status.kind == .file }.sorted { $0.status.size > $1.status.size }
+        let finished = try ParallelWork.run(files.count, tool: {}, progress: progress) {
+            [tree] (_, number, meter) throws(SystemError) in
+            let directory = files[number].path.dropLast()
+            try BundleSource.copyFile(
+                files[number], from: tree.root.descriptor.openDirectory(at: directory),
+                to: target.descriptor.openDirectory(at: directory), meter)
+        }
+        guard finished else { return false }
         // The deepest first: a mode or a time set too early would be in the way, or be changed again.
         for entry in tree.entries.reversed() where entry.status.kind == .directory {
             guard let name = entry.path.last else { continue }
-            try BundleSource.finish(name, in: target.openDirectory(at: entry.path.dropLast()), like: entry.status)
+            try BundleSource.finish(
+                name, in: target.descriptor.openDirectory(at: entry.path.dropLast()), like: entry.status)
         }
         try BundleSource.finish(name, in: container, like: tree.root.descriptor.status())
         return true
     }
 
     private static func copyFile(
-        _ entry: Entry, _ name: FileName, from source: borrowing Descriptor, to target: borrowing Descriptor,
-        progress: (Int64) -> Bool
-    ) throws(SystemError) -> Bool {
+        _ entry: Entry, from source: borrowing Descriptor, to target: borrowing Descriptor, _ meter: WorkMeter
+    ) throws(SystemError) {
+        guard let name = entry.path.last else { return }
         let input = try source.open(name, flags: O_RDONLY | O_NONBLOCK)
         // It was a file when it was looked at.
         guard try input.status().kind == .file else { throw .invalid }
         let output = try target.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
-        guard try output.copyContent(of: input, progress: progress) else { return false }
+        let finished = try output.copyContent(of: input) { count in
+            meter.add(count)
+            return !meter.isCancelled
+        }
+        guard finished else { return }
         try output.changeMode(entry.status.permissions & 0o777 | S_IRUSR)
         try output.changeTimes(access: entry.status.modificationTime, modification: entry.status.modificationTime)
-        return true
     }
 
     private static func finish(

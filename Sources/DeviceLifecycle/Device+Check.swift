@@ -1,6 +1,7 @@
 // Looking at every file of a device: its header, its length, and each of its blocks.
 
 public import BackingStore
+import BundleSeal
 import Platform
 public import SandboxModel
 
@@ -46,6 +47,16 @@ extension Device {
             total += (try? container.contentSize()) ?? 0
         }
         var looked: Int64 = 0
+        let follow: (Int64) -> Bool = { count in
+            looked += count
+            return progress(DeviceProgress(unit: .bytes, completed: min(looked, total), total: total))
+        }
+        for app in apps {
+            // Not by optional chaining: the compiler (Swift 6.3.1) then never closes the container's descriptor.
+            guard let container = try? directory.container(.bundle, app.bundle) else { continue }
+            total += (try? container.openDirectory(app.bundleName).contentSize()) ?? 0
+        }
+        for app in apps { try checkBundle(of: app, into: &check, follow) }
         for place in places {
             let container: Descriptor
             do throws(SystemError) {
@@ -60,13 +71,43 @@ extension Device {
             }
             let isPrivileged = ContainerOwner.current.user == 0
             var walk = ContainerCheck(name: place.name, context: context, isPrivileged: isPrivileged)
-            let finished = walk.run(container, openFile: openFile, into: &check) { count in
-                looked += count
-                return progress(DeviceProgress(unit: .bytes, completed: min(looked, total), total: total))
+            guard walk.run(container, openFile: openFile, into: &check, progress: follow) else {
+                throw Device.incomplete
             }
-            guard finished else { throw Complaint(.unexpected, "cancelled; the check is not complete") }
         }
         return check
+    }
+
+    private static let incomplete = Complaint(.unexpected, "cancelled; the check is not complete")
+
+    /// Reads every file of a bundle.
+    private func checkBundle(
+        of app: InstalledApp, into check: inout DeviceCheck, _ progress: (Int64) -> Bool
+    ) throws(Complaint) {
+        let name = app.identifier.text
+        do throws(Complaint) {
+            let bundle = try sealedBundle(of: app)
+            let tree = try Complaint.wrap("cannot look at it") { () throws(SystemError) in
+                try BundleTree(of: bundle.root)
+            }
+            var comparison = BundleComparison(bundle, tree, readingAll: true)
+            let finished = try Complaint.wrap("cannot read it") { () throws(SystemError) in
+                try comparison.read(context, progress)
+            }
+            guard finished else { throw Complaint.cancelled }
+            check.files += comparison.count
+            for path in comparison.breaks.sorted() {
+                check.problems.append(
+                    DeviceCheck.Problem(
+                        container: name, path: "\(app.bundleName.text)/\(path)", message: "is not what was installed"))
+            }
+        } catch {
+            if error == .cancelled { throw Device.incomplete }
+            // It may have been uninstalled meanwhile.
+            guard apps.contains(where: { $0.bundle == app.bundle }) else { return }
+            check.problems.append(
+                DeviceCheck.Problem(container: name, path: app.bundleName.text, message: error.message))
+        }
     }
 
     private struct CheckedContainer: Equatable {

@@ -57,6 +57,10 @@ public enum HostPath {
         try systemCall { unsafe Glibc.rename(path, newPath) }
     }
 
+    public static func removeDirectory(_ path: String) throws(SystemError) {
+        try systemCall { unsafe rmdir(path) }
+    }
+
     public static func removeFile(_ path: String) throws(SystemError) {
         try systemCall { unsafe unlink(path) }
     }

@@ -23,8 +23,9 @@ public enum ParallelWork {
         let shared = Shared()
         let ended = Semaphore()
         let threads = min(count, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        var started: [HostThread] = []
         for _ in 0..<threads {
-            let thread = try HostThread(name: "work") {
+            let body: @Sendable () -> Void = {
                 let tool = tool()
                 while !meter.isCancelled {
                     let item = shared.next.wrappingAdd(1, ordering: .relaxed).oldValue
@@ -38,10 +39,16 @@ public enum ParallelWork {
                 }
                 ended.signal()
             }
-            thread.detach()
+            do throws(SystemError) {
+                started.append(try HostThread(name: "work", body))
+            } catch {
+                // Fewer will do, but not none.
+                guard started.isEmpty else { break }
+                throw error
+            }
         }
         var isWanted = true
-        for _ in 0..<threads {
+        for _ in started {
             while !ended.wait(milliseconds: 50) {
                 if isWanted, !progress(meter.take()) {
                     isWanted = false
@@ -49,6 +56,8 @@ public enum ParallelWork {
                 }
             }
         }
+        // Nothing that the items held is held any more when this returns.
+        for thread in started { thread.join() }
         if let error = shared.failure.withLock({ $0 }) { throw error }
         return isWanted && progress(meter.take())
     }

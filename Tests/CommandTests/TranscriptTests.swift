@@ -3,7 +3,7 @@
 import Testing
 
 @Suite struct TranscriptTests {
-    @Test(arguments: ["help", "usage", "devices", "apps", "passcode", "lock", "mounts", "names"])
+    @Test(arguments: ["help", "usage", "devices", "apps", "passcode", "lock", "mounts", "names", "seal"])
     func `the session reads as it did`(name: String) async throws {
         try await Sandbox.run { sandbox in
             try Transcript(name).play(in: sandbox)

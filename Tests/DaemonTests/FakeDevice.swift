@@ -62,6 +62,10 @@ final class FakeDevice: ServedDevice {
     func reset(_ request: ResetRequest, progress: @escaping ProgressReport) throws(Complaint) {}
     func entitle(_ request: EntitleRequest) throws(Complaint) -> App { FakeDevice.app }
 
+    func run(_ request: RunRequest, progress: @escaping ProgressReport) throws(Complaint) -> RunnableApp {
+        RunnableApp(mountPoint: "/mnt", isMountedToRun: false, executable: nil)
+    }
+
     func deliver(_ request: DeliverRequest, progress: @escaping ProgressReport) throws(Complaint) -> [String] {
         request.files
     }

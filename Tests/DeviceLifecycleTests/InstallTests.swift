@@ -23,8 +23,9 @@ import Testing
         #expect(app.groups.map(\.identifier.text) == ["group.a", "group.b"])
         #expect(
             scratch.containers.filter { !$0.contains("Notes.app/") } == [
-                "Bundle", "Bundle/Application", "Bundle/Application/UUID", "Bundle/Application/UUID/Notes.app", "Data",
-                "Data/Application", "Data/Application/UUID",
+                "Bundle", "Bundle/Application", "Bundle/Application/UUID", "Bundle/Application/UUID/Digests",
+                "Bundle/Application/UUID/HashTrees", "Bundle/Application/UUID/Notes.app", "Data", "Data/Application",
+                "Data/Application/UUID",
                 "Data/Application/UUID/.com.apple.mobile_container_manager.metadata.plist",
                 "Data/Application/UUID/Documents", "Data/Application/UUID/Library",
                 "Data/Application/UUID/Library/Caches", "Data/Application/UUID/Library/Preferences",
@@ -32,7 +33,7 @@ import Testing
                 "Shared/AppGroup/UUID", "Shared/AppGroup/UUID",
             ])
         let bundle = try device.backingPath(of: app.identifier, .app)
-        try shell("diff -r '\(sampleApp)' '\(bundle)'")
+        try shell("diff -r --exclude _CodeSignature '\(sampleApp)' '\(bundle)'")
         #expect(try device.directory.apps() == [app])
         #expect(device.apps == [app])
     }
@@ -207,7 +208,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...10)
+    @Test(arguments: 1...11)
     func `killed at any step, the app is installed or it is not there`(step: Int) async throws {
         do { try scratch.makeDevice().shutDown() }
         let path = scratch.path
@@ -220,14 +221,14 @@ import Testing
         withExtendedLifetime(path) {}
         let after = try scratch.boot()
         #expect(after.session.start == .afterKill)
-        if step < 10 {
+        if step < 11 {
             #expect(after.apps == [])
             #expect(scratch.containers == emptyDevice, "left over: \(scratch.containers)")
             _ = try after.install(sampleApp, groups: [id("group.a")])
         } else {
             #expect(after.apps.map(\.identifier.text) == ["com.example.Notes"])
             #expect(scratch.containers.contains("Data/Application/UUID/tmp"))
-            try shell("diff -r '\(sampleApp)' '\(after.backingPath(of: id("com.example.Notes"), .app))'")
+            try shell("diff -r --exclude _CodeSignature '\(sampleApp)' '\(after.backingPath(of: id("com.example.Notes"), .app))'")
         }
     }
 
@@ -238,8 +239,8 @@ import Testing
         _ = try device.install(sampleApp, groups: [id("group.a")], iCloud: [id("iCloud.a")])
         #expect(
             reached.withLock { $0 } == [
-                .stagedBundle, .stagedData, .stagedShared, .synchronized, .movedOne, .movedOne, .movedOne, .movedOne,
-                .moved, .registered,
+                .stagedBundle, .sealedBundle, .stagedData, .stagedShared, .synchronized, .movedOne, .movedOne,
+                .movedOne, .movedOne, .moved, .registered,
             ])
     }
 

@@ -120,3 +120,9 @@ long platform_getxattr(const char *path, const char *name, void *value, size_t s
 int platform_setxattr(const char *path, const char *name, const void *value, size_t size, int flags, int follow);
 int platform_removexattr(const char *path, const char *name, int follow);
 long platform_listxattr(const char *path, char *list, size_t size, int follow);
+
+/// Starts a program that is looked for in PATH, with `directory` as its working directory, standard descriptors of this
+/// process (or /dev/null, in a session of its own), and no other. Answers 0 or an error number, as posix_spawnp does.
+int platform_spawn_in(
+    int *process, const char *file, char *const arguments[], char *const environment[], const char *directory,
+    int detached);

@@ -1,0 +1,38 @@
+// The directories that apps are mounted at for as long as something runs in them.
+
+import ContainerMount
+import Glibc
+import Platform
+import SandboxModel
+
+/// Named as the apps' data containers are, as on iOS, so that no app can rely on its home's path.
+enum Homes {
+    /// - Parameter neighbour: a path in the runtime directory.
+    static func path(of container: String, besides neighbour: String) -> String {
+        "\(directory(besides: neighbour))/\(container)"
+    }
+
+    private static func directory(besides neighbour: String) -> String {
+        let runtime = neighbour[..<(neighbour.lastIndex(of: "/") ?? neighbour.startIndex)]
+        return "\(runtime)/\(MountTable.homesDirectory)"
+    }
+
+    static func make(_ path: String) throws(Complaint) {
+        let parent = String(path[..<path.lastIndex(of: "/")!])
+        try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
+            for directory in [parent, path] {
+                do throws(SystemError) {
+                    try HostPath.makeDirectory(directory, mode: S_IRWXU)
+                } catch {
+                    guard error == .exists else { throw error }
+                }
+            }
+        }
+    }
+
+    /// Takes a mount point away that was made here; any other is its maker's.
+    static func remove(_ mountPoint: String, besides neighbour: String) {
+        guard mountPoint.hasPrefix(directory(besides: neighbour) + "/") else { return }
+        try? HostPath.removeDirectory(mountPoint)
+    }
+}
