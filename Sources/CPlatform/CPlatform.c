@@ -312,7 +312,7 @@ int platform_spawn_in(
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_addchdir_np(&actions, directory);
-    short flags = POSIX_SPAWN_SETSIGDEF;
+    short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
     if (detached) {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
@@ -321,10 +321,13 @@ int platform_spawn_in(
     }
     posix_spawn_file_actions_addclosefrom_np(&actions, 3);
     // The one signal that this program ignores for itself; what its caller ignores stays ignored.
-    sigset_t pipe;
+    sigset_t pipe, none;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes, &pipe);
+    // The threads of Swift's runtime block every signal.
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, flags);
     int error = posix_spawnp(process, file, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);

@@ -51,7 +51,7 @@ struct BundleIntake {
             let source = try BundleSource.open(path)
             name = source.name
             try BundleIntake.requireAbsence(of: source.information, isInstalled)
-            try BundleIntake.inspect(source.root, source.name, path, demands)
+            try BundleIntake.inspect(source, demands, progress)
             try BundleIntake.copy(source, to: self.container.descriptor, progress)
         }
         let (directory, name) = (self.container, name)
@@ -70,14 +70,25 @@ struct BundleIntake {
     }
 
     private static func inspect(
-        _ root: SharedDescriptor, _ name: FileName, _ path: String, _ demands: SealDemands
+        _ source: BundleSource, _ demands: SealDemands, _ progress: (DeviceProgress) -> Bool
     ) throws(Complaint) {
-        let isSigned = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
-            try SealVerification.isSigned(root.descriptor)
+        let isSigned = try Complaint.wrap("cannot look at \(source.path)") { () throws(SystemError) in
+            try SealVerification.isSigned(source.root.descriptor)
         }
-        guard isSigned else { return try requireNoSignature(name, demands) }
-        let verification = try SealVerification(of: root, name: name, trust: demands.trust)
-        try requireWhole(verification.report, name)
+        guard isSigned else { return try requireNoSignature(source.name, demands) }
+        var verification = try SealVerification(of: source.root, name: source.name, trust: demands.trust)
+        guard !verification.report.isValid else { return }
+        // It is refused in any case; what is read is for naming the path that comes first.
+        let total = verification.bytes
+        var done: Int64 = 0
+        let finished = try Complaint.wrap("cannot read \(source.path)") { () throws(SystemError) in
+            try verification.finish { count in
+                done += count
+                return progress(DeviceProgress(unit: .bytes, completed: min(done, total), total: total))
+            }
+        }
+        guard finished else { throw Complaint.cancelled }
+        try requireWhole(verification.report, source.name)
     }
 
     private static func requireNoSignature(_ name: FileName, _ demands: SealDemands) throws(Complaint) {

@@ -18,6 +18,18 @@ public enum ProcessSettings {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     }
 
+    /// Ends this process by a signal, so that whoever waits for it sees the end that another process has met. Returns
+    /// when the signal ends no process.
+    public static func end(by number: Int32) {
+        forbidDumps()
+        signal(number, SIG_DFL)
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, number)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(number)
+    }
+
     /// Keeps the standard descriptors from meaning files that are opened later: one that is closed is opened so that
     /// what it is for fails.
     public static func occupyStandardDescriptors() {

@@ -40,10 +40,7 @@ struct Run: AsyncParsableCommand {
         switch end {
         case .exited(let status): throw ExitCode(status)
         case .killed(let number):
-            // Whoever waits for this command is to see what the one that ran has met.
-            signal(number, SIG_DFL)
-            ProcessSettings.forbidDumps()
-            raise(number)
+            ProcessSettings.end(by: number)
             throw ExitCode(128 + number)
         }
     }
