@@ -133,7 +133,8 @@ let package = Package(
         tests(
             "DeviceLifecycleTests",
             of: [
-                "BackingStore", "BundleSeal", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel", "TestSupport",
+                "BackingStore", "BundleSeal", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel",
+                "TestSupport",
             ]),
     ]
 )

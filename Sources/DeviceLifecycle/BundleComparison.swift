@@ -48,8 +48,8 @@ struct BundleComparison {
     ) throws(SystemError) -> Bool {
         let found = Breaks()
         let (bundle, doubtful) = (self.bundle, self.doubtful.sorted { $0.status.size > $1.status.size })
-        let finished = try ParallelWork.run(doubtful.count, tool: {}, progress: progress) {
-            (_, number, meter) throws(SystemError) in
+        let finished = try ParallelWork.run(doubtful.count, progress: progress) {
+            (number, meter) throws(SystemError) in
             let index = doubtful[number].index
             if try !bundle.isRight(index, context, meter) {
                 found.paths.withLock { $0.append(bundle.digests.entries[index].path.text) }

@@ -63,8 +63,8 @@ struct BundleSource: Sendable {
         }
         // The longest first, so that no thread is left with one at the end.
         let files = tree.entries.filter { $0.status.kind == .file }.sorted { $0.status.size > $1.status.size }
-        let finished = try ParallelWork.run(files.count, tool: {}, progress: progress) {
-            [tree] (_, number, meter) throws(SystemError) in
+        let finished = try ParallelWork.run(files.count, progress: progress) {
+            [tree] (number, meter) throws(SystemError) in
             let directory = files[number].path.dropLast()
             try BundleSource.copyFile(
                 files[number], from: tree.root.descriptor.openDirectory(at: directory),

@@ -62,6 +62,17 @@ public enum ParallelWork {
         return isWanted && progress(meter.take())
     }
 
+    /// As ``run(_:tool:progress:_:)``, for work that needs nothing of its own in each thread.
+    public static func run(
+        _ count: Int, progress: (Int64) -> Bool,
+        _ body: @escaping @Sendable (Int, WorkMeter) throws(SystemError) -> Void
+    ) throws(SystemError) -> Bool {
+        let withoutTool: @Sendable (Void, Int, WorkMeter) throws(SystemError) -> Void = {
+            (_, item, meter) throws(SystemError) in try body(item, meter)
+        }
+        return try run(count, tool: {}, progress: progress, withoutTool)
+    }
+
     private final class Shared: Sendable {
         let next = Atomic(0)
         let failure = Mutex<SystemError?>(nil)

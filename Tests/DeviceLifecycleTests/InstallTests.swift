@@ -228,7 +228,8 @@ import Testing
         } else {
             #expect(after.apps.map(\.identifier.text) == ["com.example.Notes"])
             #expect(scratch.containers.contains("Data/Application/UUID/tmp"))
-            try shell("diff -r --exclude _CodeSignature '\(sampleApp)' '\(after.backingPath(of: id("com.example.Notes"), .app))'")
+            let app = id("com.example.Notes")
+            try shell("diff -r --exclude _CodeSignature '\(sampleApp)' '\(after.backingPath(of: app, .app))'")
         }
     }
 
