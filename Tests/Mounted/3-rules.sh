@@ -10,7 +10,7 @@ ok    open $bundle/Info.plist r
 ok    read $bundle/Samples/Welcome.txt 'Welcome to Notes.'
 ok    readlink $bundle/FirstNote.txt Samples/Welcome.txt
 ok    read $bundle/FirstNote.txt 'Welcome to Notes.'
-ok    list $bundle FirstNote.txt Info.plist Notes Samples en.lproj
+ok    list $bundle FirstNote.txt Info.plist Notes Samples _CodeSignature en.lproj
 ok    owner $bundle/Info.plist $(owner)
 ok    owner $bundle $(owner)
 ok    access $bundle/Info.plist w
