@@ -39,6 +39,9 @@ public final class DeviceDirectory: Sendable {
         static let olderEvents: FileName = "Events.1.jsonl"
     }
 
+    /// The file without which a directory is no device.
+    public static let recordName = Name.record
+
     init(path: String, root: consuming Descriptor, record: DeviceRecord) {
         self.path = path
         self.root = root

@@ -79,6 +79,8 @@ final class EventLog: Sendable {
         if let file = state.file, let status = try? file.descriptor.status(), status.linkCount == 1 {
             return (file, status)
         }
+        // A device that is being removed is not to get a file that whoever removes it does not know of.
+        guard try directory.exists(DeviceDirectory.recordName) else { throw .noEntry }
         let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.open(EventRecord.newer, flags: flags, mode: 0o600)
         let status = try file.status()

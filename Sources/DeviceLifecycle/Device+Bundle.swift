@@ -31,10 +31,17 @@ extension Device {
     /// - Throws: ``Complaint`` of kind `damaged`.
     public func sealedBundle(of app: InstalledApp) throws(Complaint) -> SealedBundle {
         let key = try bundleKey(of: app.bundle)
-        let bundle = try Complaint.wrap("cannot open the bundle of \(app.identifier)") {
-            () throws(SystemError) -> SealedBundle? in
-            try SealedBundle(
+        let bundle: SealedBundle?
+        do throws(SystemError) {
+            bundle = try SealedBundle(
                 in: try directory.container(.bundle, app.bundle), name: app.bundleName, key: key)
+        } catch {
+            guard error == .noEntry || error == .notDirectory else {
+                throw Complaint(error, doing: "cannot open the bundle of \(app.identifier)")
+            }
+            throw Complaint(
+                .damaged,
+                "\(directory.path) lacks the bundle of \(app.identifier); restore it from a copy of the device")
         }
         guard let bundle else {
             throw Complaint(

@@ -15,6 +15,7 @@ import Testing
     init() throws {
         device = files.temporaryDirectory.appending(path: "events-\(UUID().uuidString)").path
         try files.createDirectory(atPath: device, withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: device + "/Device.json"))
     }
 
     deinit {
@@ -137,5 +138,11 @@ import Testing
         log.note(Event(.locked, path: "two"))
         try files.moveItem(atPath: device + "-moved", toPath: device)
         #expect(try paths() == ["one", "two"])
+    }
+
+    @Test func `a device that is being removed gets no file any more`() throws {
+        try files.removeItem(atPath: device + "/Device.json")
+        EventLog(device: device).note(Event(.locked))
+        #expect(try files.contentsOfDirectory(atPath: device) == [])
     }
 }
