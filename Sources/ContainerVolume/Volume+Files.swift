@@ -171,7 +171,8 @@ extension Volume {
     func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
         let place = try place(of: node)
         return try onHost { () throws(SystemError) in
-            if node.zone == .bundle { return (SharedDescriptor(try place.open(flags: O_RDONLY)), false) }
+            // Not blocking: a fifo may have been put into the place of a bundle's file.
+            if node.zone == .bundle { return (SharedDescriptor(try place.open(flags: O_RDONLY | O_NONBLOCK)), false) }
             do throws(SystemError) {
                 return (SharedDescriptor(try place.open(flags: O_RDWR)), true)
             } catch {
