@@ -42,7 +42,8 @@ extension BundleDigests {
             switch entry.status.kind {
             case .directory: content = .directory
             case .symbolicLink: content = .symbolicLink(target: entry.target)
-            default:
+            case .fifo, .socket, .device: throw .invalid
+            case .file:
                 content = .file(
                     File(
                         size: entry.status.size, treeOffset: trees.files[file].offset, digest: digests[file],

@@ -89,9 +89,10 @@ struct ResourceExamination {
     private mutating func examine(_ entry: BundleTree.Entry, _ path: String, _ resource: SealedResource) {
         switch (resource, entry.status.kind) {
         case (.symbolicLink(let target), .symbolicLink) where Array(target.utf8) == entry.target: return
-        case (.file(_, let sha256?), .file):
+        // Only a code directory may hold digests that are cut short.
+        case (.file(_, let sha256?), .file) where sha256.count == HashFunction.sha256.length:
             check(entry, .sha256, sha256)
-        case (.file(let sha1?, nil), .file):
+        case (.file(let sha1?, nil), .file) where sha1.count == HashFunction.sha1.length:
             check(entry, .sha1, sha1)
         default:
             breaks.append(SealBreak(.changed, path))
