@@ -42,6 +42,11 @@ def read(directory):
     return elapsed("cat", *sorted(directory.glob("large-*")))
 
 
+def read_cold(directory):
+    pathlib.Path("/proc/sys/vm/drop_caches").write_text("1\n")
+    return read(directory)
+
+
 def install(binary, device, app):
     taken = elapsed(binary, "install", device, app)
     run(binary, "uninstall", device, APP)
@@ -80,7 +85,10 @@ def measure(options, work, binary):
             run(binary, "install", device, app)
             run(binary, "mount", device, APP, home)
             bundle = home / "Notes.app"
-            rows["cold"].append(size / read(bundle) / rate)
+            # The first time counts what a virtual machine takes to give memory that it never gave before.
+            read(bundle)
+            if os.geteuid() == 0:
+                rows["cold"].append(size / statistics.median(read_cold(bundle) for _ in range(3)) / rate)
             backing = pathlib.Path(run(binary, "path", device, APP, "app", "--backing").strip())
             warm = statistics.median(read(bundle) for _ in range(3))
             rows["warm"].append(statistics.median(read(backing) for _ in range(3)) / warm)
@@ -98,7 +106,7 @@ def tell(rows, size, many):
     told = [
         ("verify", 0.8, "speed, to SHA-256 on all processors"),
         ("install", 0.8, "speed, to cp -r and then SHA-256 twice on all processors"),
-        ("cold", 0.6, "speed of first reads, to SHA-256 on one processor"),
+        ("cold", 0.6, "speed of reads that verify, to SHA-256 on one processor"),
         ("warm", 0.9, "speed of further reads, to those of the backing copy"),
         ("many", 2.2, f"time of {many} files, to that of half as many; at most"),
     ]
@@ -106,6 +114,9 @@ def tell(rows, size, many):
     print(f"a bundle of {size // MIB} MiB in {FILES} files")
     print(f"{'work':<10}{'median':>8}{'goal':>7}  verdict  what")
     for name, goal, what in told:
+        if not rows[name]:
+            print(f"{name:<10}  left out: root is needed to drop the kernel's caches")
+            continue
         median = statistics.median(rows[name])
         reached = median <= goal if name == "many" else median >= goal
         bad = bad or not reached
