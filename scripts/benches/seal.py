@@ -62,7 +62,7 @@ def measure(options, work, binary):
     device, home = memory / "device", memory / "home"
     try:
         progress("making apps")
-        app, half, whole = work / "Notes.app", work / "half" / "Notes.app", work / "whole" / "Notes.app"
+        app, half, whole = (memory / name / "Notes.app" for name in ("app", "half", "whole"))
         make_app(app, size)
         make_many(half, many // 2)
         make_many(whole, many)
