@@ -21,12 +21,14 @@ public struct App: Codable, Hashable, Sendable {
     public var owner: UInt32
     /// Where the app is mounted now, or null.
     public var mountPoint: String?
+    /// Whether it is running now.
+    public var running: Bool
     /// What there is to know of how it was installed; in the answer to an installation only.
     public var notices: [String]?
 
     public init(
         identifier: String, name: String, bundle: String, version: String?, container: String, groups: [String],
-        iCloud: [String], owner: UInt32, mountPoint: String?
+        iCloud: [String], owner: UInt32, mountPoint: String?, running: Bool = false
     ) {
         self.identifier = identifier
         self.name = name
@@ -37,10 +39,11 @@ public struct App: Codable, Hashable, Sendable {
         self.iCloud = iCloud
         self.owner = owner
         self.mountPoint = mountPoint
+        self.running = running
     }
 
     private enum CodingKeys: CodingKey {
-        case identifier, name, bundle, version, container, groups, iCloud, owner, mountPoint, notices
+        case identifier, name, bundle, version, container, groups, iCloud, owner, mountPoint, running, notices
     }
 
     /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -55,6 +58,7 @@ public struct App: Codable, Hashable, Sendable {
         try container.encode(iCloud, forKey: .iCloud)
         try container.encode(owner, forKey: .owner)
         try container.encode(mountPoint, forKey: .mountPoint)
+        try container.encode(running, forKey: .running)
         try container.encodeIfPresent(notices, forKey: .notices)
     }
 }

@@ -71,7 +71,8 @@ struct ControlConnection: ~Copyable {
     }
 
     /// Reads the body and hands over each line of it, without its end.
-    mutating func lines(of body: Body, _ handle: ([UInt8]) throws(DeviceError) -> Void) async throws(DeviceError) {
+    /// - Parameter handle: answers whether to read on.
+    mutating func lines(of body: Body, _ handle: ([UInt8]) throws(DeviceError) -> Bool) async throws(DeviceError) {
         var line: [UInt8] = []
         var chunked = false
         var remaining = 0
@@ -91,7 +92,7 @@ struct ControlConnection: ~Copyable {
                 remaining -= piece.count
                 for byte in piece {
                     if byte == UInt8(ascii: "\n") {
-                        try handle(line)
+                        guard try handle(line) else { return }
                         line.removeAll(keepingCapacity: true)
                     } else {
                         line.append(byte)
@@ -101,7 +102,7 @@ struct ControlConnection: ~Copyable {
             if !chunked { break }
             _ = try await self.line()
         }
-        if !line.isEmpty { try handle(line) }
+        if !line.isEmpty { _ = try handle(line) }
     }
 
     // MARK: Bytes

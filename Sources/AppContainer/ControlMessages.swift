@@ -21,6 +21,8 @@ extension ControlRequest {
 
 public enum ControlPath {
     public static let root = "/v1/"
+    /// A query that is answered with the events, one a line, as they come; below ``root``.
+    public static let followedEvents = "events/follow"
     /// Bytes that the body of a request may have.
     public static let largestBody = 1 << 20
 }
@@ -121,7 +123,7 @@ public struct PasscodeRequest: ControlRequest {
     }
 }
 
-/// Installs a `.app` directory or an `.ipa`.
+/// Installs a `.app` directory or an `.ipa`, or updates the app that is installed.
 public struct InstallRequest: ControlRequest {
     public typealias Reply = App
     public static let path = "install"
@@ -130,17 +132,20 @@ public struct InstallRequest: ControlRequest {
     public var app: String
     public var groups: [String]?
     public var iCloud: [String]?
-    /// The user and group that the containers belong to; the daemon's own when null.
+    /// The user and group that the containers belong to; the daemon's own when null, and at an update those that they
+    /// belong to already.
     public var owner: UInt32?
     public var ownerGroup: UInt32?
     /// Whether an app without a signature is refused; the device signs it when false or null.
     public var requireSigned: Bool?
     /// Certificates as PEM text, of which one has to be the signer's or lead to it. Any signer will do when null.
     public var trust: String?
+    /// Whether an installed app that is running is ended to be updated; its update is refused when false or null.
+    public var terminate: Bool?
 
     public init(
         app: String, groups: [String] = [], iCloud: [String] = [], owner: UInt32? = nil, ownerGroup: UInt32? = nil,
-        requireSigned: Bool = false, trust: String? = nil
+        requireSigned: Bool = false, trust: String? = nil, terminate: Bool = false
     ) {
         self.app = app
         self.groups = groups
@@ -149,6 +154,7 @@ public struct InstallRequest: ControlRequest {
         self.ownerGroup = ownerGroup
         self.requireSigned = requireSigned
         self.trust = trust
+        self.terminate = terminate
     }
 
     public init(from decoder: any Decoder) throws {
@@ -160,6 +166,7 @@ public struct InstallRequest: ControlRequest {
         ownerGroup = try container.account(forKey: .ownerGroup)
         requireSigned = try container.decodeIfPresent(Bool.self, forKey: .requireSigned)
         trust = try container.decodeIfPresent(String.self, forKey: .trust)
+        terminate = try container.decodeIfPresent(Bool.self, forKey: .terminate)
     }
 }
 
@@ -238,30 +245,21 @@ public struct MountRequest: ControlRequest {
     public var mountPoint: String
     public var allowOther: Bool?
     public var readOnly: Bool?
+    /// Whether the app is marked running for as long as it is mounted. False when null.
+    public var running: Bool?
+    /// Whether only `Documents` is shown, as file sharing does. False when null.
+    public var documents: Bool?
 
-    public init(app: String, mountPoint: String, allowOther: Bool = false, readOnly: Bool = false) {
+    public init(
+        app: String, mountPoint: String, allowOther: Bool = false, readOnly: Bool = false, running: Bool = false,
+        documents: Bool = false
+    ) {
         self.app = app
         self.mountPoint = mountPoint
         self.allowOther = allowOther
         self.readOnly = readOnly
-    }
-}
-
-/// Makes an app ready to run: looks whether its bundle still is what was installed, and mounts it where it is not
-/// mounted.
-public struct RunRequest: ControlRequest {
-    public typealias Reply = RunnableApp
-    public static let path = "run"
-    public var app: String
-    /// Read the whole bundle, instead of what looks as if it had been written to. False when null.
-    public var verifyAll: Bool?
-    /// Whether the app is to go on by itself, as `launch` starts it: what is recorded of a refusal. False when null.
-    public var detached: Bool?
-
-    public init(app: String, verifyAll: Bool = false, detached: Bool = false) {
-        self.app = app
-        self.verifyAll = verifyAll
-        self.detached = detached
+        self.running = running
+        self.documents = documents
     }
 }
 

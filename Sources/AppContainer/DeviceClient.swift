@@ -47,6 +47,23 @@ public struct DeviceClient: Sendable {
         try await send(EventsRequest())
     }
 
+    /// Follows the events: hands over what the record holds, the oldest first, and then each event as it comes. Returns
+    /// when the device has been shut down, after its last event.
+    ///
+    /// A reader that is slower than the events come misses some; the event `missed` says how many.
+    /// - Parameter handle: gets each event with the line that it is in the record; answers whether to follow on.
+    public func followEvents(
+        _ handle: (_ event: Event, _ line: String) throws(DeviceError) -> Bool
+    ) async throws(DeviceError) {
+        var connection = try await ControlConnection(to: socket)
+        let (status, body) = try await connection.send(
+            method: "GET", path: ControlPath.root + ControlPath.followedEvents, accept: ControlMedia.lines, body: [])
+        try await connection.lines(of: body) { (line) throws(DeviceError) in
+            guard status == 200 else { throw try DeviceClient.decode(Failure.self, from: line).complaint }
+            return try handle(try DeviceClient.decode(Event.self, from: line), String(decoding: line, as: UTF8.self))
+        }
+    }
+
     public func unlock(passcode: String) async throws(DeviceError) {
         _ = try await send(UnlockRequest(passcode: passcode))
     }
@@ -81,11 +98,18 @@ public struct DeviceClient: Sendable {
     }
 
     /// Mounts an app's home.
+    ///
+    /// - Parameters:
+    ///   - running: mark the app running for as long as it is mounted.
+    ///   - documents: show only `Documents`, of an app that shares its documents.
     public func mount(
-        _ app: String, at mountPoint: String, allowOther: Bool = false, readOnly: Bool = false
+        _ app: String, at mountPoint: String, allowOther: Bool = false, readOnly: Bool = false, running: Bool = false,
+        documents: Bool = false
     ) async throws(DeviceError) -> Mount {
         try await send(
-            MountRequest(app: app, mountPoint: mountPoint, allowOther: allowOther, readOnly: readOnly))
+            MountRequest(
+                app: app, mountPoint: mountPoint, allowOther: allowOther, readOnly: readOnly, running: running,
+                documents: documents))
     }
 
     public func unmount(_ mountPoint: String, lazy: Bool = false) async throws(DeviceError) {
@@ -108,6 +132,16 @@ public struct DeviceClient: Sendable {
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(DeviceError) -> Request.Reply {
         var connection = try await ControlConnection(to: socket)
+        return try await ask(request, over: &connection, progress: progress) { _ in true }
+    }
+
+    /// Sends a request over a connection of its own and reads the answer.
+    ///
+    /// - Parameter goesOn: whether to read on behind the result, up to the end of the answer.
+    func ask<Request: ControlRequest>(
+        _ request: Request, over connection: inout ControlConnection, progress: (@Sendable (WorkProgress) -> Void)?,
+        goesOn: (Request.Reply) -> Bool
+    ) async throws(DeviceError) -> Request.Reply {
         let (status, body) = try await connection.send(
             method: Request.isQuery ? "GET" : "POST", path: ControlPath.root + Request.path,
             accept: progress == nil ? ControlMedia.json : ControlMedia.lines,
@@ -118,12 +152,14 @@ public struct DeviceClient: Sendable {
         try await connection.lines(of: body) { (line) throws(DeviceError) in
             guard status == 200, let progress else {
                 plain += line
-                return
+                return true
             }
             let news = try DeviceClient.decode(WorkLine<Request.Reply>.self, from: line)
             if let complaint = news.complaint { throw complaint }
             if let step = news.progress { progress(step) }
-            if let end = news.result { result = end }
+            guard let end = news.result else { return true }
+            result = end
+            return goesOn(end)
         }
         if status != 200 {
             throw try DeviceClient.decode(Failure.self, from: plain).complaint

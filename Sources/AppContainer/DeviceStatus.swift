@@ -15,12 +15,17 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     public var readable: [String]
     /// The number of apps installed.
     public var apps: Int
+    /// The device's space; null while no daemon counts it.
+    public var space: SpaceStatus?
     public var daemon: DaemonStatus
     public var mounts: [Mount]
+    /// The identifiers of the apps that are running.
+    public var running: [String]
 
     public init(
         state: String, device: String, identifier: String, hasPasscode: Bool, graceRemaining: Double? = nil,
-        readable: [String] = [], apps: Int, daemon: DaemonStatus, mounts: [Mount]
+        readable: [String] = [], apps: Int, space: SpaceStatus? = nil, daemon: DaemonStatus, mounts: [Mount],
+        running: [String] = []
     ) {
         self.state = state
         self.device = device
@@ -29,15 +34,33 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.graceRemaining = graceRemaining
         self.readable = readable
         self.apps = apps
+        self.space = space
         self.daemon = daemon
         self.mounts = mounts
+        self.running = running
     }
 
     private enum CodingKeys: CodingKey {
-        case state, device, identifier, hasPasscode, graceRemaining, readable, apps, daemon, mounts
+        case state, device, identifier, hasPasscode, graceRemaining, readable, apps, daemon, mounts, running
     }
 
-    /// Writes null where there is no grace period, so that a script finds the key in every answer.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        state = try container.decode(String.self, forKey: .state)
+        device = try container.decode(String.self, forKey: .device)
+        identifier = try container.decode(String.self, forKey: .identifier)
+        hasPasscode = try container.decode(Bool.self, forKey: .hasPasscode)
+        graceRemaining = try container.decodeIfPresent(Double.self, forKey: .graceRemaining)
+        readable = try container.decode([String].self, forKey: .readable)
+        apps = try container.decode(Int.self, forKey: .apps)
+        space = try SpaceStatus(ofStatus: decoder)
+        daemon = try container.decode(DaemonStatus.self, forKey: .daemon)
+        mounts = try container.decode([Mount].self, forKey: .mounts)
+        running = try container.decode([String].self, forKey: .running)
+    }
+
+    /// Writes null where there is no grace period, and where nobody counts the space, so that a script finds the keys in
+    /// every answer. The figures of ``space`` are among the keys of the status itself.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(state, forKey: .state)
@@ -47,8 +70,10 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         try container.encode(graceRemaining, forKey: .graceRemaining)
         try container.encode(readable, forKey: .readable)
         try container.encode(apps, forKey: .apps)
+        try SpaceStatus.encode(space, ofStatus: encoder)
         try container.encode(daemon, forKey: .daemon)
         try container.encode(mounts, forKey: .mounts)
+        try container.encode(running, forKey: .running)
     }
 
     /// The state of a device that no daemon serves.
@@ -88,11 +113,14 @@ public struct Mount: Codable, Hashable, Sendable {
     public var mountPoint: String
     public var readOnly: Bool
     public var allowOther: Bool
+    /// Whether only `Documents` is shown.
+    public var documents: Bool
 
-    public init(app: String, mountPoint: String, readOnly: Bool, allowOther: Bool) {
+    public init(app: String, mountPoint: String, readOnly: Bool, allowOther: Bool, documents: Bool = false) {
         self.app = app
         self.mountPoint = mountPoint
         self.readOnly = readOnly
         self.allowOther = allowOther
+        self.documents = documents
     }
 }

@@ -4,15 +4,18 @@
 public struct RunnableApp: Codable, Hashable, Sendable {
     /// Where the app's home is.
     public var mountPoint: String
-    /// Whether it was mounted only to run something in it: whoever runs it last takes the mount away.
+    /// Whether it is mounted only to run something in it: the mount ends with the last lease.
     public var isMountedToRun: Bool
     /// The path of the bundle's main executable; null when its Info.plist names none.
     public var executable: String?
+    /// What the app is marked running by, to be named in further requests.
+    public var lease: UInt64
 
-    public init(mountPoint: String, isMountedToRun: Bool, executable: String?) {
+    public init(mountPoint: String, isMountedToRun: Bool, executable: String?, lease: UInt64) {
         self.mountPoint = mountPoint
         self.isMountedToRun = isMountedToRun
         self.executable = executable
+        self.lease = lease
     }
 
     /// The variables of the environment by which shells and Foundation take the app's home for theirs.

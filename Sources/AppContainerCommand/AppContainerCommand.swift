@@ -33,13 +33,13 @@ struct AppContainerCommand: AsyncParsableCommand {
             name: "Device",
             subcommands: [
                 Create.self, Clone.self, Erase.self, Delete.self, Status.self, Lock.self, Unlock.self, Restart.self,
-                Passcode.self, Shutdown.self, Check.self, Events.self,
+                Passcode.self, Capacity.self, Shutdown.self, Purge.self, Check.self, Events.self, Explain.self,
             ]),
         CommandGroup(
             name: "App",
             subcommands: [
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self, Run.self,
-                Launch.self,
+                Launch.self, Terminate.self,
             ]),
         CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self]),
         CommandGroup(name: "Seal", subcommands: [Identity.self, Seal.self, Verify.self]),

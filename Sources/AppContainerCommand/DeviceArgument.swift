@@ -35,6 +35,15 @@ struct DeviceArgument: ParsableArguments {
     }
 }
 
+extension DeviceArgument {
+    /// Has the device's daemon make an app ready to run; starts the daemon if need be.
+    func run(
+        _ request: RunRequest, progress: @escaping @Sendable (WorkProgress) -> Void
+    ) async throws(Complaint) -> RunLease {
+        try await DaemonLauncher.run(request, on: path(), warn: StandardError.warn, progress: progress)
+    }
+}
+
 /// An app of the device.
 struct AppArgument: ParsableArguments {
     @Argument(help: "The app's bundle identifier, such as com.example.Notes.")

@@ -39,7 +39,7 @@ enum OfflineDevice {
     }
 
     /// Ends the daemon of a device that is about to change as a whole.
-    /// - Throws: ``Complaint`` of kind `inUse` while an app is mounted.
+    /// - Throws: ``Complaint`` of kind `appRunning` while an app is running, `inUse` while one is mounted.
     static func shutDown(_ path: String, toBe change: String) async throws(Complaint) {
         guard let client = await DaemonLauncher.running(path) else {
             return try DaemonLauncher.clearAbandoned(path)
@@ -49,6 +49,11 @@ enum OfflineDevice {
             status = try await client.status()
         } catch {
             throw Complaint(error)
+        }
+        if let app = status.running.first {
+            throw Complaint(
+                .appRunning,
+                "\(app) is running; end it before the device is \(change), with: appcontainer terminate \(path) \(app)")
         }
         if let mount = status.mounts.first {
             throw Complaint(

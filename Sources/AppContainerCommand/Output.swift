@@ -33,11 +33,7 @@ enum Output {
         do throws(SystemError) {
             try Terminal.writeOutput(lines.map { $0 + "\n" }.joined())
         } catch {
-            if error.code == EPIPE {
-                // Whoever reads wants no more, and no complaint about that: the end of every program in a pipeline.
-                signal(SIGPIPE, SIG_DFL)
-                raise(SIGPIPE)
-            }
+            if error.code == EPIPE { Terminal.endUnread() }
             let kind: Complaint.Kind = error == .noSpace ? .noSpace : .unexpected
             throw Complaint(kind, "cannot write the answer to standard output: \(error.message)")
         }

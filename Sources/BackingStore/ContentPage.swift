@@ -98,6 +98,18 @@ final class ContentPage: @unchecked Sendable {
         return Slot(offset: next.offset, length: length)
     }
 
+    /// Says of a hole that bytes for it were refused: a slot with neither nonce nor tag, which opens nothing.
+    func refuse(_ index: Int, length: Int) {
+        let slot = current(index)
+        bytes.zero(slot.offset, count: Slot.size)
+        bytes.store(UInt16(length), at: slot.offset + 28)
+    }
+
+    func isRefused(_ index: Int) -> Bool {
+        let slot = current(index)
+        return slot.length > 0 && bytes.isZero(slot.offset, count: Slot.size - 2)
+    }
+
     /// Makes the older slot the current one.
     func turnBack(_ index: Int) {
         flip(index)

@@ -16,6 +16,7 @@ extension DeviceDirectory {
         to newPath: String, holding lock: DeviceLock, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let place = try DevicePlace.at(newPath)
+        try settleUpdates(holding: lock)
         let total = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
             try root.openDirectory(Name.containers).contentSize()
         }
@@ -32,6 +33,7 @@ extension DeviceDirectory {
                     try DeviceFile(name: name).replace(with: bytes, in: directory)
                 }
                 try directory.makePrivateDirectory(Name.staging)
+                try directory.makePrivateDirectory(Name.trash)
                 try directory.makePrivateDirectory(Name.containers)
                 var copy = TreeCopy(
                     from: try root.openDirectory(Name.containers), to: try directory.openDirectory(Name.containers))

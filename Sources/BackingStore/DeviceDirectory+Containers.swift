@@ -1,5 +1,6 @@
 // Reaching containers and the staging directory by descriptor, and naming them for people.
 
+import Glibc
 public import Platform
 public import SandboxModel
 
@@ -23,39 +24,67 @@ extension DeviceDirectory {
         path + "/" + kind.path.map(\.text).joined(separator: "/") + "/" + uuid.text
     }
 
-    /// Removes what interrupted operations left: all that was being staged, and containers that no app has.
+    /// The directory above all containers.
+    public func containerTree() throws(SystemError) -> SharedDescriptor {
+        SharedDescriptor(try root.openDirectory(Name.containers))
+    }
+
+    /// What the host's filesystem has, as statfs(2) tells.
+    public var hostSpace: SpaceLedger.Figures {
+        // A host that does not say bounds nothing.
+        guard let host = try? root.filesystemStatistics() else {
+            return SpaceLedger.Figures(total: .max, free: .max, available: .max)
+        }
+        let size = Int64(host.f_frsize)
+        return SpaceLedger.Figures(
+            total: Int64(host.f_blocks) * size, free: Int64(host.f_bfree) * size, available: Int64(host.f_bavail) * size
+        )
+    }
+
+    /// Settles what interrupted operations left: an update that was decided on is finished; all else that was being
+    /// staged is removed, and so are containers that no app has.
+    /// - Parameter kept: names in the staging directory that are in use.
     /// - Returns: how many trees were removed.
     @discardableResult
     public func removeLeftovers(
-        holding lock: DeviceLock, progress: (DeviceProgress) -> Bool = { _ in true }
+        holding lock: DeviceLock, keeping kept: Set<FileName> = [], progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> Int {
         // Read first: with a registry that cannot be read nothing is known to be left over.
         let known = Set(try apps().flatMap { $0.containers.map(\.uuid) })
-        return try Complaint.wrap("cannot remove what an interrupted operation left in \(path)") {
-            () throws(SystemError) in
+        let doing = "cannot remove what an interrupted operation left in \(path)"
+        try Complaint.wrap(doing) { () throws(SystemError) in
             // A copy made by a tool that leaves out empty directories is a device as well.
             if try !root.exists(Name.staging) { try root.makePrivateDirectory(Name.staging) }
             try DeviceDirectory.makeContainerDirectories(in: root)
+        }
+        try settleUpdates(holding: lock)
+        return try Complaint.wrap(doing) { () throws(SystemError) in
             let staging = try staging()
             for kind in ContainerKind.allCases {
                 let containers = try containers(kind)
-                let orphans = try containers.names { name in
-                    ContainerUUID(name.text).map { !known.contains($0) } ?? false
-                }
+                let orphans = try containers.names { DeviceDirectory.isOrphan($0, known) }
                 for name in orphans { try containers.rename(name, to: name, in: staging) }
             }
-            return try emptyStaging(progress: progress)
+            return try emptyStaging(keeping: kept, progress: progress)
         }
     }
 
-    /// What ``removeLeftovers(holding:progress:)`` would remove, by path from the device directory.
-    public func leftovers() throws(Complaint) -> [String] {
+    /// Whether a container's directory is no app's. Names that are not the device's own are let alone.
+    private static func isOrphan(_ name: FileName, _ known: Set<ContainerUUID>) -> Bool {
+        if let uuid = ContainerUUID(name.text) { return !known.contains(uuid) }
+        // One that an app has was settled before, or waits for that.
+        return ContainerUpdate(name).map { !known.contains($0.old) && !known.contains($0.new) } ?? false
+    }
+
+    /// What ``removeLeftovers(holding:keeping:progress:)`` would settle, by path from the device directory.
+    /// - Parameter kept: names in the staging directory that are in use.
+    public func leftovers(keeping kept: Set<FileName> = []) throws(Complaint) -> [String] {
         let known = Set(try apps().flatMap { $0.containers.map(\.uuid) })
         return try Complaint.wrap("cannot look for leftovers in \(path)") { () throws(SystemError) in
-            var found = try staging().names { _ in true }.map { "\(Name.staging.text)/\($0.text)" }
+            var found = try staging().names { !kept.contains($0) }.map { "\(Name.staging.text)/\($0.text)" }
             for kind in ContainerKind.allCases {
                 let orphans = try containers(kind).names { name in
-                    ContainerUUID(name.text).map { !known.contains($0) } ?? false
+                    DeviceDirectory.isOrphan(name, known) || ContainerUpdate(name) != nil
                 }
                 found += orphans.map { (kind.path + [$0]).map(\.text).joined(separator: "/") }
             }
@@ -64,12 +93,15 @@ extension DeviceDirectory {
     }
 
     /// Removes all that lies in the staging directory.
+    /// - Parameter kept: names of what is in use.
     @discardableResult
-    public func emptyStaging(progress: (DeviceProgress) -> Bool = { _ in true }) throws(SystemError) -> Int {
+    public func emptyStaging(
+        keeping kept: Set<FileName> = [], progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(SystemError) -> Int {
         let staging = try staging()
         var trees = 0
         var removed: Int64 = 0
-        for name in try staging.names(where: { _ in true }) {
+        for name in try staging.names(where: { !kept.contains($0) }) {
             let finished = try staging.removeTree(name) { count in
                 removed += count
                 return progress(DeviceProgress(unit: .files, completed: removed, total: nil))

@@ -32,6 +32,7 @@ extension DeviceDirectory {
             try Complaint.wrap("cannot create \(place.path)") { () throws(SystemError) in
                 try makeContainerDirectories(in: directory)
                 try directory.makePrivateDirectory(Name.staging)
+                try directory.makePrivateDirectory(Name.trash)
                 for (name, bytes) in files { try DeviceFile(name: name).replace(with: bytes, in: directory) }
             }
         }

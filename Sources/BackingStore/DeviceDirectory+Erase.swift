@@ -44,6 +44,9 @@ extension DeviceDirectory {
             if try root.exists(Name.containers) {
                 try root.rename(Name.containers, to: ContainerUUID().fileName, in: staging)
             }
+            if try root.exists(Name.trash) {
+                try root.rename(Name.trash, to: ContainerUUID().fileName, in: staging)
+            }
             let keys = try root.openDirectory(Name.erasing)
             for name in [Name.keybag, Name.uidKey] where try keys.exists(name) {
                 try keys.rename(name, to: name, in: root)
@@ -107,7 +110,7 @@ extension DeviceDirectory {
     private static func isOwn(_ name: FileName) -> Bool {
         let own = [
             Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.identity, Name.attempts, Name.lock,
-            Name.staging, Name.containers, Name.erasing, Name.events, Name.olderEvents,
+            Name.staging, Name.trash, Name.containers, Name.erasing, Name.events, Name.olderEvents,
         ]
         let text = name.text
         return own.contains(name) || text.hasPrefix("daemon.")

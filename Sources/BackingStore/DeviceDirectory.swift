@@ -5,6 +5,7 @@ public import DataProtection
 import Glibc
 public import Platform
 public import SandboxModel
+import Synchronization
 
 /// A directory of the host that holds a device: its keys, its records, every app and its containers.
 public final class DeviceDirectory: Sendable {
@@ -16,7 +17,7 @@ public final class DeviceDirectory: Sendable {
     public let uuid: String
     /// When the device was created: ISO 8601, in UTC.
     public let created: String
-    public let settings: DeviceSettings
+    private let currentSettings: Mutex<DeviceSettings>
 
     enum Name {
         static let record: FileName = "Device.json"
@@ -29,6 +30,8 @@ public final class DeviceDirectory: Sendable {
         static let attempts: FileName = "Passcode.json"
         static let lock: FileName = "lock"
         static let staging: FileName = "Staging"
+        /// What was purged and is being removed.
+        static let trash: FileName = "Trash"
         static let containers: FileName = "Containers"
         /// Holds the new keys while an erase is under way.
         static let erasing: FileName = "Erasing"
@@ -47,7 +50,16 @@ public final class DeviceDirectory: Sendable {
         self.root = root
         uuid = record.uuid
         created = record.created
-        settings = record.settings
+        currentSettings = Mutex(record.settings)
+    }
+
+    public var settings: DeviceSettings { currentSettings.withLock { $0 } }
+
+    /// Durable when it returns.
+    public func replaceSettings(with settings: DeviceSettings, holding lock: DeviceLock) throws(Complaint) {
+        let record = DeviceRecord(uuid: uuid, created: created, settings: settings)
+        try replace(Name.record, with: try DeviceRecords.encode(record))
+        currentSettings.withLock { $0 = settings }
     }
 
     /// Opens a device without locking it: enough for looking.
@@ -97,9 +109,7 @@ public final class DeviceDirectory: Sendable {
                     + "update appcontainer")
         }
         let record = try DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
-        guard record.settings.lockGrace.map(DeviceSettings.lockGraces.contains) ?? true else {
-            throw DeviceRecords.damaged(file)
-        }
+        guard record.settings.isPossible else { throw DeviceRecords.damaged(file) }
         return record
     }
 
@@ -199,7 +209,8 @@ public final class DeviceDirectory: Sendable {
         let boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
             try HostBoot.identifier()
         }
-        let (record, session) = try sessionRecord().next(bootID: boot, at: .now)
+        let inode = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in try root.status().inode }
+        let (record, session) = try sessionRecord().next(bootID: boot, at: .now, in: inode)
         if session.start == .afterKill {
             // What the killed process wrote is in the host's memory: from here on it survives a power cut as well.
             try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
@@ -211,12 +222,15 @@ public final class DeviceDirectory: Sendable {
     }
 
     /// Records that the session ended well. The caller has closed every file; the host's memory is written out here.
-    public func endSession(holding lock: DeviceLock) throws(Complaint) {
+    /// - Parameter used: bytes of the host that the containers take; nil when that is not known.
+    public func endSession(used: Int64? = nil, holding lock: DeviceLock) throws(Complaint) {
         try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
             try root.synchronizeFilesystem()
         }
         var record = try sessionRecord()
         record.ended = true
+        record.used = used
+        record.usedIn = used == nil ? nil : (try? root.status().inode)
         try replace(Name.sessions, with: try DeviceRecords.encode(record))
     }
 

@@ -23,11 +23,30 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     /// How many seconds the device stays unlocked after it was told to lock; nil for the usual time.
     public var lockGrace: Double?
 
-    public static let lockGraces = 0.0...86_400
+    /// How many bytes the device holds; nil for what the host's filesystem does.
+    public var capacity: Int64?
 
-    public init(keyDerivationCost: Int? = nil, lockGrace: Double? = nil) {
+    /// The marks of ``SpaceMarks`` in percent; nil for the usual ones.
+    public var lowWater: Double?
+    public var highWater: Double?
+
+    public static let lockGraces = 0.0...86_400
+    public static let capacities = Int64(1 << 20)...Int64(1 << 60)
+
+    public init(keyDerivationCost: Int? = nil, lockGrace: Double? = nil, capacity: Int64? = nil) {
         self.keyDerivationCost = keyDerivationCost
         self.lockGrace = lockGrace
+        self.capacity = capacity
+    }
+
+    /// nil where what was chosen makes no sense.
+    public var marks: SpaceMarks? {
+        SpaceMarks(low: lowWater ?? SpaceMarks.usual.low, high: highWater ?? SpaceMarks.usual.high)
+    }
+
+    var isPossible: Bool {
+        lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
+            && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil
     }
 
     /// Ten seconds, as on iOS, where nothing else was chosen.

@@ -25,6 +25,9 @@ public struct DeviceSession: Equatable, Sendable {
     public let powerLost: [UInt32]
     /// When those of both kinds were.
     public let times: [UInt32: SessionHistory.Time]
+    /// Bytes of the host that the containers take, as the session before counted them; nil when it did not end in order
+    /// or the device has been copied here since.
+    public let used: Int64?
 }
 
 /// What Sessions.json holds.
@@ -41,6 +44,10 @@ struct SessionRecord: Codable, Equatable {
     var began: Int64?
     /// When the killed ones and those that lost power were.
     var times: [Span]?
+    /// Bytes of the host that the containers took when the last session ended.
+    var used: Int64?
+    /// The inode of the device's directory then: a copy may take more or less where it is.
+    var usedIn: UInt64?
 
     struct Span: Codable, Equatable {
         var session: UInt32
@@ -50,7 +57,9 @@ struct SessionRecord: Codable, Equatable {
     }
 
     /// The record of the next session, and the session.
-    func next(bootID now: String, at time: HostTime) throws(Complaint) -> (SessionRecord, DeviceSession) {
+    func next(
+        bootID now: String, at time: HostTime, in directory: UInt64
+    ) throws(Complaint) -> (SessionRecord, DeviceSession) {
         guard current < UInt32.max else { throw Complaint(.damaged, "the device has no session number left") }
         var record = self
         var start = SessionStart.clean
@@ -69,9 +78,11 @@ struct SessionRecord: Codable, Equatable {
         record.bootID = now
         record.began = time.nanoseconds
         record.ended = false
+        record.used = nil
+        record.usedIn = nil
         let session = DeviceSession(
             number: record.current, start: start, killed: record.killed, powerLost: record.powerLost,
-            times: record.spans)
+            times: record.spans, used: ended && usedIn == directory ? used : nil)
         return (record, session)
     }
 

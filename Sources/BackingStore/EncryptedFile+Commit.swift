@@ -24,6 +24,7 @@ extension EncryptedFile {
         addedGroups = []
         hasGap = false
         wasExtended = false
+        if holes { recountSpace() }
         try putBack(before, modification: keptModificationTime ?? before.modificationTime)
     }
 
@@ -188,6 +189,7 @@ extension EncryptedFile {
             after: ContentLayout.lastGroup(length: contentLength),
             through: ContentLayout.lastGroup(length: max(found, promised)))
         guard isWritable else { return }
+        defer { recountSpace() }
         let file = self.file
         let length = ContentLayout.backingLength(of: contentLength)
         if length != backingLength {

@@ -85,7 +85,11 @@ extension EncryptedFile {
         guard let page else { return 0 }
         let slot = page.current(ContentLayout.index(of: block))
         guard slot.length > 0 else { return 0 }
-        guard try opens(block, with: slot, of: page, workspace) else { throw corrupt(.block(block)) }
+        guard try opens(block, with: slot, of: page, workspace) else {
+            // What was refused never was there, and nobody has touched it.
+            if page.isRefused(ContentLayout.index(of: block)) { throw .system(.inputOutput) }
+            throw corrupt(.block(block))
+        }
         return slot.length
     }
 

@@ -52,6 +52,7 @@ extension EncryptedFile {
 
     /// Runs a change of the structure; when it fails halfway, finds out what is so now.
     private func change(_ workspace: Workspace, _ body: () throws(Fault) -> Void) throws(Fault) {
+        defer { recountSpace() }
         do throws(Fault) {
             try body()
         } catch {
@@ -121,6 +122,7 @@ extension EncryptedFile {
             }
             try file.descriptor.truncate(to: ContentLayout.backingLength(of: newLength))
         }
+        reserved.remove(contentsOf: ContentLayout.backingLength(of: newLength)..<Int64.max)
         contentLength = newLength
     }
 
@@ -187,6 +189,8 @@ extension EncryptedFile {
                 try file.descriptor.punchHole(
                     ContentLayout.blockOffset(released.lowerBound), count: Int64(released.count) * size)
             }
+            let start = ContentLayout.blockOffset(released.lowerBound)
+            reserved.remove(contentsOf: start..<start + Int64(released.count) * size)
         }
     }
 
@@ -226,9 +230,15 @@ extension EncryptedFile {
             let start = ContentLayout.tagPageOffset(group: ContentLayout.group(of: ContentLayout.block(at: offset)))
             let end = ContentLayout.backingLength(of: offset + count)
             let file = self.file
+            let claimed = try claimAllocation(offset, count: count)
+            defer {
+                recountSpace()
+                context.space.settle(claimed)
+            }
             try onHost { () throws(SystemError) in
                 try file.descriptor.allocate(start, count: end - start, extending: false)
             }
+            reserved.insert(contentsOf: start..<end)
             guard extending, offset + count > contentLength else { return }
             try withWorkspace { workspace throws(Fault) in
                 try change(workspace) { () throws(Fault) in try extend(to: offset + count, workspace) }

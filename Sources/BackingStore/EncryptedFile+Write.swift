@@ -12,11 +12,15 @@ public import SandboxModel
 extension EncryptedFile {
     /// Writes all of `bytes`, extending the content where they end behind it.
     ///
+    /// - Parameter purpose: a call is refused where the kernel's own writing would not be. What cannot be written of the
+    ///   latter is lost to its application: see ``markRefusals()``.
     /// - Returns: what to let the host begin with when the write is answered; nil most of the time.
     /// - Throws: the host's error, such as ENOSPC; what was there before is then as it was, but for runs of the
     ///   same call that had been written already. EFBIG behind ``ContentLayout/maximumLength``.
     @discardableResult
-    public func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Fault) -> EarlyWriteback? {
+    public func write(
+        _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose = .call
+    ) throws(Fault) -> EarlyWriteback? {
         let count = bytes.byteCount
         guard count > 0 else { return nil }
         guard offset >= 0, offset <= ContentLayout.maximumLength - Int64(count) else {
@@ -37,7 +41,30 @@ extension EncryptedFile {
             noteLoss(offset..<end)
             throw error
         }
-        let headerLength = try prepareGrowth(from: offset, to: end, workspace)
+        // Whoever wrote(2) what the kernel brings here believes it written.
+        func refuse(_ fault: Fault) -> Fault {
+            if purpose == .writtenBack { noteRefusal(offset..<end) }
+            return fault
+        }
+        // An overwrite of what is all there takes nothing.
+        let mayAllocate = end > contentLength || mayHaveHoles
+        let claimed: Int64
+        do throws(Fault) {
+            let growth = mayAllocate ? try self.growth(from: offset, to: end, workspace) : 0
+            claimed = try context.space.claim(growth, for: purpose)
+        } catch {
+            throw refuse(error)
+        }
+        defer {
+            if mayAllocate { recountSpace() }
+            context.space.settle(claimed)
+        }
+        let headerLength: Int64?
+        do throws(Fault) {
+            headerLength = try prepareGrowth(from: offset, to: end, workspace)
+        } catch {
+            throw refuse(error)
+        }
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
             endLoss(offset..<end)
@@ -46,7 +73,7 @@ extension EncryptedFile {
             return syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }
         } catch {
             reload(after: error, workspace)
-            throw error
+            throw refuse(error)
         }
     }
 
@@ -164,7 +191,7 @@ extension EncryptedFile {
         try put(imageEnd, at: start, group: firstGroup, tagsLead: tagsLead, isHole: isHole, workspace)
     }
 
-    private func pageForChange(_ group: Int, _ workspace: Workspace) throws(Fault) -> ContentPage {
+    func pageForChange(_ group: Int, _ workspace: Workspace) throws(Fault) -> ContentPage {
         do throws(Fault) {
             if let page = try tagPage(group, workspace) { return page }
         } catch {

@@ -36,6 +36,8 @@ public final class EncryptedFile: @unchecked Sendable {
     var heldKey: FileKey?
     /// What was written and did not get here, because the key had gone; see ``noteLoss(_:)``.
     var lost = RangeSet<Int64>()
+    /// What of it found no room; see ``markRefusals()``.
+    var refused = RangeSet<Int64>()
     /// What nobody was told of yet.
     var untoldLoss = RangeSet<Int64>()
     /// The backing file.
@@ -52,6 +54,10 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Whether the content may have come to end where no seal does since the header was opened.
     var wasExtended = false
     var syncHabit = SyncHabit()
+    /// What the backing file counts for in ``StoreContext/space``.
+    var charged: Int64 = 0
+    /// Ranges of the backing file for which space was reserved since it was opened, written since or not.
+    var reserved = RangeSet<Int64>()
     /// See ``keep(modificationTime:)``.
     private(set) var keptModificationTime: timespec?
 
@@ -92,12 +98,15 @@ public final class EncryptedFile: @unchecked Sendable {
     public static func create(
         _ file: SharedDescriptor, inode: UInt64, protection: ProtectionClass, context: StoreContext
     ) throws(Fault) -> EncryptedFile {
-        try create(file, inode: inode, protection: protection, isWritable: true, context: context)
+        try create(file, inode: inode, protection: protection, isWritable: true, charged: 0, context: context)
     }
 
-    /// - Parameter isWritable: when not, the header is only in memory, until a writer joins and brings it along.
+    /// - Parameters:
+    ///   - isWritable: when not, the header is only in memory, until a writer joins and brings it along.
+    ///   - charged: what the backing file has been counted for.
     private static func create(
-        _ file: SharedDescriptor, inode: UInt64, protection: ProtectionClass, isWritable: Bool, context: StoreContext
+        _ file: SharedDescriptor, inode: UInt64, protection: ProtectionClass, isWritable: Bool, charged: Int64,
+        context: StoreContext
     ) throws(Fault) -> EncryptedFile {
         let made: (FileKey, WrappedFileKey)
         do throws(KeyFault) {
@@ -114,13 +123,17 @@ public final class EncryptedFile: @unchecked Sendable {
         let content = EncryptedFile(
             context: context, key: made.0, identity: header.identity, inode: inode, file: file,
             isWritable: isWritable, header: header)
+        content.charged = charged
         try context.content.add(content)
         guard isWritable else { return content }
+        let claimed = try context.space.claim(Int64(ContentPage.size), for: .call)
+        defer { context.space.settle(claimed) }
         try content.lock.writing { () throws(Fault) in
             try content.requireWriting()
             try context.workspaces.with { workspace throws(Fault) in
                 try content.writePage(header, workspace)
             }
+            content.recountSpace()
         }
         return content
     }
@@ -148,7 +161,8 @@ public final class EncryptedFile: @unchecked Sendable {
                 try onHost { () throws(SystemError) in try file.descriptor.truncate(to: 0) }
             }
             let content = try create(
-                file, inode: status.inode, protection: .standard, isWritable: isWritable, context: context)
+                file, inode: status.inode, protection: .standard, isWritable: isWritable,
+                charged: context.space.weights.bytes(status), context: context)
             content.lengthWasSettled = ContentLayout.length(ofBacking: status.size) != 0
             content.needsWriter = content.lengthWasSettled && !isWritable
             return content
@@ -167,6 +181,7 @@ public final class EncryptedFile: @unchecked Sendable {
         let content = EncryptedFile(
             context: context, key: key, identity: header.identity, inode: status.inode, file: file,
             isWritable: isWritable, header: header)
+        content.charged = context.space.weights.bytes(status)
         try context.content.add(content)
         // Nobody else uses the file yet. Only its key may be taken away meanwhile, hence the lock.
         try content.lock.writing { () throws(Fault) in

@@ -65,6 +65,13 @@ public final class OpenContent: Sendable {
         }
     }
 
+    /// The inode numbers of the files that are open.
+    public var inodes: Set<UInt64> {
+        var inodes: Set<UInt64> = []
+        forEach { inodes.insert($0.inode) }
+        return inodes
+    }
+
     // MARK: Locking and unlocking
 
     /// Refuses to read class A; what the kernel still writes out is taken.

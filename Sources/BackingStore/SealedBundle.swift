@@ -11,6 +11,7 @@ public final class SealedBundle: Sendable {
     public let root: SharedDescriptor
     public let digests: BundleDigests
     let trees: SharedDescriptor
+    private let use: BundleUse?
     private let children: [Child: Int]
 
     private struct Child: Hashable {
@@ -25,9 +26,10 @@ public final class SealedBundle: Sendable {
     /// - Parameters:
     ///   - container: the bundle's container.
     ///   - name: the `.app` directory's name.
+    ///   - use: to be held for as long as this is.
     /// - Returns: nil when the list of digests is missing or is not this device's for this bundle.
     public init?(
-        in container: borrowing Descriptor, name: FileName, key: BundleKey
+        in container: borrowing Descriptor, name: FileName, key: BundleKey, use: BundleUse? = nil
     ) throws(SystemError) {
         root = SharedDescriptor(try container.openDirectory(name))
         for name in [BundleDigests.fileName, BundleDigests.treesName] {
@@ -39,6 +41,7 @@ public final class SealedBundle: Sendable {
         // Not blocking, for something that is no file any more.
         trees = SharedDescriptor(try container.open(BundleDigests.treesName, flags: O_RDONLY | O_NONBLOCK))
         self.digests = digests
+        self.use = use
         var places: [[FileName]: Int] = [:]
         var children: [Child: Int] = [:]
         for (index, entry) in digests.entries.enumerated() {
@@ -61,8 +64,9 @@ public final class SealedBundle: Sendable {
         guard let name = path.last else { throw .system(.isDirectory) }
         let backing = try onHost { () throws(SystemError) in
             // Not blocking, for something that is no file any more.
-            SharedDescriptor(
-                try root.descriptor.openDirectory(at: path.dropLast()).open(name, flags: O_RDONLY | O_NONBLOCK))
+            let file = try root.descriptor.openDirectory(at: path.dropLast()).open(name, flags: O_RDONLY | O_NONBLOCK)
+            try file.requireNotOfReserve()
+            return SharedDescriptor(file)
         }
         return try SealedFile(backing, index, of: self, context: context)
     }

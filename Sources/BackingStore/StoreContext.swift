@@ -79,14 +79,23 @@ public final class StoreContext: Sendable {
     public let history: SessionHistory
     /// The content that is open, whoever in this process has it open.
     public let content: OpenContent
+    /// What the device's containers take, and may take.
+    public let space: SpaceLedger
+    /// When what can be purged was used last.
+    public let uses: UseRecord
     let workspaces: WorkspacePool
     private let report: @Sendable (Corruption) -> Void
     private let reported = Mutex<Set<Corruption>>([])
     private let disturbed = Atomic<Bool>(false)
 
     /// - Parameter report: told once of each place that does not authenticate.
-    public init(keys: KeyRing, history: SessionHistory, report: @escaping @Sendable (Corruption) -> Void) {
+    public init(
+        keys: KeyRing, history: SessionHistory, space: SpaceLedger = SpaceLedger(), uses: UseRecord = UseRecord(),
+        report: @escaping @Sendable (Corruption) -> Void
+    ) {
         self.keys = keys
+        self.space = space
+        self.uses = uses
         self.history = history
         self.report = report
         workspaces = WorkspacePool()
@@ -98,8 +107,21 @@ public final class StoreContext: Sendable {
         keys = other.keys
         history = other.history
         content = other.content
+        space = other.space
+        uses = other.uses
         workspaces = other.workspaces
         self.report = report
+    }
+
+    /// A context of the same device for what is being staged, which is counted as a whole when it has its place.
+    public init(staging other: StoreContext) {
+        keys = other.keys
+        history = other.history
+        content = other.content
+        workspaces = other.workspaces
+        space = SpaceLedger()
+        uses = other.uses
+        report = other.report
     }
 
     /// What the policy is asked with. The keys of a class are in the ring for as long as the state allows it, and, while

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -205,6 +206,16 @@ int platform_peer_user(int socket, uint32_t *user) {
 
 int platform_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
+static _Thread_local const void *remembered;
+
+void platform_remember(const void *pointer) {
+    remembered = pointer;
+}
+
+const void *platform_remembered(void) {
+    return remembered;
+}
+
 void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 long platform_getrandom(void *buffer, size_t size) { return getrandom(buffer, size, 0); }
@@ -281,6 +292,16 @@ int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds) {
     return 0;
 }
 
+int platform_filesystem_type(int fd, int64_t *type, int64_t *block_size) {
+    struct statfs found;
+    if (fstatfs(fd, &found) != 0) {
+        return -1;
+    }
+    *type = found.f_type;
+    *block_size = found.f_bsize;
+    return 0;
+}
+
 int platform_status_without_write_times(int fd, void *result) {
     struct statx found;
     const unsigned wanted = STATX_BASIC_STATS & ~(STATX_MTIME | STATX_CTIME);
@@ -301,36 +322,4 @@ int platform_status_without_write_times(int fd, void *result) {
     status->st_atim.tv_sec = found.stx_atime.tv_sec;
     status->st_atim.tv_nsec = found.stx_atime.tv_nsec;
     return 0;
-}
-
-int platform_spawn_in(
-    int *process, const char *file, char *const arguments[], char *const environment[], const char *directory,
-    int detached
-) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addchdir_np(&actions, directory);
-    short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-    if (detached) {
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-        flags |= POSIX_SPAWN_SETSID;
-    }
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    // The one signal that this program ignores for itself; what its caller ignores stays ignored.
-    sigset_t pipe, none;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &pipe);
-    // The threads of Swift's runtime block every signal.
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, flags);
-    int error = posix_spawnp(process, file, &actions, &attributes, arguments, environment);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
 }

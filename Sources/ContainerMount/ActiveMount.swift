@@ -8,6 +8,8 @@ public struct MountOptions: Sendable {
     /// May users other than the container's come in?
     public var otherUsers = false
     public var readOnly = false
+    /// Is `Documents` all that is shown?
+    public var onlyDocuments = false
 
     public init() {}
 }

@@ -40,6 +40,7 @@ final class DeviceMount: Sendable {
         }
         mounted.attach(session)
         readAhead(asFarAs: device)
+        superblock.boundDirtyPages()
     }
 
     /// Reads ahead as far as the host does, where its owner has had it read farther than the kernel does by itself:

@@ -39,12 +39,21 @@ extension MountTable {
     public func show(_ home: Home) {
         guard let (volume, path) = volume(of: home.app) else { return }
         volume.show(home)
-        let groups: FileName = "Groups"
-        let iCloud: FileName = "iCloud"
-        for (directory, containers) in [(groups, home.groups), (iCloud, home.iCloud)] where !containers.isEmpty {
+        noticeContainers(of: home.groups.keys, home.iCloud.keys, at: path, volume)
+    }
+
+    /// Makes the kernel look again which group and iCloud containers a home shows.
+    func noticeContainers(
+        of groups: some Collection<ContainerIdentifier>, _ iCloud: some Collection<ContainerIdentifier>,
+        at path: [FileName], _ volume: Volume
+    ) {
+        func notice(_ directory: FileName, _ containers: some Collection<ContainerIdentifier>) {
+            guard !containers.isEmpty else { return }
             volume.noticeChange(of: path + [directory])
-            for container in containers.keys { volume.noticeChange(of: path + [directory, container.fileName]) }
+            for container in containers { volume.noticeChange(of: path + [directory, container.fileName]) }
         }
+        notice("Groups", groups)
+        notice("iCloud", iCloud)
     }
 
     /// Ends every mount, whatever is in use, after everything has been written out.

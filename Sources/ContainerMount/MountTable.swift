@@ -3,7 +3,7 @@
 
 public import ContainerVolume
 import FuseBridge
-import Glibc
+public import Glibc
 public import Platform
 public import SandboxModel
 import Synchronization
@@ -19,7 +19,7 @@ public final class MountTable: Sendable {
 
     struct Record: Sendable {
         var mount: ActiveMount
-        let home: Home
+        var home: Home
         let volume: Volume
         /// A mount's own; nil for a bind.
         let session: Session?
@@ -53,13 +53,16 @@ public final class MountTable: Sendable {
     ///   - privateDirectory: where a privileged daemon keeps the device's own mount. It is made and removed here; its
     ///     parent is there, and nobody else can enter it.
     ///   - makeVolume: a volume for each superblock.
+    ///   - admitsRefusal: asked whether `refused` is to be told of a call, by its rule and a thread of its process (0 for
+    ///     one that cannot be seen): how many were not told since this was asked last, or nil for no. No lock is held.
     ///   - refused: told of each call that a rule refuses, before the call returns, on the thread of its request. No
     ///     lock is held.
     ///   - lost: told of each range that an application wrote while the device locked or restarted, and that was
     ///     refused: when the file is closed, or the write has ended that it is a part of. It is not to call back.
     public init(
         device: String, privateDirectory: String, makeVolume: @escaping @Sendable (Volume.View) -> Volume,
-        ended: @escaping Ended, refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
+        ended: @escaping Ended, admitsRefusal: @escaping @Sendable (Rule, pid_t) -> Int? = { _, _ in 0 },
+        refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
         lost: @escaping @Sendable (LostRange) -> Void = { _ in },
         guardian: MountGuard? = nil
     ) {
@@ -67,7 +70,7 @@ public final class MountTable: Sendable {
         directory = privateDirectory
         self.makeVolume = makeVolume
         self.ended = ended
-        news = MountNews(refused: refused, lost: lost)
+        news = MountNews(admits: admitsRefusal, refused: refused, lost: lost)
         self.guardian = guardian
     }
 
@@ -213,6 +216,7 @@ public final class MountTable: Sendable {
             }
         }
         mounted.attach(session)
+        Superblock(volume: volume, session: session, entrance: mount.mountPoint).boundDirtyPages()
         return Record(
             mount: mount, home: home, volume: volume, session: session,
             connection: guardian?.mounted(at: mount.mountPoint))

@@ -11,7 +11,7 @@ import Synchronization
 extension MountedVolume {
     func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<FileHandle>) {
         do throws(Fault) {
-            let handle = try volume.open(node.id, flags: flags)
+            let handle = try volume.open(node.id, flags: flags, by: reply.caller.process)
             if !reply.opened(handle) { volume.close(handle) }
         } catch {
             fail(reply, error, .open, of: node.id)
@@ -54,8 +54,13 @@ extension MountedVolume {
             early?.begin()
         } catch {
             fail(reply, error, .write, of: handle.nodeID)
-            // The kernel keeps the page that it could not write out, and lets it be read.
-            if handle.hasLoss { forgetContent(of: handle.nodeID) }
+            // The kernel keeps the pages that it could not write out, and lets them be read.
+            guard handle.hasLoss else { return }
+            if case .refused = error {
+                forgetContent(of: handle.nodeID)
+            } else {
+                forgetContent(of: handle.nodeID, offset..<offset + Int64(bytes.byteCount))
+            }
         }
     }
 

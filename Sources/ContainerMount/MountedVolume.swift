@@ -169,5 +169,13 @@ extension MountedVolume: KernelCache {
         kernel?.forgetContent(of: KernelNode(node))
     }
 
+    func forgetContent(of node: NodeID, _ range: Range<Int64>) {
+        kernel?.forgetContent(of: KernelNode(node), offset: range.lowerBound, count: Int64(range.count))
+    }
+
+    func forgetAttributes(of node: NodeID) {
+        kernel?.forgetContent(of: KernelNode(node), offset: -1)
+    }
+
     func lost(_ loss: LostRange) { news.lost(loss) }
 }

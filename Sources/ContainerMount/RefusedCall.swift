@@ -23,6 +23,8 @@ public struct RefusedCall: Sendable {
     public let error: SystemError
     /// The process that called: nil for the kernel itself, which writes late, and for one that cannot be seen.
     public let process: HostProcess?
+    /// How many before it, of the same process and by the same rule, were not told.
+    public let omitted: Int
 }
 
 extension MountedVolume {
@@ -40,30 +42,65 @@ extension MountedVolume {
         _ reply: consuming Answer, _ fault: Fault, _ call: CallName, at place: (Rule) -> Whereabouts
     ) {
         // The caller waits until the reply is sent: so long it cannot end, and its number is its own.
-        if case .refused(let rule) = fault { note(rule, call, place(rule), fault, of: reply.caller) }
+        if case .refused(let rule) = fault { note(rule, call, fault, of: reply.caller, at: place) }
         reply.fail(fault.errno)
     }
 
     private func note(
-        _ rule: Rule, _ call: CallName, _ place: Whereabouts, _ fault: Fault, of caller: RequestCaller
+        _ rule: Rule, _ call: CallName, _ fault: Fault, of caller: RequestCaller, at place: (Rule) -> Whereabouts
     ) {
         // What the kernel writes out late was refused to nobody: its range is told when it is known.
         if call == .write, caller.process == 0 { return }
+        // First of all: in a flood nothing is looked up for what is not told.
+        guard let omitted = news.admits(rule, caller.process) else { return }
         let process = caller.process == 0 ? nil : HostProcess(ofThread: caller.process)
         // What the daemon does on its own mount is nobody's attempt.
         guard process?.id != getpid() else { return }
         news.refused(
             RefusedCall(
-                rule: rule, call: CallName(call, ofThread: caller.process), place: place,
-                error: SystemError(code: fault.errno), process: process))
+                rule: rule, call: CallName(call, ofThread: caller.process), place: place(rule),
+                error: SystemError(code: fault.errno), process: process, omitted: omitted))
+    }
+}
+
+/// The system call on whose behalf the calling thread serves a request.
+public struct CallInHand: Sendable {
+    /// nil for a call that is about no content.
+    public let call: CallName?
+    /// nil for the kernel itself, which writes late, and for one that cannot be seen.
+    public let process: HostProcess?
+
+    /// nil on a thread that serves no requests.
+    public static var current: CallInHand? {
+        guard let request = RequestInHand.current else { return nil }
+        return CallInHand(
+            call: request.kind.map { CallName($0, ofThread: request.process) },
+            process: request.process == 0 ? nil : HostProcess(ofThread: request.process))
     }
 }
 
 extension CallName {
+    /// The kernel reads a block before it changes a part of it: the caller is looked at.
+    fileprivate init(_ kind: RequestInHand.Kind, ofThread thread: pid_t) {
+        switch kind {
+        case .open: self = .open
+        case .create: self = .create
+        case .read: self = CallName(.write, ofThread: thread, unseen: .read)
+        case .write: self = .write
+        // Of all changes of attributes only that of the length reaches content.
+        case .changeAttributes: self = .truncate
+        case .allocate: self = .fallocate
+        case .seek: self = .lseek
+        case .copy: self = .copyFileRange
+        case .synchronize: self = .fsync
+        }
+    }
+
     /// What the kernel asks before a write it asks in other calls on content too: the caller is looked at.
-    fileprivate init(_ asked: CallName, ofThread thread: pid_t) {
+    /// - Parameter unseen: where the caller cannot be looked at; `asked` when nil.
+    fileprivate init(_ asked: CallName, ofThread thread: pid_t, unseen: CallName? = nil) {
         guard asked == .write, thread != 0, let call = HostProcess.contentCall(ofThread: thread) else {
-            self = asked
+            self = unseen ?? asked
             return
         }
         self =

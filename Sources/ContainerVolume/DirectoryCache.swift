@@ -23,6 +23,7 @@ final class DirectoryCache: Sendable {
 
     /// Keeps a descriptor in place of the one that was opened longest ago.
     func keep(_ descriptor: SharedDescriptor, for node: Node) {
+        if DescriptorReserve.holds(descriptor.descriptor.number) { return }
         // The descriptor that makes room is closed after the lock is given back.
         var evicted: SharedDescriptor?
         ring.withLock { ring in
@@ -45,6 +46,22 @@ final class DirectoryCache: Sendable {
             evicted = node.directory
             node.directory = nil
             if let index = ring.nodes.firstIndex(where: { $0 === node }) { ring.nodes[index] = nil }
+        }
+        _ = evicted
+    }
+
+    /// Lets go of all that lies below a directory. The caller holds the volume's `names`.
+    func dropAll(below directory: Node) {
+        var evicted: [SharedDescriptor?] = []
+        ring.withLock { ring in
+            for index in ring.nodes.indices {
+                var above = ring.nodes[index]?.parent
+                while let next = above, next !== directory { above = next.parent }
+                guard above != nil, let node = ring.nodes[index] else { continue }
+                evicted.append(node.directory)
+                node.directory = nil
+                ring.nodes[index] = nil
+            }
         }
         _ = evicted
     }

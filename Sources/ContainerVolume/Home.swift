@@ -9,23 +9,27 @@ public import SandboxModel
 public struct Home: Sendable {
     public let app: ContainerIdentifier
     /// The `.app` directory's own name.
-    public let bundleName: FileName
+    public internal(set) var bundleName: FileName
     /// The `.app` directory, and what was verified of it.
-    public let bundle: SealedBundle
+    public internal(set) var bundle: SealedBundle
     /// The data container: `Documents`, `Library`, `tmp` and the metadata.
     public let data: SharedDescriptor
-    public let groups: [ContainerIdentifier: SharedDescriptor]
-    public let iCloud: [ContainerIdentifier: SharedDescriptor]
+    public internal(set) var groups: [ContainerIdentifier: SharedDescriptor]
+    public internal(set) var iCloud: [ContainerIdentifier: SharedDescriptor]
     /// The container's user.
     public let owner: uid_t
     public let group: gid_t
     /// Whether only the container's user may enter.
     public let isPrivate: Bool
+    /// Whether `Documents` is all that is seen of it, as by file sharing.
+    public let showsOnlyDocuments: Bool
+    /// Whether an update has taken the bundle's place, and it is there for those only who are in it still.
+    var isReplaced = false
 
     public init(
         app: ContainerIdentifier, bundleName: FileName, bundle: SealedBundle, data: SharedDescriptor,
         groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor],
-        owner: uid_t, group: gid_t, isPrivate: Bool
+        owner: uid_t, group: gid_t, isPrivate: Bool, showsOnlyDocuments: Bool = false
     ) {
         self.app = app
         self.bundleName = bundleName
@@ -36,6 +40,7 @@ public struct Home: Sendable {
         self.owner = owner
         self.group = group
         self.isPrivate = isPrivate
+        self.showsOnlyDocuments = showsOnlyDocuments
     }
 
     static let documents: FileName = "Documents"
@@ -49,17 +54,22 @@ public struct Home: Sendable {
     static let preferences: FileName = "Preferences"
 
     /// What the data container shows at the top level, and nothing else of it.
-    static let dataEntries = [documents, library, temporary, metadata]
+    var dataEntries: [FileName] {
+        showsOnlyDocuments ? [Home.documents] : [Home.documents, Home.library, Home.temporary, Home.metadata]
+    }
+
+    /// The bundle's name at the top level.
+    var bundleEntries: [FileName] { showsOnlyDocuments ? [] : [bundleName] }
 
     var containerDirectories: [FileName] {
-        (groups.isEmpty ? [] : [Home.groupsDirectory]) + (iCloud.isEmpty ? [] : [Home.iCloudDirectory])
+        guard !showsOnlyDocuments else { return [] }
+        return (groups.isEmpty ? [] : [Home.groupsDirectory]) + (iCloud.isEmpty ? [] : [Home.iCloudDirectory])
     }
 
     /// What a link count tells of a directory: its name, its own `.`, and the `..` of each directory in it.
     var linkCount: Int {
-        let bundle = 1
-        let files = [Home.metadata]
-        return 2 + bundle + Home.dataEntries.count - files.count + containerDirectories.count
+        let directories = bundleEntries + dataEntries.filter { $0 != Home.metadata } + containerDirectories
+        return 2 + directories.count
     }
 
     func containers(named directory: FileName) -> [ContainerIdentifier: SharedDescriptor] {

@@ -1,6 +1,7 @@
 // One inode as the kernel knows it.
 
 import BackingStore
+import Glibc
 import Platform
 public import SandboxModel
 
@@ -57,8 +58,10 @@ final class Node: @unchecked Sendable {
         var orphan: SharedDescriptor?
         /// Its status when that name went.
         var lastStatus: FileStatus?
-        /// The home, for the nodes that stand for one.
+        /// The home, for the nodes that stand for one, and for a bundle's directory that an update has replaced.
         var home: Home?
+        /// Whether it is a directory that was removed: nothing is found or made in it.
+        var isRemoved = false
         /// Of the bundle: which entry of its list of digests this is.
         var sealed: Int?
     }
@@ -104,9 +107,21 @@ final class OpenFile {
     let content: Content
     var handles = 0
     var writers = 0
+    /// Whether its last name has gone: what it holds is given back when it is closed.
+    var isRemoved = false
+    /// Who opened it for writing last, as far as that is known.
+    var lastWriter: Opening?
 
     init(_ content: Content) {
         self.content = content
+    }
+
+    /// One handle more. The caller holds the node's open lock.
+    func add(writing: Bool, by thread: pid_t) {
+        handles += 1
+        guard writing else { return }
+        writers += 1
+        lastWriter = Opening(by: thread) ?? lastWriter
     }
 }
 

@@ -15,6 +15,9 @@ final class NodeTable: Sendable {
         var epoch: UInt16 = 0
         /// Slots of files of class A or B that were opened: the kernel may hold pages of them.
         var protected: Set<UInt32> = []
+        /// Slots of directories that were purged, for as long as they are known. What lies below them is nowhere, and
+        /// the host may give its inode numbers to others.
+        var purged: Set<UInt32> = []
     }
 
     private let state: Mutex<State>
@@ -39,7 +42,7 @@ final class NodeTable: Sendable {
 
     func known(inode: UInt64) -> Node? {
         state.withLock { state in
-            state.byInode[inode].flatMap { state.slots[Int($0)] }
+            state.byInode[inode].flatMap { state.slots[Int($0)] }.flatMap { state.isPurged($0) ? nil : $0 }
         }
     }
 
@@ -49,7 +52,7 @@ final class NodeTable: Sendable {
     ) -> Node {
         state.withLock { state in
             if let slot = state.byInode[inode], let node = state.slots[Int(slot)], node.kind == kind,
-                kind != .file || node.id.epoch == state.epoch
+                kind != .file || node.id.epoch == state.epoch, !state.isPurged(node)
             {
                 node.lookups += 1
                 State.addName(parent, name, to: node)
@@ -86,6 +89,8 @@ final class NodeTable: Sendable {
             node.lookups -= min(count, node.lookups)
             state.collect(node, into: &gone)
         }
+        // Descriptors of directories are kept for longer than their nodes, and are not to keep what a home has open.
+        for node in gone where node.rare?.home != nil { node.rare?.home = nil }
     }
 
     /// Makes the next lookup of a file give a new node: the kernel has a wrong idea of this one's length.
@@ -94,6 +99,19 @@ final class NodeTable: Sendable {
             if state.byInode[node.inode] == UInt32(truncatingIfNeeded: node.id.slot) {
                 state.byInode[node.inode] = nil
             }
+        }
+    }
+
+    /// Takes the last known name of a node that was purged, and with it all that is known to lie below.
+    ///
+    /// No descriptor keeps its inode: another may come to have the number, and is to get another node.
+    func purge(_ name: FileName, in parent: Node, of node: Node) {
+        removeName(name, in: parent, of: node)
+        state.withLock { state in
+            guard state.holds(node), node.parent == nil else { return }
+            let slot = UInt32(truncatingIfNeeded: node.id.slot)
+            if state.byInode[node.inode] == slot { state.byInode[node.inode] = nil }
+            if node.isDirectory { state.purged.insert(slot) }
         }
     }
 
@@ -148,10 +166,10 @@ final class NodeTable: Sendable {
         state.withLock { _ in body(node) }
     }
 
-    /// Where the node lies: a directory and a name; nil for a root, and after its last known name went.
+    /// Where the node lies: a directory and a name; nil for a root, and after its last known name went, or was purged.
     func location(of node: Node) -> (parent: Node, name: FileName)? {
-        state.withLock { _ in
-            guard let parent = node.parent, let name = node.name else { return nil }
+        state.withLock { state in
+            guard !state.isPurged(node), let parent = node.parent, let name = node.name else { return nil }
             return (parent, name)
         }
     }
@@ -226,6 +244,21 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// A known node and some of its names.
+    typealias NamedNode = (node: Node, names: [(parent: Node, name: FileName)])
+
+    /// Every node that has names below a directory, and those names.
+    func nodes(named directory: Node) -> [NamedNode] {
+        state.withLock { state in
+            state.slots.compactMap { node -> NamedNode? in
+                guard let node, let parent = node.parent, let name = node.name else { return nil }
+                let names = [(parent: parent, name: name)] + (node.rare?.furtherNames ?? [])
+                let below = names.filter { $0.parent === directory || State.isBelow($0.parent, directory) }
+                return below.isEmpty ? nil : (node, below)
+            }
+        }
+    }
+
     /// Gives a directory, which has one name only, another.
     func move(_ directory: Node, to parent: Node, name: FileName) {
         var gone: [Node] = []
@@ -244,6 +277,18 @@ final class NodeTable: Sendable {
 }
 
 extension NodeTable.State {
+    /// Whether a node is or lies below a directory that was purged, by the name that it is found by. Nearly always there
+    /// is none.
+    fileprivate func isPurged(_ node: Node) -> Bool {
+        if purged.isEmpty { return false }
+        var candidate: Node? = node
+        while let next = candidate {
+            if purged.contains(UInt32(truncatingIfNeeded: next.id.slot)) { return true }
+            candidate = next.parent
+        }
+        return false
+    }
+
     fileprivate func holds(_ node: Node) -> Bool { slots[Int(node.id.slot)] === node }
 
     fileprivate static func addName(_ parent: Node, _ name: FileName, to node: Node) {
@@ -276,6 +321,7 @@ extension NodeTable.State {
             guard slots[slot] === node else { return }
             slots[slot] = nil
             if !protected.isEmpty { protected.remove(UInt32(slot)) }
+            if !purged.isEmpty { purged.remove(UInt32(slot)) }
             free.append(UInt32(slot))
             if byInode[node.inode] == UInt32(slot) { byInode[node.inode] = nil }
             gone.append(node)

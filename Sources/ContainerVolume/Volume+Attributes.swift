@@ -30,6 +30,7 @@ extension Volume {
         if let handle {
             // With a handle the kernel asks before it writes, which is refused by this; fstat(2) comes without one.
             try requireContent(handle, for: .write)
+            try requireRoomToWrite(handle)
             let status = try hostStatus(of: handle.content)
             let node = handle.node
             return names.reading {
@@ -121,17 +122,19 @@ extension Volume {
         return FileStatus(shown)
     }
 
-    /// The status of a file whose directories are all closed to the daemon's own user, and that nobody has open.
+    /// The status of a file whose directories are all closed to the daemon's own user, or that was purged, and that nobody
+    /// has open.
     ///
     /// No call of an application gets here, because the kernel lets none past such a directory: it is the kernel
     /// itself that has times to write down. What it is answered, it does not keep; a refusal it would report as EIO
     /// to whoever opens the file next.
     private func statusOfClosedOff(_ node: Node, _ fault: Fault) -> FileStatus? {
-        guard fault == .system(.accessDenied), daemonUser != 0, node.kind == .file else { return nil }
+        let isPurged = fault == .system(.stale) && table.location(of: node) == nil
+        guard isPurged || fault == .system(.accessDenied) && daemonUser != 0, node.kind == .file else { return nil }
         var shown = stat()
         shown.st_ino = ino_t(node.inode)
         shown.st_mode = S_IFREG
-        shown.st_nlink = 1
+        shown.st_nlink = isPurged ? 0 : 1
         return FileStatus(shown)
     }
 

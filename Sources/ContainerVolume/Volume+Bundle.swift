@@ -13,7 +13,10 @@ extension Volume {
     func findSealed(_ name: FileName, _ parent: Node) throws(Fault) -> Entry {
         guard let home = home(of: parent), let directory = parent.rare?.sealed,
             let index = home.bundle.child(name, of: directory)
-        else { throw .system(.noEntry) }
+        else {
+            leaveUnkept(name, in: parent)
+            throw .system(.noEntry)
+        }
         let listed = home.bundle.digests.entries[index]
         let holder = try self.directory(parent)
         let status = try onHost { () throws(SystemError) in try holder.descriptor.status(of: name) }
@@ -29,6 +32,7 @@ extension Volume {
                 node.withRare { $0.sealed = index }
             }
             if node.rare?.sealed == index {
+                leaveUnkept(name, in: parent)
                 return Entry(
                     node: node.id, generation: UInt64(node.generation),
                     status: present(status, zone: .bundle, home: home, sealed: index))
@@ -38,6 +42,16 @@ extension Volume {
         }
         home.bundle.noteForeign(status, to: context)
         throw .corrupt
+    }
+
+    /// Whether a directory is in a bundle that an update has replaced. The caller holds `names`.
+    func isReplaced(_ directory: Node) -> Bool { home(of: directory)?.isReplaced ?? false }
+
+    /// Has the kernel not keep a name that it is about to be told, absence included, of a bundle that was replaced: the
+    /// bundle goes with the last who is in it, and each name in the kernel's cache would keep it.
+    private func leaveUnkept(_ name: FileName, in parent: Node) {
+        // The kernel obeys when the lookup is over, which holds the directory's lock.
+        if isReplaced(parent) { kernelCache?.forgetEntry(name, in: parent.id) }
     }
 
     /// Where a symbolic link of the bundle led when it was installed; nil for any other node.

@@ -43,6 +43,8 @@ extension Volume {
     }
 
     private func synchronizeEntries(of node: Node) throws(Fault) {
+        // There is nothing left to be found after a power cut.
+        if node.rare?.isRemoved == true { return }
         let given = node.names.count
         let directory = try directory(node)
         try onHost { () throws(SystemError) in

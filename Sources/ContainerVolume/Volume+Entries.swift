@@ -10,12 +10,13 @@ extension Volume {
     public func makeDirectory(
         _ name: FileName, in parent: NodeID, mode: mode_t, caller: Caller
     ) throws(Fault) -> Entry {
-        try names.reading { () throws(Fault) in
+        try readingWithRoom { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeDirectory, on: parent.zone)
             try permit(name: name, in: parent.zone)
             let directory = try directory(parent)
             let protection = try protection(in: parent)
+            try context.space.requireRoom()
             let status = try onHost { () throws(SystemError) in
                 let isPlain = protection == .standard
                 // An ordinary user sets attributes of what it may write to; the mode that was asked for comes last.
@@ -24,9 +25,13 @@ extension Volume {
                 if !isPlain { try store(protection, name, in: directory) }
                 return try give(name, in: directory, to: caller, mode: mode & 0o7777)
             }
+            countNew(status)
             let entry = entry(status, name, parent, isNew: true)
             // One directory, one class: nobody has changed it yet who would not change it here.
-            _ = table.node(entry.node)?.protection.learn(protection)
+            if let node = table.node(entry.node) {
+                _ = node.protection.learn(protection)
+                noteMaking(of: node)
+            }
             return entry
         }
     }
@@ -47,15 +52,17 @@ extension Volume {
     public func makeSymbolicLink(
         _ name: FileName, in parent: NodeID, target: [UInt8], caller: Caller
     ) throws(Fault) -> Entry {
-        try names.reading { () throws(Fault) in
+        try readingWithRoom { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeSymbolicLink, on: parent.zone)
             try permit(name: name, in: parent.zone)
             let directory = try directory(parent)
+            try context.space.requireRoom()
             let status = try onHost { () throws(SystemError) in
                 try directory.descriptor.makeSymbolicLink(name, target: target)
                 return try give(name, in: directory, to: caller, mode: nil)
             }
+            countNew(status)
             return entry(status, name, parent, isNew: true)
         }
     }

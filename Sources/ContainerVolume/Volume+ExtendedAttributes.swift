@@ -13,6 +13,8 @@ private enum AttributeName {
     /// Kept on the host under this name.
     case stored([UInt8])
     case protection
+    /// Of the home: how much can be stored for a usage.
+    case capacity(SpaceUsage)
     /// Reserved for what this filesystem computes.
     case computed
     case capability
@@ -27,7 +29,8 @@ private enum AttributeName {
         if name.elementsEqual(ProtectionClass.attributeName.utf8) {
             self = .protection
         } else if name.starts(with: "user.appcontainer.".utf8) {
-            self = .computed
+            let usage = SpaceUsage.allCases.first { name.elementsEqual($0.attributeName.utf8) }
+            self = usage.map { .capacity($0) } ?? .computed
         } else if name.starts(with: "user.".utf8), name.count > 5 {
             self = .stored(name)
         } else if name.starts(with: "com.apple.".utf8), name.count > 10 {
@@ -52,6 +55,9 @@ extension Volume {
         case .capability, .computed: throw .system(.noAttribute)
         case .unsupported: throw .system(.notSupported)
         case .tooLong: throw .system(.range)
+        case .capacity(let usage):
+            guard try self.node(node).kind == .home else { throw .system(.noAttribute) }
+            return Array(String(context.space.available(for: usage)).utf8)
         case .protection:
             return try names.reading { () throws(Fault) in
                 guard let protection = try protection(of: try self.node(node)) else { throw .system(.noAttribute) }
@@ -86,7 +92,7 @@ extension Volume {
             case .stored(let name): stored = name
             case .protection:
                 return try setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
-            case .computed: throw .refused(.computedAttribute)
+            case .computed, .capacity: throw .refused(.computedAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
@@ -100,8 +106,10 @@ extension Volume {
             }
             let place = try holder(of: node)
             do throws(SystemError) {
-                try place.withAttributes { holder throws(SystemError) in
-                    try holder.set(stored, to: value, flags: flags)
+                try countingAttributes(of: node, at: place) { () throws(SystemError) in
+                    try place.withAttributes { holder throws(SystemError) in
+                        try holder.set(stored, to: value, flags: flags)
+                    }
                 }
             } catch {
                 throw .system(error.code == E2BIG || error == .range ? .noSpace : error)
@@ -116,7 +124,7 @@ extension Volume {
             switch AttributeName(name) {
             case .stored(let name): stored = name
             case .protection: return try removeProtection(of: node)
-            case .computed: throw .refused(.computedAttribute)
+            case .computed, .capacity: throw .refused(.computedAttribute)
             // To the kernel, which takes it away before a write, this is success.
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
@@ -125,7 +133,9 @@ extension Volume {
             try permit(.removeAttribute, on: node.zone)
             let place = try holder(of: node)
             try onHost { () throws(SystemError) in
-                try place.withAttributes { holder throws(SystemError) in try holder.remove(stored) }
+                try countingAttributes(of: node, at: place) { () throws(SystemError) in
+                    try place.withAttributes { holder throws(SystemError) in try holder.remove(stored) }
+                }
             }
         }
     }

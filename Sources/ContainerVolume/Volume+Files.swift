@@ -12,22 +12,25 @@ extension Volume {
 
     /// Opens a file that is there.
     ///
-    /// - Parameter flags: as open(2) has them; only the access mode and O_TRUNC matter.
+    /// - Parameters:
+    ///   - flags: as open(2) has them; only the access mode and O_TRUNC matter.
+    ///   - thread: of the process that calls; 0 for one that cannot be seen.
     /// - Throws: `refused` by the node's zone or its protection class; `corrupt`; ESTALE where the kernel has a wrong
     ///   idea of the file's length, whereupon it looks the name up again.
-    public func open(_ node: NodeID, flags: Int32) throws(Fault) -> FileHandle {
+    public func open(_ node: NodeID, flags: Int32, by thread: pid_t = 0) throws(Fault) -> FileHandle {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .noSuchAddress) }
-            return try open(node, flags: flags)
+            return try open(node, flags: flags, by: thread)
         }
     }
 
-    private func open(_ node: Node, flags: Int32) throws(Fault) -> FileHandle {
+    private func open(_ node: Node, flags: Int32, by thread: pid_t) throws(Fault) -> FileHandle {
         let writing = flags & O_ACCMODE != O_RDONLY
         if flags & O_ACCMODE != O_WRONLY { try permit(.read, on: node.zone) }
         if writing { try permit(.write, on: node.zone) }
-        let content = try openContent(of: node, writing: writing || flags & O_TRUNC != 0)
+        let content = try openContent(of: node, writing: writing || flags & O_TRUNC != 0, by: thread)
+        noteUse(of: node)
         if flags & O_TRUNC != 0 {
             do throws(Fault) {
                 try permit(.truncate, on: node.zone)
@@ -41,7 +44,7 @@ extension Volume {
     }
 
     /// Opens a node's content once more: the first to do so opens the backing file. The caller holds `names`.
-    func openContent(of node: Node, writing: Bool) throws(Fault) -> OpenFile.Content {
+    func openContent(of node: Node, writing: Bool, by thread: pid_t = 0) throws(Fault) -> OpenFile.Content {
         // Found by its name, it is to be looked up again; found by an old descriptor, it is what a restart left behind.
         if isPast(node) { throw .system(isForgetting.load(ordering: .acquiring) ? .stale : .inputOutput) }
         return try openLock(of: node).writing { () throws(Fault) in
@@ -51,8 +54,7 @@ extension Volume {
                 if writing, case .encrypted(let file) = open.content, !file.canWrite {
                     file.adopt(writable: try openBacking(of: node, writing: true).0)
                 }
-                open.handles += 1
-                open.writers += writing ? 1 : 0
+                open.add(writing: writing, by: thread)
                 return open.content
             }
             let content: OpenFile.Content
@@ -78,7 +80,7 @@ extension Volume {
                 try requireOpening(content)
                 noteProtected(node, file)
             }
-            adopt(content, into: node, writing: writing)
+            adopt(content, into: node, writing: writing, by: thread)
             return content
         }
     }
@@ -131,10 +133,9 @@ extension Volume {
         }
     }
 
-    private func adopt(_ content: OpenFile.Content, into node: Node, writing: Bool) {
+    private func adopt(_ content: OpenFile.Content, into node: Node, writing: Bool, by thread: pid_t) {
         let open = OpenFile(content)
-        open.handles = 1
-        open.writers = writing ? 1 : 0
+        open.add(writing: writing, by: thread)
         node.open = open
     }
 
@@ -145,21 +146,24 @@ extension Volume {
             open.handles -= 1
             open.writers -= writing ? 1 : 0
             if writing, open.writers == 0, case .encrypted(let file) = open.content {
+                file.markRefusals()
                 // A header that stays open is settled when the file is opened next.
                 try? file.commit()
             }
             guard open.handles == 0 else { return }
             node.open = nil
-            if case .encrypted(let file) = open.content { letGo(of: file, node) }
+            guard case .encrypted(let file) = open.content else { return }
+            if open.isRemoved { file.releaseSpace() }
+            letGo(of: file, node, writer: open.lastWriter)
         }
     }
 
     /// Has the kernel forget what it should not keep of a file that was closed. The caller holds the node's open lock.
-    private func letGo(of file: EncryptedFile, _ node: Node) {
+    private func letGo(of file: EncryptedFile, _ node: Node, writer: Opening?) {
         // Nobody can open it before the next unlock: the kernel need not keep what it read.
         if !context.deviceState.canOpen(file.protection) { kernelCache?.forgetContent(of: node.id) }
         guard file.hasLoss else { return }
-        tellLoss(of: file, node)
+        tellLoss(of: file, node, writer: writer)
         // The kernel counts what was lost to the length for as long as it knows the node: it is to know another.
         node.isStale = true
         table.renew(node)
@@ -171,17 +175,9 @@ extension Volume {
     func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
         let place = try place(of: node)
         return try onHost { () throws(SystemError) in
-            // Not blocking: a fifo may have been put into the place of a bundle's file.
-            if node.zone == .bundle { return (SharedDescriptor(try place.open(flags: O_RDONLY | O_NONBLOCK)), false) }
-            do throws(SystemError) {
-                return (SharedDescriptor(try place.open(flags: O_RDWR)), true)
-            } catch {
-                guard error == .accessDenied else { throw error }
-            }
-            if !writing, let readable = try? place.open(flags: O_RDONLY) {
-                return (SharedDescriptor(readable), false)
-            }
-            return (SharedDescriptor(try place.openDespiteMode()), true)
+            let (file, isWritable) = try place.openBacking(of: node, writing: writing)
+            try file.descriptor.requireNotOfReserve()
+            return (file, isWritable)
         }
     }
 
@@ -191,40 +187,49 @@ extension Volume {
     public func create(
         _ name: FileName, in parent: NodeID, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {
-        try names.reading { () throws(Fault) in
-            let parent = try self.parent(parent)
-            try permit(.create, on: parent.zone)
-            try permit(name: name, in: parent.zone)
-            let directory = try directory(parent)
-            let protection = try protection(in: parent)
-            if let rule = SandboxPolicy.refusal(of: .create, protection: protection, state: context.deviceState),
-                (try? directory.descriptor.status(of: name)) == nil
-            {
-                throw .refused(rule)
+        try withRoom { () throws(Fault) in
+            try names.reading { () throws(Fault) in
+                try createNow(name, in: parent, mode: mode, flags: flags, caller: caller)
             }
-            let backing: SharedDescriptor
-            do throws(SystemError) {
-                backing = SharedDescriptor(
-                    try directory.descriptor.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode & 0o1777))
-            } catch {
-                guard error == .exists, flags & O_EXCL == 0 else { throw .system(error) }
-                let entry = try find(name, in: parent)
-                do throws(Fault) {
-                    let node = try node(entry.node)
-                    guard node.kind == .file else { throw .system(.exists) }
-                    return (entry, try open(node, flags: flags))
-                } catch {
-                    table.forget(entry.node, count: 1)
-                    throw error
-                }
-            }
+        }
+    }
+
+    /// The caller holds `names`.
+    private func createNow(
+        _ name: FileName, in parent: NodeID, mode: mode_t, flags: Int32, caller: Caller
+    ) throws(Fault) -> (Entry, FileHandle) {
+        let parent = try self.parent(parent)
+        try permit(.create, on: parent.zone)
+        try permit(name: name, in: parent.zone)
+        let directory = try directory(parent)
+        let protection = try protection(in: parent)
+        if let rule = SandboxPolicy.refusal(of: .create, protection: protection, state: context.deviceState),
+            (try? directory.descriptor.status(of: name)) == nil
+        {
+            throw .refused(rule)
+        }
+        let backing: SharedDescriptor
+        do throws(SystemError) {
+            backing = SharedDescriptor(
+                try directory.descriptor.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode & 0o1777))
+        } catch {
+            guard error == .exists, flags & O_EXCL == 0 else { throw .system(error) }
+            let entry = try find(name, in: parent)
             do throws(Fault) {
-                return try fill(backing, protection, name, parent, directory, mode, flags, caller)
+                let node = try node(entry.node)
+                guard node.kind == .file else { throw .system(.exists) }
+                return (entry, try open(node, flags: flags, by: caller.process))
             } catch {
-                // Nothing was acknowledged, and no name may be left behind.
-                try? directory.descriptor.removeFile(name)
+                table.forget(entry.node, count: 1)
                 throw error
             }
+        }
+        do throws(Fault) {
+            return try fill(backing, protection, name, parent, directory, mode, flags, caller)
+        } catch {
+            // Nothing was acknowledged, and no name may be left behind.
+            try? directory.descriptor.removeFile(name)
+            throw error
         }
     }
 
@@ -233,6 +238,7 @@ extension Volume {
         _ directory: SharedDescriptor, _ mode: mode_t, _ flags: Int32, _ caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {
         let status = try onHost { () throws(SystemError) in
+            try backing.descriptor.requireNotOfReserve()
             if let (owner, group) = try newOwner(for: caller, in: directory) {
                 try backing.descriptor.changeOwner(owner, group: group)
             }
@@ -246,15 +252,15 @@ extension Volume {
         let entry = entry(written, name, parent, isNew: true)
         let node = try node(entry.node)
         noteProtected(node, file)
+        noteUse(of: node)
         let writing = flags & O_ACCMODE != O_RDONLY
         let content = openLock(of: node).writing {
             // Somebody may have found the name and opened the file already: one file has one content.
             guard let open = node.open else {
-                adopt(.encrypted(file), into: node, writing: writing)
+                adopt(.encrypted(file), into: node, writing: writing, by: caller.process)
                 return OpenFile.Content.encrypted(file)
             }
-            open.handles += 1
-            open.writers += writing ? 1 : 0
+            open.add(writing: writing, by: caller.process)
             return open.content
         }
         return (entry, FileHandle(node: node, content: content, canWrite: writing))
@@ -281,20 +287,40 @@ extension Volume {
         _ handle: FileHandle, bytes: borrowing RawSpan, to offset: Int64
     ) throws(Fault) -> EarlyWriteback? {
         guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
-        return try file.write(bytes, at: offset)
+        return try write(bytes, to: offset, of: file)
     }
 
     public func close(_ handle: FileHandle) {
         closeContent(of: handle.node, writing: handle.canWrite)
+        noteUse(of: handle.node)
     }
 
-    /// The host filesystem's figures, as statvfs(3) gives them.
+    /// The filesystem's figures, as statvfs(3) gives them: the host's, with the space that the device has.
     public func statistics() throws(Fault) -> statvfs {
-        try onHost { () throws(SystemError) in try device.descriptor.filesystemStatistics() }
+        var statistics = try onHost { () throws(SystemError) in try device.descriptor.filesystemStatistics() }
+        guard context.space.capacity != nil, statistics.f_frsize > 0 else { return statistics }
+        let (figures, size) = (space.figures, Int64(statistics.f_frsize))
+        statistics.f_blocks = fsblkcnt_t(figures.total / size)
+        statistics.f_bfree = fsblkcnt_t(figures.free / size)
+        statistics.f_bavail = fsblkcnt_t(figures.available / size)
+        return statistics
     }
 }
 
 extension Place {
+    /// See ``Volume/openBacking(of:writing:)``. What comes with it tells whether it is open for writing.
+    fileprivate func openBacking(of node: Node, writing: Bool) throws(SystemError) -> (SharedDescriptor, Bool) {
+        // Not blocking: a fifo may have been put into the place of a bundle's file.
+        if node.zone == .bundle { return (SharedDescriptor(try open(flags: O_RDONLY | O_NONBLOCK)), false) }
+        do throws(SystemError) {
+            return (SharedDescriptor(try open(flags: O_RDWR)), true)
+        } catch {
+            guard error == .accessDenied else { throw error }
+        }
+        if !writing, let readable = try? open(flags: O_RDONLY) { return (SharedDescriptor(readable), false) }
+        return (SharedDescriptor(try openDespiteMode()), true)
+    }
+
     fileprivate func open(flags: Int32) throws(SystemError) -> Descriptor {
         switch self {
         case .entry(let directory, let name): try directory.descriptor.open(name, flags: flags)

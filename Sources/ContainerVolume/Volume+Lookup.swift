@@ -39,7 +39,7 @@ extension Volume {
 
     private func findAtTop(_ name: FileName, _ parent: Node) throws(Fault) -> Entry {
         guard let home = home(of: parent) else { throw .system(.noEntry) }
-        if name == home.bundleName {
+        if home.bundleEntries.contains(name) {
             return try enter(
                 anchor: home.bundle.root, kind: .directory, zone: .bundle, parent: parent, name: name, home: nil,
                 sealed: SealedBundle.top)
@@ -50,7 +50,7 @@ extension Volume {
             return Entry(
                 node: node.id, generation: UInt64(node.generation), status: try status(of: node))
         }
-        guard Home.dataEntries.contains(name) else { throw .system(.noEntry) }
+        guard home.dataEntries.contains(name) else { throw .system(.noEntry) }
         return try findOnHost(name, parent)
     }
 
@@ -143,6 +143,7 @@ extension Volume {
         _ parent: Node, from position: Int64, withEntries: Bool, _ emit: (ListedEntry) -> Bool
     ) throws(Fault) {
         let directory = try directory(parent)
+        let withEntries = withEntries && !(parent.zone == .bundle && isReplaced(parent))
         let reader = try onHost { () throws(SystemError) in
             let reader = DirectoryReader(try directory.descriptor.reopen(flags: O_RDONLY | O_DIRECTORY))
             if position > 0 { try reader.seek(position) }
@@ -183,7 +184,7 @@ extension Volume {
             listed = allHomes.map { $0.app.fileName }
         case .home:
             if let home = home(of: parent) {
-                listed = [home.bundleName] + Home.dataEntries + home.containerDirectories
+                listed = home.bundleEntries + home.dataEntries + home.containerDirectories
             }
         default:
             listed = (home(of: parent)?.containers(named: parent.name!).keys.sorted() ?? []).map(\.fileName)

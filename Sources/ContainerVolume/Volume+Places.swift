@@ -30,7 +30,9 @@ extension Volume {
             return .entry(try directory(parent), name)
         }
         if let orphan = node.rare?.orphan { return .descriptor(orphan) }
-        throw .system(.stale)
+        // What was purged, or lies in what was, has no place. A file may have another name, or be made anew: the kernel is
+        // to look it up again.
+        throw .system(node.isDirectory ? .noEntry : .stale)
     }
 
     /// For an ordinary user's daemon and a file with several names: one in a directory that is not closed to the user.
@@ -58,6 +60,7 @@ extension Volume {
 
     /// A descriptor for calls on a directory's entries. The caller holds `names`.
     func directory(_ node: Node) throws(Fault) -> SharedDescriptor {
+        if node.rare?.isRemoved == true { throw .system(.noEntry) }
         if let kept = directories.descriptor(of: node) { return kept }
         switch try place(of: node) {
         case .none: throw .system(.noEntry)

@@ -20,12 +20,17 @@ extension Volume {
         guard offset >= 0, count > 0 else { throw .system(.invalid) }
         try requireContent(handle, for: .write)
         let mode = AllocationMode(rawValue: mode)
+        func allocate(extending: Bool) throws(Fault) {
+            try withRoom(for: count) { () throws(Fault) in
+                try file.allocate(offset, count: count, extending: extending)
+            }
+        }
         switch mode {
-        case []: try file.allocate(offset, count: count, extending: true)
-        case .keepSize: try file.allocate(offset, count: count, extending: false)
+        case []: try allocate(extending: true)
+        case .keepSize: try allocate(extending: false)
         case [.punchHole, .keepSize]: try file.zero(offset, count: count, releasing: true)
         case .zeroRange, [.zeroRange, .keepSize]:
-            try file.allocate(offset, count: count, extending: mode == .zeroRange)
+            try allocate(extending: mode == .zeroRange)
             try file.zero(offset, count: count, releasing: false)
         default: throw .system(.notSupported)
         }

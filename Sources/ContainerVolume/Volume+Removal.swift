@@ -25,20 +25,19 @@ extension Volume {
             let directory = try directory(parent)
             let kept = try keepReachable(name, in: parent, directory)
             try onHost { () throws(SystemError) in try call(directory) }
-            if let kept {
-                if kept.node.isDirectory { directories.drop(kept.node) }
-                kept.settle(table, name, parent)
-            }
+            settle(kept, name, parent)
         }
     }
 
-    /// A node that is about to lose a name, and what names it from then on.
-    private struct Kept {
-        let node: Node
+    /// What is about to lose a name, and what names it from then on.
+    struct Kept {
+        /// nil where the kernel does not know it.
+        let node: Node?
         let orphan: SharedDescriptor?
         let status: FileStatus
 
         func settle(_ table: NodeTable, _ name: FileName, _ parent: Node) {
+            guard let node else { return }
             table.removeName(name, in: parent, of: node)
             guard let orphan, node.parent == nil else { return }
             node.withRare { rare in
@@ -48,17 +47,30 @@ extension Volume {
         }
     }
 
+    private func settle(_ kept: Kept, _ name: FileName, _ parent: Node) {
+        if let node = kept.node, node.isDirectory { directories.drop(node) }
+        kept.settle(table, name, parent)
+        countRemoved(kept.status, kept.node, kept.orphan)
+        forgetUse(of: kept.status, in: parent)
+    }
+
     /// Takes a descriptor of a known node before its last known name goes, so that it can still be reached by those
     /// who have it open.
-    private func keepReachable(
+    func keepReachable(
         _ name: FileName, in parent: Node, _ directory: SharedDescriptor
-    ) throws(Fault) -> Kept? {
+    ) throws(Fault) -> Kept {
         let descriptor = try onHost { () throws(SystemError) in
             SharedDescriptor(try directory.descriptor.openNode(name))
         }
         let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
-        guard let node = table.known(inode: status.inode) else { return nil }
+        guard let node = table.known(inode: status.inode) else {
+            return Kept(node: nil, orphan: nil, status: status)
+        }
         let isLast = table.isOnlyName(name, in: parent, of: node)
+        // What nobody has open is forgotten at once.
+        if isLast, openLock(of: node).reading({ node.open != nil }) {
+            try onHost { () throws(SystemError) in try descriptor.descriptor.requireNotOfReserve() }
+        }
         return Kept(node: node, orphan: isLast ? descriptor : nil, status: status)
     }
 
@@ -98,10 +110,9 @@ extension Volume {
                     name, to: newName, in: targetDirectory.descriptor, mode: mode)
             }
             if isSame { return }
-            if let kept {
-                if kept.node.isDirectory { directories.drop(kept.node) }
-                kept.settle(table, newName, target)
-            }
+            if let kept { settle(kept, newName, target) }
+            noteMove(moved, to: newName, in: targetDirectory)
+            if mode == .exchanging, let replaced { noteMove(replaced, to: name, in: sourceDirectory) }
             place(moved.inode, from: (source, name), at: (target, newName), zone: targetZone)
             if mode == .exchanging, let replaced {
                 place(replaced.inode, from: (target, newName), at: (source, name), zone: sourceZone)
@@ -121,6 +132,7 @@ extension Volume {
         }
         let isOther = node.zone != zone
         node.zone = zone
+        moveUse(of: node)
         if isOther, node.isDirectory {
             // Directories change their zone in one way only: what was delivered becomes the app's own.
             table.rezone(below: node, to: .container)

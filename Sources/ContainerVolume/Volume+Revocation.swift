@@ -57,16 +57,18 @@ extension Volume {
 
     private func tellLoss(of node: Node) {
         openLock(of: node).reading {
-            if case .encrypted(let file)? = node.open?.content { tellLoss(of: file, node) }
+            if let open = node.open, case .encrypted(let file) = open.content {
+                tellLoss(of: file, node, writer: open.lastWriter)
+            }
         }
     }
 
     /// The caller holds the node's open lock.
-    func tellLoss(of file: EncryptedFile, _ node: Node) {
+    func tellLoss(of file: EncryptedFile, _ node: Node, writer: Opening?) {
         let ranges = file.takeLoss()
         guard !ranges.isEmpty, let kernelCache else { return }
         let place = whereabouts(of: node.id)
-        for range in ranges { kernelCache.lost(LostRange(place: place, range: range)) }
+        for range in ranges { kernelCache.lost(LostRange(place: place, range: range, writer: writer)) }
     }
 
     /// Whether a write(2) to the file may still be under way.

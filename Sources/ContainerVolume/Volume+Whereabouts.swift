@@ -31,7 +31,8 @@ extension Volume {
         let (app, isBelowHome) = table.withNames(of: node) { node in
             var candidate: Node? = node
             while let next = candidate {
-                if let home = next.rare?.home { return (home.app as ContainerIdentifier?, true) }
+                // In a bundle that was replaced there are no names of the home any more.
+                if let home = next.rare?.home { return (home.app as ContainerIdentifier?, next.kind == .home) }
                 if let name = next.name { names.append(name) }
                 candidate = next.parent
             }

@@ -38,7 +38,7 @@ public final class Volume: Sendable {
     /// Whether the kernel may still know names of files that a restart has left behind.
     let isForgetting = Atomic<Bool>(false)
     let passage = Passage()
-    private let homes = Mutex<[ContainerIdentifier: Home]>([:])
+    let homes = Mutex<[ContainerIdentifier: Home]>([:])
     private let cache = Mutex<(any KernelCache)?>(nil)
     /// Who the daemon is: a superuser gives what it makes to the caller.
     let daemonUser = geteuid()
@@ -82,7 +82,7 @@ public final class Volume: Sendable {
     public func show(_ home: Home) {
         homes.withLock { $0[home.app] = home }
         names.writing {
-            guard let node = root.kind == .home ? root : homeNode(home) else { return }
+            guard let node = homeNode(home.data) else { return }
             // Whoever looks for a node's home holds either of the two locks.
             table.withNames(of: node) { node in node.withRare { $0.home = home } }
         }
@@ -99,8 +99,8 @@ public final class Volume: Sendable {
 
     var allHomes: [Home] { homes.withLock { Array($0.values) }.sorted { $0.app < $1.app } }
 
-    private func homeNode(_ home: Home) -> Node? {
-        (try? home.data.descriptor.status().inode).flatMap { table.known(inode: $0) }
+    func homeNode(_ data: SharedDescriptor) -> Node? {
+        root.kind == .home ? root : (try? data.descriptor.status().inode).flatMap { table.known(inode: $0) }
     }
 
     /// The home that a node belongs to.
@@ -126,10 +126,11 @@ public final class Volume: Sendable {
     }
 
     /// Whether the kernel may rely on a node's attributes. It may not on those of content that is closed to descriptors
-    /// opened before: it asks for them before each write, and hears then that there is none.
+    /// opened before, nor while the device is nearly full: it asks for them before each write, and hears then that there is none.
     public func keepsAttributes(of node: NodeID, _ status: FileStatus) -> Bool {
         guard status.kind == .file else { return true }
-        return context.deviceState.canOpen(.complete) && node.epoch == epoch.load(ordering: .relaxed)
+        return context.deviceState.canOpen(.complete) && !context.space.isTight
+            && node.epoch == epoch.load(ordering: .relaxed)
             && !isRestarting.load(ordering: .relaxed)
     }
 
@@ -164,6 +165,10 @@ public protocol KernelCache: AnyObject, Sendable {
     func forgetEntry(_ name: FileName, in parent: NodeID)
     /// Content and attributes changed.
     func forgetContent(of node: NodeID)
+    /// A range of the content is not what the kernel has of it.
+    func forgetContent(of node: NodeID, _ range: Range<Int64>)
+    /// The kernel is to ask before it relies on a file's attributes again.
+    func forgetAttributes(of node: NodeID)
     /// What an application wrote, and the kernel took, was refused. Locks of the volume are held.
     func lost(_ loss: LostRange)
 }
@@ -172,6 +177,23 @@ public protocol KernelCache: AnyObject, Sendable {
 public struct LostRange: Sendable {
     public let place: Whereabouts
     public let range: Range<Int64>
+    /// Who opened the file for writing last: the kernel does not tell whose bytes it writes out.
+    public let writer: Opening?
+}
+
+/// An opening of a file, by which the process is found again that made it, if it is still there.
+public struct Opening: Sendable {
+    /// A thread of the process.
+    public let thread: pid_t
+    /// When it was, in nanoseconds since the host's boot.
+    public let time: Int64
+
+    /// - Parameter thread: 0 for one that cannot be seen.
+    public init?(by thread: pid_t, at time: Int64 = MonotonicClock.nanosecondsSinceBoot) {
+        guard thread != 0 else { return nil }
+        self.thread = thread
+        self.time = time
+    }
 }
 
 /// What a lookup, or a call that makes a node, gives to the kernel.

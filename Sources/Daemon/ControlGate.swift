@@ -18,14 +18,17 @@ struct ControlGate: Sendable {
     private let server: String
     private let answers: Answers
     private let arrivals: Arrivals
+    private let departures: Departures
     private let log: Logger
 
     /// - Parameters:
     ///   - path: where clients connect.
     ///   - server: where the HTTP server listens.
     ///   - answers: counts the answers that are under way.
+    ///   - departures: is told who has gone.
     init(
-        at path: String, before server: String, answers: Answers, limits: ArrivalLimits, log: Logger
+        at path: String, before server: String, answers: Answers, departures: Departures, limits: ArrivalLimits,
+        log: Logger
     ) async throws {
         let pool: some AsyncSocketPool = SocketPool.make()
         try await pool.prepare()
@@ -37,6 +40,7 @@ struct ControlGate: Sendable {
         self.pool = pool
         self.server = server
         self.answers = answers
+        self.departures = departures
         self.log = log
         arrivals = Arrivals(limits: limits)
     }
@@ -46,19 +50,27 @@ struct ControlGate: Sendable {
             group.addTask { try? await pool.run() }
             var hasComplained = false
             while !Task.isCancelled {
+                var shortage: String?
                 do {
                     let connection = try await listener.accept()
+                    if DescriptorReserve.holds(connection.socket.file.rawValue) {
+                        shortage = SystemError.tooManyFilesInSystem.message
+                        // Before the client itself arrives, who is the last to give way.
+                        arrivals.dismissOldest()
+                    }
                     let arrival = arrivals.begin()
                     group.addTask { await admit(connection, arrival) }
                 } catch {
-                    if !hasComplained, !Task.isCancelled {
-                        log.warning("cannot let a client in for now: \(ControlGate.words(for: error))")
-                        hasComplained = true
-                    }
-                    // Mostly for want of descriptors: those of who has asked for nothing yet are the first to give up.
-                    let gaveWay = arrivals.dismissOldest()
-                    try? await Task.sleep(for: .milliseconds(gaveWay ? 10 : 100))
+                    shortage = ControlGate.words(for: error)
+                    arrivals.dismissOldest()
                 }
+                guard let shortage, !Task.isCancelled else { continue }
+                if !hasComplained {
+                    log.warning("clients that ask for nothing give way: \(shortage)")
+                    hasComplained = true
+                }
+                // Until the descriptor of who gave way is closed.
+                try? await Task.sleep(for: .milliseconds(10))
             }
         }
         try? listener.close()
@@ -71,7 +83,9 @@ struct ControlGate: Sendable {
 
     private func admit(_ connection: AsyncSocket, _ arrival: Arrivals.Arrival) async {
         let answer = answers.begin()
+        let number = departures.begin()
         defer {
+            departures.end(number)
             try? connection.close()
             withExtendedLifetime(answer) {}
         }
@@ -82,7 +96,7 @@ struct ControlGate: Sendable {
                 throw Complaint(.notAllowed, "the device belongs to another user")
             }
             let outcome = await arrivals.wait(for: arrival) {
-                var reader = RequestReader(connection)
+                var reader = RequestReader(connection, number: number)
                 do throws(Complaint) {
                     return Result<RequestReader.Outcome, Complaint>.success(try await reader.read())
                 } catch {
@@ -142,11 +156,9 @@ struct ControlGate: Sendable {
     /// connection takes a descriptor too, stops where it gets none.
     private func makeRoom() async {
         for _ in 0..<100 {
-            // This end, the other, and one for good measure.
-            let tries = (0..<3).map { _ in dup(listener.socket.file.rawValue) }
-            for descriptor in tries where descriptor >= 0 { close(descriptor) }
-            guard tries.contains(-1) else { return }
-            arrivals.dismissOldest()
+            let next = dup(listener.socket.file.rawValue)
+            if next >= 0 { close(next) }
+            guard next < 0 || DescriptorReserve.holds(next), arrivals.dismissOldest() else { return }
             try? await Task.sleep(for: .milliseconds(10))
         }
     }

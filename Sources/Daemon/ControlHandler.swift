@@ -9,11 +9,17 @@ struct ControlHandler: HTTPHandler {
     private let routes: [String: Route]
     private let log: Logger
     private let answers: Answers
+    private let departures: Departures
 
     /// - Parameters:
+    ///   - departures: knows who has gone, by what the gate adds to each request.
     ///   - answers: counts the answers that are under way.
     ///   - shutdown: ends the device; runs where it may block.
-    init(device: any ServedDevice, log: Logger, answers: Answers, shutdown: @escaping @Sendable () -> Void) {
+    init(
+        device: any ServedDevice, log: Logger, answers: Answers, departures: Departures,
+        shutdown: @escaping @Sendable () -> Void
+    ) {
+        self.departures = departures
         self.log = log
         self.answers = answers
         routes = ControlHandler.routes(device: device, queue: WorkQueue(), log: log, shutdown: shutdown)
@@ -22,7 +28,26 @@ struct ControlHandler: HTTPHandler {
     /// What one path does.
     struct Route: Sendable {
         let isQuery: Bool
-        let answer: @Sendable (_ body: [UInt8], _ lines: Bool) async throws(Complaint) -> ControlReply
+        let answer:
+            @Sendable (_ body: [UInt8], _ lines: Bool, _ departure: Departure) async throws(Complaint) -> ControlReply
+
+        init(
+            isQuery: Bool,
+            answer:
+                @escaping @Sendable (_ body: [UInt8], _ lines: Bool, _ departure: Departure) async throws(Complaint)
+                -> ControlReply
+        ) {
+            self.isQuery = isQuery
+            self.answer = answer
+        }
+
+        /// A path whose answer does not depend on whether somebody still waits for it.
+        init(
+            isQuery: Bool,
+            answer: @escaping @Sendable (_ body: [UInt8], _ lines: Bool) async throws(Complaint) -> ControlReply
+        ) {
+            self.init(isQuery: isQuery) { (body, lines, _) throws(Complaint) in try await answer(body, lines) }
+        }
     }
 
     func handleRequest(_ request: HTTPRequest) async -> HTTPResponse {
@@ -48,7 +73,7 @@ struct ControlHandler: HTTPHandler {
                 Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405, allow: method)
         }
         let lines = request.headers[HTTPHeader("Accept")]?.contains(ControlMedia.lines) ?? false
-        return try await route.answer(body, lines)
+        return try await route.answer(body, lines, departures[request.headers[HTTPHeader(Departures.header)]])
     }
 
     /// The gate has bounded it, and passes no request on that is not whole.

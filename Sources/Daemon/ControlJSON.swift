@@ -21,7 +21,8 @@ enum ControlJSON {
     ) throws(Complaint) -> Request {
         let request: Request
         do {
-            request = try JSONDecoder().decode(type, from: bytes.isEmpty ? Data("{}".utf8) : Data(bytes))
+            let body = bytes.isEmpty ? Data("{}".utf8) : Data(bytes)
+            request = try JSONDecoder().decode(RequestBody<Request>.self, from: body).request
         } catch let error as DecodingError {
             throw Complaint(.badRequest, "\(Request.path): \(explain(error))")
         } catch {
@@ -29,6 +30,18 @@ enum ControlJSON {
         }
         try (request as? any CheckedRequest)?.check()
         return request
+    }
+
+    /// A request that has to be an object, though it may have no keys that would ask for one.
+    private struct RequestBody<Request: Decodable>: Decodable {
+        let request: Request
+
+        private enum NoKeys: CodingKey {}
+
+        init(from decoder: any Decoder) throws {
+            _ = try decoder.container(keyedBy: NoKeys.self)
+            request = try Request(from: decoder)
+        }
     }
 
     private static func explain(_ error: DecodingError) -> String {
@@ -50,6 +63,7 @@ enum ControlJSON {
     private static func unfit(_ name: String) -> String {
         switch name {
         case "action": "\"action\" is not set, change or remove"
+        case "level": "\"level\" is not warning or critical"
         case "owner": "\"owner\" is not a user id"
         case "ownerGroup": "\"ownerGroup\" is not a group id"
         default: "\"\(name)\" is not of the right type"
@@ -70,14 +84,16 @@ extension Complaint.Kind {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
             .sealBroken, .unsigned, .invalidIdentity:
             400
-        case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked: 403
+        case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared: 403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
-            .passcodeExists, .lockCancelled, .fileExists:
+            .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning:
             409
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
-        case .noSpace: 507
-        case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged: 500
+        case .noSpace, .notEnoughFreed: 507
+        case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged,
+            .confinementMissing:
+            500
         }
     }
 }

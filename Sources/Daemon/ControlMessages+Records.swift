@@ -7,12 +7,12 @@ import DeviceLifecycle
 import SandboxModel
 
 extension App {
-    public init(_ app: InstalledApp, mountPoint: String?) {
+    public init(_ app: InstalledApp, mountPoint: String?, running: Bool = false) {
         self.init(
             identifier: app.identifier.text, name: app.displayName, bundle: app.bundleName.text,
             version: app.version.isEmpty ? nil : app.version, container: app.data.text,
             groups: app.groups.map(\.identifier.text), iCloud: app.iCloud.map(\.identifier.text), owner: app.owner,
-            mountPoint: mountPoint)
+            mountPoint: mountPoint, running: running)
     }
 }
 

@@ -9,6 +9,7 @@ struct ControlReply: Sendable {
     private enum Body: Sendable {
         case bytes([UInt8])
         case work(WorkBody)
+        case events(FollowBody)
     }
 
     private var status = 200
@@ -27,6 +28,11 @@ struct ControlReply: Sendable {
     /// Lines that follow work under way.
     static func work(_ body: WorkBody) -> ControlReply {
         ControlReply(type: ControlMedia.lines, body: .work(body))
+    }
+
+    /// Events, one a line, as they come.
+    static func events(_ subscription: EventSubscription) -> ControlReply {
+        ControlReply(type: ControlMedia.lines, body: .events(FollowBody(subscription)))
     }
 
     static func failure(_ complaint: Complaint, status: Int? = nil, allow: String? = nil) -> ControlReply {
@@ -55,6 +61,7 @@ struct ControlReply: Sendable {
                 HTTPBodySequence(
                     from: AnswerBody(bytes, answer), count: bytes.count, suggestedBufferSize: bytes.count)
             case .work(let work): HTTPBodySequence(from: work.owed(answer))
+            case .events(let events): HTTPBodySequence(from: events.owed(answer))
             }
         return HTTPResponse(
             statusCode: HTTPStatusCode(status, phrase: ControlReply.phrase(status)), headers: headers, body: sequence)

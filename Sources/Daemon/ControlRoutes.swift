@@ -73,14 +73,41 @@ extension ControlHandler {
             try device.unmount(request)
             return Done()
         }
-        add(RunRequest.self) { (request, progress) throws(Complaint) in try device.run(request, progress: progress) }
+        add(CapacityRequest.self) { (request, _) throws(Complaint) in try device.capacity(request) }
+        add(PurgeRequest.self) { (request, progress) throws(Complaint) in
+            try device.purge(request, progress: progress)
+        }
         add(InspectRequest.self) { (request, _) throws(Complaint) in try device.inspect(request) }
         add(CheckRequest.self) { (request, progress) throws(Complaint) in
             try device.check(request, progress: progress)
         }
-        routes[ShutdownRequest.path] = Route(isQuery: ShutdownRequest.isQuery) { (_, lines) throws(Complaint) in
+        addRunning(to: &routes, device: device, queue: queue, log: log)
+        add(RunProcessRequest.self) { (request, _) throws(Complaint) in
+            try device.runProcess(request)
+            return Done()
+        }
+        add(RunEndRequest.self) { (request, _) throws(Complaint) in
+            try device.runEnd(request)
+            return Done()
+        }
+        add(MarkRunningRequest.self) { (request, _) throws(Complaint) in
+            try device.markRunning(request)
+            return Done()
+        }
+        add(TerminateRequest.self) { (request, _) throws(Complaint) in
+            try device.terminate(request)
+            return Done()
+        }
+        routes[ShutdownRequest.path] = Route(isQuery: ShutdownRequest.isQuery) { (body, lines) throws(Complaint) in
+            _ = try ControlJSON.decode(ShutdownRequest.self, from: body)
             await queue.run { shutdown() }
             return .success(Done(), lines: lines)
+        }
+        // Goes on for as long as the client is there.
+        routes[ControlPath.followedEvents] = Route(isQuery: true) { (_, _, departure) throws(Complaint) in
+            let subscription = try device.followEvents()
+            departure.whenOccurred { [weak follower = subscription.follower] in follower?.end() }
+            return .events(subscription)
         }
         // Waits without a thread.
         routes[MountEndRequest.path] = Route(isQuery: MountEndRequest.isQuery) { (body, lines) throws(Complaint) in
@@ -91,5 +118,29 @@ extension ControlHandler {
             return .success(Done(), lines: lines)
         }
         return routes
+    }
+
+    /// The answer stays open: the app runs as long as somebody listens.
+    private static func addRunning(
+        to routes: inout [String: Route], device: any ServedDevice, queue: WorkQueue, log: Logger
+    ) {
+        routes[RunRequest.path] = Route(isQuery: RunRequest.isQuery) { (body, lines, departure) throws(Complaint) in
+            let request = try ControlJSON.decode(RunRequest.self, from: body)
+            guard lines else {
+                throw Complaint(
+                    .badRequest,
+                    "run: the app runs for as long as the answer is read, so ask for lines with the header "
+                        + "Accept: \(ControlMedia.lines)")
+            }
+            let work = WorkBody(on: queue, until: departure) { (progress) throws(Complaint) in
+                do throws(Complaint) {
+                    return try device.run(request, until: departure, progress: progress)
+                } catch {
+                    log.refusal(ControlPath.root + RunRequest.path, error)
+                    throw error
+                }
+            }
+            return .work(work)
+        }
     }
 }

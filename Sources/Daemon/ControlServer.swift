@@ -15,6 +15,7 @@ public final class ControlServer: Sendable {
     private let server: HTTPServer
     private let socket: String
     private let answers = Answers()
+    private let departures = Departures()
     private let limits: ArrivalLimits
     private let log: Logger
     private let running = Mutex<[Task<Void, Never>]>([])
@@ -35,7 +36,7 @@ public final class ControlServer: Sendable {
         self.socket = socket
         self.limits = limits
         self.log = log
-        let handler = ControlHandler(device: device, log: log, answers: answers) {
+        let handler = ControlHandler(device: device, log: log, answers: answers, departures: departures) {
             // First of all: whoever comes from now on finds no daemon, and waits for this one's end.
             ControlServer.remove(socket)
             device.shutdown()
@@ -72,7 +73,7 @@ public final class ControlServer: Sendable {
             try await server.waitUntilListening()
             try HostPath.changeMode(of: inner, to: S_IRUSR | S_IWUSR)
             let gate = try await ControlGate(
-                at: socket, before: inner, answers: answers, limits: limits, log: log)
+                at: socket, before: inner, answers: answers, departures: departures, limits: limits, log: log)
             running.withLock { $0 = [serving, Task { await gate.run() }] }
         } catch {
             serving.cancel()

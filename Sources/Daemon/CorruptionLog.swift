@@ -2,6 +2,7 @@
 
 import AppContainer
 import BackingStore
+import ContainerMount
 import ContainerVolume
 import Logging
 import Platform
@@ -27,7 +28,11 @@ final class CorruptionLog: Sendable {
         let place = mounts.withLock { $0 }?.whereabouts(ofInode: corruption.inode)
         let path = place.map { [$0.app?.text, $0.path].compactMap(\.self).joined(separator: "/") }
         log.error("corrupt \(path ?? "inode \(corruption.inode)"): \(corruption.place)")
+        // Found on the thread of the call that wanted it, or by nobody's call.
+        let call = CallInHand.current
         events.note(
-            Event(.corrupt, app: place?.app?.text, path: place?.path, errno: SystemError.inputOutput.name))
+            Event(
+                .corrupt, app: place?.app?.text, path: place?.path, operation: call?.call?.rawValue,
+                pid: call?.process?.id, process: call?.process?.name, errno: SystemError.inputOutput.name))
     }
 }

@@ -51,18 +51,37 @@ public enum DaemonLauncher {
         _ request: Request, to device: String, warn: (String) -> Void,
         progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(Complaint) -> Request.Reply {
+        try await ask(device, isRepeatable: Request.isRepeatable, warn: warn) { (client) throws(DeviceError) in
+            try await client.send(request, progress: progress)
+        }
+    }
+
+    /// Has a device's daemon make an app ready to run, as ``send(_:to:warn:progress:)`` does.
+    public static func run(
+        _ request: RunRequest, on device: String, warn: (String) -> Void,
+        progress: @escaping @Sendable (WorkProgress) -> Void
+    ) async throws(Complaint) -> RunLease {
+        try await ask(device, isRepeatable: RunRequest.isRepeatable, warn: warn) { (client) throws(DeviceError) in
+            try await client.run(request, progress: progress)
+        }
+    }
+
+    private static func ask<Answer: Sendable>(
+        _ device: String, isRepeatable: Bool, warn: (String) -> Void,
+        _ question: (DeviceClient) async throws(DeviceError) -> Answer
+    ) async throws(Complaint) -> Answer {
         var attempts = 0
         while true {
             let client = try await connect(to: device, warn: warn)
             attempts += 1
             do throws(DeviceError) {
-                return try await client.send(request, progress: progress)
+                return try await question(client)
             } catch {
                 // It ended in between. To connect again is to wait for that end, and to start another.
                 let retry =
                     switch error.kind {
                     case DeviceError.unreachableKind, Complaint.Kind.shuttingDown.rawValue: true
-                    case DeviceError.endedKind: Request.isRepeatable
+                    case DeviceError.endedKind: isRepeatable
                     default: false
                     }
                 guard retry, attempts < 5 else { throw Complaint(error) }

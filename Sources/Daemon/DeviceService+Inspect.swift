@@ -25,7 +25,7 @@ extension DeviceService {
         }
         return Inspection(
             path: request.path, app: app.identifier.text, kind: found.shown.kind.word, zone: "\(found.zone)",
-            rule: found.zone.rule, protection: found.protection?.foundationName, readable: found.isReadable,
+            rule: found.zone.words, protection: found.protection?.foundationName, readable: found.isReadable,
             size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
             group: found.shown.group, mode: String(found.shown.permissions, radix: 8),
             backing: try backing(path, of: app))
@@ -72,24 +72,6 @@ extension FileStatus.Kind {
         case .fifo: "fifo"
         case .socket: "socket"
         case .device: "device"
-        }
-    }
-}
-
-extension Zone {
-    /// What the sandbox allows there.
-    fileprivate var rule: String {
-        switch self {
-        case .device: "holds the homes of all apps"
-        case .home: "the home's top level: nothing is created, renamed or removed here"
-        case .bundle: "the signed bundle: read-only"
-        case .metadata: "the container's metadata: read-only"
-        case .containers: "holds the containers that the app is entitled to; nothing else is made here"
-        case .standardDirectory: "a standard directory: it stays, and the app is free inside it"
-        case .documents: "a standard directory: it stays, and the app is free inside it, but makes no Inbox"
-        case .inbox: "the Inbox: the app reads, removes and moves out what was delivered; nothing else"
-        case .inboxItem: "a delivered item: it can be read, removed and moved out of the Inbox; nothing else"
-        case .container: "the app's own: read, write, create and remove as modes allow"
         }
     }
 }

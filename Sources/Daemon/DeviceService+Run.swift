@@ -1,41 +1,139 @@
-// Making an app ready to run.
+// Running apps: made ready, marked, announced, ended; and the mounts that are there only for that.
 
 import AppContainer
 import BackingStore
 import DeviceLifecycle
+import Dispatch
 import Logging
 import SandboxModel
 
 extension DeviceService {
-    func run(_ request: RunRequest, progress: @escaping ProgressReport) throws(Complaint) -> RunnableApp {
+    /// Looks at an app's seal, mounts the app where it is not mounted, and marks it running until the client departs or
+    /// its process ends.
+    func run(
+        _ request: RunRequest, until departure: Departure, progress: @escaping ProgressReport
+    ) throws(Complaint) -> RunnableApp {
         let identifier = try identifier(request.app)
-        return try operations.run(on: identifier) { () throws(Complaint) in
+        let (hold, place) = try operations.run(on: identifier) { () throws(Complaint) in
             let app = try device.app(identifier)
-            let broken = try device.firstBreak(of: app, readingAll: request.verifyAll ?? false) {
-                report($0, "verifying", to: progress)
+            try requireSeal(of: app, request, progress: progress)
+            let hold = running.hold(identifier, for: .lease(isDetached: request.detached ?? false)) { [self] in
+                departure.occur()
+                DispatchQueue.global().async { self.endMountToRun(identifier) }
             }
-            if let broken {
-                log.error("\(identifier) is not run: \(broken) is missing or invalid")
-                note(
-                    Event(
-                        .refused, app: identifier.text, path: "\(app.bundleName.text)/\(broken)",
-                        operation: request.detached == true ? "launch" : "run", rule: Rule.sealedBundle.rawValue))
+            do throws(Complaint) {
+                return (hold, try mountToRun(app, lease: hold.number))
+            } catch {
+                running.release(hold)
+                throw error
+            }
+        }
+        departure.whenOccurred { [running] in
+            // The signals that it may take wait for nobody, but looking for who is to get them does.
+            DispatchQueue.global().async { running.disconnect(hold) }
+        }
+        return place
+    }
+
+    private func requireSeal(
+        of app: InstalledApp, _ request: RunRequest, progress: @escaping ProgressReport
+    ) throws(Complaint) {
+        let broken = try device.firstBreak(of: app, readingAll: request.verifyAll ?? false) {
+            report($0, "verifying", to: progress)
+        }
+        guard let broken else { return }
+        log.error("\(app.identifier) is not run: \(broken) is missing or invalid")
+        note(
+            Event(
+                .refused, app: app.identifier.text, path: "\(app.bundleName.text)/\(broken)",
+                operation: request.detached == true ? "launch" : "run", rule: Rule.sealedBundle.rawValue))
+        throw Complaint(
+            .sealBroken, "cannot run \(app.identifier): a sealed resource is missing or invalid: \(broken)")
+    }
+
+    /// The caller carries out an operation on the app.
+    private func mountToRun(_ app: InstalledApp, lease: UInt64) throws(Complaint) -> RunnableApp {
+        let mountPoint: String
+        if let present = mounts.mount(of: app.identifier) {
+            guard !present.documents else {
                 throw Complaint(
-                    .sealBroken, "cannot run \(identifier): a sealed resource is missing or invalid: \(broken)")
+                    .inUse,
+                    "\(app.identifier) is mounted at \(present.mountPoint) with its documents only; unmount that first")
             }
+            mountPoint = present.mountPoint
+        } else {
             let home = Homes.path(of: app.data.text, besides: socket)
-            let mountPoint: String
-            if let present = mounts.mountPoint(of: identifier) {
-                mountPoint = present
-            } else {
-                try Homes.make(home)
-                mountPoint = try mounts.mount(app, at: home, allowOther: false, readOnly: false).mountPoint
-                log.info("mounted \(identifier) to run", metadata: ["at": "\(mountPoint)"])
-                note(Event(.mounted, app: identifier.text, path: mountPoint))
+            try Homes.make(home)
+            mountPoint = try mounts.mount(app, at: home).mountPoint
+            log.info("mounted \(app.identifier) to run", metadata: ["at": "\(mountPoint)"])
+            note(Event(.mounted, app: app.identifier.text, path: mountPoint))
+        }
+        return RunnableApp(
+            mountPoint: mountPoint, isMountedToRun: Homes.contain(mountPoint, besides: socket),
+            executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" }, lease: lease)
+    }
+
+    func runProcess(_ request: RunProcessRequest) throws(Complaint) {
+        try operations.run { () throws(Complaint) in try running.attach(request.pid, toLease: request.lease) }
+    }
+
+    func runEnd(_ request: RunEndRequest) throws(Complaint) {
+        let app = try identifier(request.app)
+        running.release(lease: request.lease)
+        endMountToRun(app)
+    }
+
+    func markRunning(_ request: MarkRunningRequest) throws(Complaint) {
+        let app = try identifier(request.app)
+        try operations.run(on: app) { () throws(Complaint) in
+            _ = try device.app(app)
+            running.mark(app)
+        }
+        log.info("marked \(app) running")
+    }
+
+    // MARK: The end
+
+    func terminate(_ request: TerminateRequest) throws(Complaint) {
+        try terminate(try identifier(request.app))
+    }
+
+    /// Ends all that runs of an app; returns when it does not run any more, and a mount that was made for that is gone,
+    /// unless something that nobody knows of is still at work in it. Not to be called from an operation on the app.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or `inUse`
+    ///   for one that does not end.
+    func terminate(_ app: ContainerIdentifier) throws(Complaint) {
+        _ = try device.app(app)
+        try operations.run { () throws(Complaint) in try running.terminate(app) }
+        log.info("terminated \(app)")
+        endMountToRun(app)
+    }
+
+    /// - Parameter change: what is to happen to the app, such as "uninstalled".
+    /// - Throws: ``Complaint`` of kind `appRunning`.
+    func requireNotRunning(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
+        guard running.isRunning(app) else { return }
+        throw Complaint(
+            .appRunning,
+            "\(app) is running; end it before it is \(change), with: appcontainer terminate "
+                + "\(device.directory.path) \(app)")
+    }
+
+    /// Unmounts an app that was mounted only to run, when no lease holds it any more. Where something in it is still in
+    /// use, as by a process that was left behind, tries again until that has ended or the app is run again.
+    private func endMountToRun(_ app: ContainerIdentifier, after delay: Double = 0.1) {
+        do throws(Complaint) {
+            try operations.run(on: app) { () throws(Complaint) in
+                guard !running.isLeased(app), let mount = mounts.mount(of: app),
+                    Homes.contain(mount.mountPoint, besides: socket)
+                else { return }
+                try mounts.unmount(mount.mountPoint, lazy: false)
             }
-            return RunnableApp(
-                mountPoint: mountPoint, isMountedToRun: mountPoint == home,
-                executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" })
+        } catch {
+            guard error.kind == .inUse else { return }
+            DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [self] in
+                endMountToRun(app, after: min(delay * 2, 5))
+            }
         }
     }
 }

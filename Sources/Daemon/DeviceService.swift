@@ -15,11 +15,14 @@ import SandboxModel
 final class DeviceService: ServedDevice {
     let device: Device
     let log: Logger
-    private let record: EventLog
+    let record: EventLog
     let socket: String
     let mounts: Mounts
     let operations = Operations()
+    let running = RunningApps()
+    let purger: Purger
     let protection: Protection
+    private let spaceWatch: SpaceWatch
     /// What whoever started the device should know, one line each.
     let warnings: [String]
 
@@ -49,11 +52,14 @@ final class DeviceService: ServedDevice {
         mounts = try Mounts(
             device: device, privateDirectory: privateDirectory, log: log, events: record, guardian: guardian)
         corruptions.watch(mounts)
+        spaceWatch = SpaceWatch(device) { [mounts] in mounts.noticeTightness() }
         protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
         warnings =
             device.keysAreLocked
             ? []
             : ["memlock is too small to keep the keys out of swap; raise it with ulimit -l, then shut the device down"]
+        purger = Purger(running: running, space: device.context.space, uses: device.context.uses)
+        try startPurging()
         for warning in warnings { log.warning("\(warning)") }
         if device.session.killed.contains(device.session.number - 1) {
             log.warning("the process of the session before this one was killed")
@@ -86,6 +92,12 @@ final class DeviceService: ServedDevice {
         try EventRecord.entries(of: device.directory.path).map(\.event)
     }
 
+    func followEvents() throws(Complaint) -> EventSubscription {
+        try Complaint.describe("cannot read the events of \(device.directory.path)") { () throws(SystemError) in
+            try record.follow()
+        }
+    }
+
     // MARK: State
 
     func status() throws(Complaint) -> DeviceStatus {
@@ -93,13 +105,17 @@ final class DeviceService: ServedDevice {
             state: protection.state.rawValue, device: device.directory.path, identifier: device.directory.uuid,
             hasPasscode: device.hasPasscode, graceRemaining: protection.graceRemaining,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
-            apps: device.apps.count, daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all)
+            apps: device.apps.count, space: SpaceStatus(device.context.space),
+            daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all,
+            running: running.all.sorted().map(\.text))
     }
 
     func apps() throws(Complaint) -> [App] {
         let mounts = mounts.all
         return device.apps.map { app in
-            App(app, mountPoint: mounts.first { $0.app == app.identifier.text }?.mountPoint)
+            App(
+                app, mountPoint: mounts.first { $0.app == app.identifier.text }?.mountPoint,
+                running: running.isRunning(app.identifier))
         }
     }
 
@@ -112,7 +128,9 @@ final class DeviceService: ServedDevice {
     }
 
     func restart() throws(Complaint) {
-        try operations.run { () throws(Complaint) in try protection.restart() }
+        try operations.run { () throws(Complaint) in
+            try running.closing { () throws(Complaint) in try protection.restart() }
+        }
     }
 
     private static func note(_ news: Protection.News, _ record: EventLog, _ log: Logger) {
@@ -135,38 +153,28 @@ final class DeviceService: ServedDevice {
 
     func shutdown() {
         guard operations.end() else { return }
+        do throws(Complaint) {
+            try running.endAll()
+        } catch {
+            log.error("\(error.message)")
+        }
         mounts.endAll()
+        spaceWatch.end()
+        endPurging()
         do throws(Complaint) {
             try device.shutDown()
         } catch {
             log.error("\(error.message)")
         }
+        record.end()
     }
 
     // MARK: Apps
 
-    func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
-        let groups = try identifiers(request.groups)
-        let iCloud = try identifiers(request.iCloud)
-        let owner = request.owner.map { ContainerOwner(user: $0, group: request.ownerGroup ?? $0) }
-        let demands = try SealDemands(request)
-        var notices: [String] = []
-        let app = try operations.run { () throws(Complaint) in
-            try device.install(
-                request.app, groups: groups, iCloud: iCloud, owner: owner, demands: demands,
-                notice: { notices.append($0) }, progress: { report($0, "installing", to: progress) })
-        }
-        log.info("installed \(app.identifier)", metadata: ["container": "\(app.data)"])
-        note(Event(.installed, app: app.identifier.text))
-        for notice in notices { log.notice("\(notice)") }
-        var answer = App(app, mountPoint: nil)
-        answer.notices = notices
-        return answer
-    }
-
     func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try identifier(request.app)
         try operations.run(on: app) { () throws(Complaint) in
+            try requireNotRunning(app, before: "uninstalled")
             try mounts.requireUnmounted(app, before: "uninstalled")
             try device.uninstall(app) { report($0, "removing", to: progress) }
         }
@@ -176,6 +184,7 @@ final class DeviceService: ServedDevice {
     func reset(_ request: ResetRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try identifier(request.app)
         try operations.run(on: app) { () throws(Complaint) in
+            try requireNotRunning(app, before: "reset")
             try mounts.requireUnmounted(app, before: "reset")
             try device.reset(app) { report($0, "removing", to: progress) }
         }
@@ -191,7 +200,7 @@ final class DeviceService: ServedDevice {
             let entitled = try device.entitle(app, groups: groups, iCloud: iCloud)
             try mounts.showAnew(entitled)
             log.info("entitled \(app)", metadata: ["to": "\((groups + iCloud).map(\.text))"])
-            return App(entitled, mountPoint: mounts.mountPoint(of: app))
+            return App(entitled, mountPoint: mounts.mountPoint(of: app), running: running.isRunning(app))
         }
     }
 
@@ -222,18 +231,6 @@ final class DeviceService: ServedDevice {
 
     // MARK: Mounts
 
-    func mount(_ request: MountRequest) throws(Complaint) -> Mount {
-        let app = try identifier(request.app)
-        let mount = try operations.run(on: app) { () throws(Complaint) in
-            try mounts.mount(
-                try device.app(app), at: request.mountPoint, allowOther: request.allowOther ?? false,
-                readOnly: request.readOnly ?? false)
-        }
-        log.info("mounted \(app)", metadata: ["at": "\(mount.mountPoint)"])
-        note(Event(.mounted, app: app.text, path: mount.mountPoint))
-        return mount
-    }
-
     func unmount(_ request: UnmountRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in
             try mounts.unmount(request.mountPoint, lazy: request.lazy ?? false)
@@ -254,7 +251,7 @@ final class DeviceService: ServedDevice {
         return identifier
     }
 
-    private func identifiers(_ texts: [String]?) throws(Complaint) -> [ContainerIdentifier] {
+    func identifiers(_ texts: [String]?) throws(Complaint) -> [ContainerIdentifier] {
         var identifiers: [ContainerIdentifier] = []
         for text in texts ?? [] { identifiers.append(try identifier(text)) }
         return identifiers

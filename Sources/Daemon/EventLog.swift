@@ -22,6 +22,9 @@ final class EventLog: Sendable {
         /// The file ends in the middle of a line.
         var isTorn = false
         var dropped = 0
+        var followers: [ObjectIdentifier: EventFollower] = [:]
+        /// No event comes any more.
+        var isOver = false
     }
 
     /// Held while a line is written, so that lines keep their order and only one thread changes files.
@@ -43,14 +46,62 @@ final class EventLog: Sendable {
             var event = event
             event.dropped = state.dropped == 0 ? nil : state.dropped
             do throws(SystemError) {
-                try write(EventRecord.line(event), to: &state, in: directory.descriptor)
+                let line = EventRecord.line(event)
+                try write(line, to: &state, in: directory.descriptor)
                 state.dropped = 0
+                for follower in state.followers.values { follower.note(line) }
             } catch {
-                state.dropped += 1
+                state.dropped += event.weight
                 // Looked at anew with the next event.
                 state.file = nil
             }
         }
+    }
+
+    // MARK: Following
+
+    /// Follows the record from its beginning on: each line once, however many are written meanwhile.
+    func follow(limit: Int = EventFollower.largest) throws(SystemError) -> EventSubscription {
+        guard let directory else { throw .noEntry }
+        let follower = try state.withLock { (state) throws(SystemError) in
+            let history = EventHistory(try parts(&state, in: directory.descriptor))
+            let follower = EventFollower(after: history, limit: limit)
+            if state.isOver { follower.end() } else { state.followers[ObjectIdentifier(follower)] = follower }
+            return follower
+        }
+        return EventSubscription(follower) { [weak self] follower in
+            self?.state.withLock { _ = $0.followers.removeValue(forKey: ObjectIdentifier(follower)) }
+        }
+    }
+
+    /// How many follow at the moment.
+    var followers: Int { state.withLock { $0.followers.count } }
+
+    /// Lets go of all followers, when they have what there is.
+    func end() {
+        let followers = state.withLock { state in
+            state.isOver = true
+            defer { state.followers = [:] }
+            return state.followers
+        }
+        for follower in followers.values { follower.end() }
+    }
+
+    /// Both files, as far as they are written, the older one first. The caller holds the lock: neither changes.
+    private func parts(
+        _ state: inout State, in directory: borrowing Descriptor
+    ) throws(SystemError) -> [EventHistory.Part] {
+        var parts: [EventHistory.Part] = []
+        for name in [EventRecord.older, EventRecord.newer] {
+            do throws(SystemError) {
+                let file = try directory.open(name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                let length = try file.status().size
+                parts.append(EventHistory.Part(file: SharedDescriptor(file), length: length))
+            } catch {
+                guard error == .noEntry else { throw error }
+            }
+        }
+        return parts
     }
 
     private func write(
@@ -108,12 +159,25 @@ extension Event {
             .refused, app: refused.place.app?.text, path: refused.place.path, operation: refused.call.rawValue,
             pid: refused.process?.id, process: refused.process?.name, rule: refused.rule.rawValue,
             errno: refused.error.name)
+        if refused.omitted > 0 { omitted = refused.omitted }
     }
 
+    /// What was left out of a flood after which nothing came.
+    init(_ omission: RefusalLimit.Omission) {
+        self.init(
+            .refused, pid: omission.process, process: omission.name, rule: omission.rule.rawValue,
+            errno: SystemError.notPermitted.name)
+        omitted = omission.count
+    }
+
+    /// How many happenings are missing where this was not written.
+    var weight: Int { (isSummary ? 0 : 1) + (omitted ?? 0) }
+
     init(_ lost: LostRange) {
+        let process = lost.writer.flatMap { HostProcess(ofThread: $0.thread, asOf: $0.time) }
         self.init(
             .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,
-            rule: Rule.dataProtection.rawValue, errno: "EPERM",
+            pid: process?.id, process: process?.name, rule: Rule.dataProtection.rawValue, errno: "EPERM",
             range: Event.Range(offset: lost.range.lowerBound, length: Int64(lost.range.count)))
     }
 }

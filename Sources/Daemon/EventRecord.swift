@@ -25,6 +25,11 @@ public enum EventRecord {
         let bytes = try Complaint.describe("cannot read the events of \(device)") { () throws(SystemError) in
             try contents(in: Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
         }
+        return entries(in: bytes)
+    }
+
+    /// Those of the lines that are events.
+    static func entries(in bytes: [UInt8]) -> [Entry] {
         let decoder = JSONDecoder()
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
             guard let event = try? decoder.decode(Event.self, from: Data(line)) else { return nil }
@@ -80,6 +85,10 @@ public enum EventRecord {
         if let range = event.range {
             line.add("range", written: "{\"offset\":\(range.offset),\"length\":\(range.length)}")
         }
+        line.add("size", event.size)
+        line.add("reason", event.reason)
+        line.add("omitted", event.omitted)
+        line.add("missed", event.missed)
         line.add("dropped", event.dropped)
         return line.bytes + Array("}\n".utf8)
     }

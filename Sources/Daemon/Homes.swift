@@ -30,9 +30,14 @@ enum Homes {
         }
     }
 
+    /// Whether a mount point was made here.
+    static func contain(_ mountPoint: String, besides neighbour: String) -> Bool {
+        mountPoint.hasPrefix(directory(besides: neighbour) + "/")
+    }
+
     /// Takes a mount point away that was made here; any other is its maker's.
     static func remove(_ mountPoint: String, besides neighbour: String) {
-        guard mountPoint.hasPrefix(directory(besides: neighbour) + "/") else { return }
+        guard contain(mountPoint, besides: neighbour) else { return }
         try? HostPath.removeDirectory(mountPoint)
     }
 }

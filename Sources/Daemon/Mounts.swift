@@ -12,9 +12,10 @@ import Synchronization
 
 /// Which apps are mounted, and who waits for the end of a mount.
 final class Mounts: Sendable {
-    private let device: Device
-    private let table: MountTable
+    let device: Device
+    let table: MountTable
     private let waiting: Waiting
+    private let refusals: RefusalRecord
 
     /// - Parameter privateDirectory: where a privileged daemon keeps the device's own mount.
     init(
@@ -23,6 +24,8 @@ final class Mounts: Sendable {
         self.device = device
         let waiting = Waiting()
         self.waiting = waiting
+        let refusals = RefusalRecord(events: events)
+        self.refusals = refusals
         let root = try Complaint.describe("cannot open \(device.directory.path)") { () throws(SystemError) in
             SharedDescriptor(try device.directory.root.duplicate())
         }
@@ -35,7 +38,7 @@ final class Mounts: Sendable {
                 Homes.remove(mount.mountPoint, besides: privateDirectory)
                 waiting.end(mount.mountPoint)
             },
-            refused: { events.note(Event($0)) },
+            admitsRefusal: { refusals.admits($0, thread: $1) }, refused: { refusals.note($0) },
             lost: { lost in
                 let path = lost.place.path ?? "a file"
                 log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
@@ -51,8 +54,12 @@ final class Mounts: Sendable {
         return table.mounts.map(Mount.init)
     }
 
+    func mount(of app: ContainerIdentifier) -> Mount? {
+        all.first { $0.app == app.text }
+    }
+
     func mountPoint(of app: ContainerIdentifier) -> String? {
-        all.first { $0.app == app.text }?.mountPoint
+        mount(of: app)?.mountPoint
     }
 
     /// - Parameter change: what is to happen to the app, such as "uninstalled".
@@ -77,16 +84,30 @@ final class Mounts: Sendable {
 
     /// Looks at a path of an app's home, through its mount if it has one.
     func inspect(_ path: [FileName], of app: InstalledApp) throws(Fault) -> NodeInspection {
-        if let (volume, home) = table.volume(of: app.identifier) { return try volume.inspect(home + path) }
+        // What a mount does not show cannot be open in it.
+        let isShown = path.isEmpty || path.first == "Documents" || mount(of: app.identifier)?.documents != true
+        if isShown, let (volume, home) = table.volume(of: app.identifier) { return try volume.inspect(home + path) }
+        let home: Home
+        do throws(Fault) {
+            home = try homeToInspect(of: app)
+        } catch {
+            // An update may be giving the containers other names.
+            device.awaitChange()
+            guard let present = try? device.app(app.identifier) else { throw error }
+            home = try homeToInspect(of: present)
+        }
+        let root = SharedDescriptor(try duplicateOfRoot())
+        return try Volume(view: .home(home), device: root, context: device.context).inspect(path)
+    }
+
+    private func homeToInspect(of app: InstalledApp) throws(Fault) -> Home {
         let bundle: SealedBundle
         do throws(Complaint) {
             bundle = try device.sealedBundle(of: app)
         } catch {
             throw .corrupt
         }
-        let home = try onHost { () throws(SystemError) in try open(app, bundle, isPrivate: true) }
-        let root = SharedDescriptor(try duplicateOfRoot())
-        return try Volume(view: .home(home), device: root, context: device.context).inspect(path)
+        return try onHost { () throws(SystemError) in try open(app, bundle, MountOptions()) }
     }
 
     private func duplicateOfRoot() throws(Fault) -> Descriptor {
@@ -97,15 +118,18 @@ final class Mounts: Sendable {
         }
     }
 
+    // MARK: Purging
+
+    func volumeBehind(_ app: ContainerIdentifier) -> Volume? { table.volumeBehind(app) }
+
+    func waitForKernel() { table.waitForKernel() }
+
     // MARK: Mounting
 
     func mount(
-        _ app: InstalledApp, at mountPoint: String, allowOther: Bool, readOnly: Bool
+        _ app: InstalledApp, at mountPoint: String, options: MountOptions = MountOptions()
     ) throws(Complaint) -> Mount {
-        var options = MountOptions()
-        options.otherUsers = allowOther
-        options.readOnly = readOnly
-        let home = try home(of: app, isPrivate: !allowOther)
+        let home = try home(of: app, options)
         return Mount(try table.mount(home, at: mountPoint, options: options))
     }
 
@@ -115,13 +139,14 @@ final class Mounts: Sendable {
 
     func endAll() {
         table.shutDown()
+        refusals.end()
     }
 
     /// - Throws: ``Complaint`` of kind `damaged` when a container of the app is not where the registry has it.
-    private func home(of app: InstalledApp, isPrivate: Bool) throws(Complaint) -> Home {
+    private func home(of app: InstalledApp, _ options: MountOptions) throws(Complaint) -> Home {
         let bundle = try device.sealedBundle(of: app)
         do throws(SystemError) {
-            return try open(app, bundle, isPrivate: isPrivate)
+            return try open(app, bundle, options)
         } catch {
             guard error == .noEntry || error == .notDirectory else {
                 throw Complaint(error, doing: "cannot open the containers of \(app.identifier)")
@@ -132,7 +157,9 @@ final class Mounts: Sendable {
         }
     }
 
-    private func open(_ app: InstalledApp, _ bundle: SealedBundle, isPrivate: Bool) throws(SystemError) -> Home {
+    private func open(
+        _ app: InstalledApp, _ bundle: SealedBundle, _ options: MountOptions
+    ) throws(SystemError) -> Home {
         let directory = device.directory
         var groups: [ContainerIdentifier: SharedDescriptor] = [:]
         for group in app.groups {
@@ -145,7 +172,15 @@ final class Mounts: Sendable {
         return Home(
             app: app.identifier, bundleName: app.bundleName, bundle: bundle,
             data: SharedDescriptor(try directory.container(.data, app.data)), groups: groups, iCloud: iCloud,
-            owner: app.owner, group: app.ownerGroup, isPrivate: isPrivate)
+            owner: app.owner, group: app.ownerGroup, isPrivate: !options.otherUsers,
+            showsOnlyDocuments: options.onlyDocuments)
+    }
+
+    // MARK: Space
+
+    /// Called when the device has come to be nearly full or is not any more, or has another capacity; with no lock held.
+    func noticeTightness() {
+        table.noticeTightness()
     }
 
     // MARK: What changes without the kernel
@@ -174,7 +209,7 @@ final class Mounts: Sendable {
     /// Shows an app's home with the containers that it is entitled to now.
     func showAnew(_ app: InstalledApp) throws(Complaint) {
         guard let mount = table.mount(of: app.identifier) else { return }
-        let home = try home(of: app, isPrivate: !mount.options.otherUsers)
+        let home = try home(of: app, mount.options)
         table.show(home)
     }
 
@@ -235,6 +270,6 @@ extension Mount {
     fileprivate init(_ mount: ActiveMount) {
         self.init(
             app: mount.app.text, mountPoint: mount.mountPoint, readOnly: mount.options.readOnly,
-            allowOther: mount.options.otherUsers)
+            allowOther: mount.options.otherUsers, documents: mount.options.onlyDocuments)
     }
 }

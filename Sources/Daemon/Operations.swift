@@ -40,6 +40,15 @@ final class Operations: Sendable {
         }
     }
 
+    /// Carries out a short step on one app, unless an operation is at work on it. It is admitted to the last, because
+    /// what the end of the device writes out may need the room that it makes.
+    /// - Returns: nil when it was not carried out.
+    func tryRun<Result>(on app: ContainerIdentifier, _ body: () -> Result) -> Result? {
+        guard state.access({ $0.busy.insert(app).inserted }) else { return nil }
+        defer { state.access { _ = $0.busy.remove(app) } }
+        return body()
+    }
+
     /// Admits no more, and waits until what is under way has ended.
     /// - Returns: false when somebody else has called this before; it returns at once then.
     func end() -> Bool {

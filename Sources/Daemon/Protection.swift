@@ -160,7 +160,8 @@ final class Protection: Sendable {
         }
         guard before != .unlocked else { return }
         mounts.tellLosses()
-        tell(.unlocked)
+        // A lock that was cancelled was announced, and has not happened.
+        if before != .locking { tell(.unlocked) }
         tell(.didBecomeAvailable)
     }
 

@@ -44,7 +44,7 @@ struct RequestHead {
             }
             let name = line[..<colon].lowercased()
             switch name {
-            case "connection", "expect": continue
+            case "connection", "expect", Departures.header.lowercased(): continue
             case "content-length", "transfer-encoding":
                 guard framing == nil else { throw Complaint(.badRequest, "the request says its length twice") }
                 framing = try RequestHead.framing(name, RequestHead.trimmed(line[line.index(after: colon)...]))
@@ -56,8 +56,9 @@ struct RequestHead {
     }
 
     /// The request as it is passed on: one a connection, its body in one piece.
-    func request(with body: [UInt8]) -> [UInt8] {
-        let lines = kept + ["Content-Length: \(body.count)", "Connection: close"]
+    func request(with body: [UInt8], from number: UInt64) -> [UInt8] {
+        let lines =
+            kept + ["Content-Length: \(body.count)", "Connection: close", "\(Departures.header): \(number)"]
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
     }
 

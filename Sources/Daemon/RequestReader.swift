@@ -18,14 +18,17 @@ struct RequestReader {
     }
 
     private let connection: AsyncSocket
+    private let number: UInt64
     /// What has arrived and was not looked at yet.
     private var bytes: [UInt8] = []
 
     /// Bytes that the line before a piece of a body may have.
     private static let longestLine = 256
 
-    init(_ connection: AsyncSocket) {
+    /// - Parameter number: by which the server can ask whether the client is still there.
+    init(_ connection: AsyncSocket, number: UInt64) {
         self.connection = connection
+        self.number = number
     }
 
     /// - Throws: ``Complaint`` of kind `badRequest` for what is not a request, or not all of one.
@@ -37,7 +40,7 @@ struct RequestReader {
         case .chunked: body = try await chunks()
         }
         guard let body else { return .tooLarge }
-        return .request(head.request(with: body))
+        return .request(head.request(with: body, from: number))
     }
 
     private mutating func head() async throws(Complaint) -> RequestHead? {

@@ -11,6 +11,8 @@ public protocol ServedDevice: Sendable {
     func status() throws(Complaint) -> DeviceStatus
     func apps() throws(Complaint) -> [App]
     func events() throws(Complaint) -> [Event]
+    /// What there is, and then each event as it comes.
+    func followEvents() throws(Complaint) -> EventSubscription
     func unlock(passcode: String) throws(Complaint)
     func lock(_ request: LockRequest) throws(Complaint)
     func restart() throws(Complaint)
@@ -24,9 +26,19 @@ public protocol ServedDevice: Sendable {
 
     func mount(_ request: MountRequest) throws(Complaint) -> Mount
     func unmount(_ request: UnmountRequest) throws(Complaint)
-    func run(_ request: RunRequest, progress: @escaping ProgressReport) throws(Complaint) -> RunnableApp
     /// Calls back when the mount has ended; at once when there is none.
     func whenMountEnds(_ mountPoint: String, _ body: @escaping @Sendable () -> Void)
+
+    func capacity(_ request: CapacityRequest) throws(Complaint) -> CapacityReport
+    func purge(_ request: PurgeRequest, progress: @escaping ProgressReport) throws(Complaint) -> PurgeReport
+    /// The app is marked running until the client departs, or what runs ends.
+    func run(
+        _ request: RunRequest, until departure: Departure, progress: @escaping ProgressReport
+    ) throws(Complaint) -> RunnableApp
+    func runProcess(_ request: RunProcessRequest) throws(Complaint)
+    func runEnd(_ request: RunEndRequest) throws(Complaint)
+    func markRunning(_ request: MarkRunningRequest) throws(Complaint)
+    func terminate(_ request: TerminateRequest) throws(Complaint)
 
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection
     func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport

@@ -36,8 +36,9 @@ struct WorkBody: AsyncBufferedSequence {
     }
 
     /// Starts the work on a thread where it may block.
+    /// - Parameter departure: until when the answer stays open behind its result; nil for not at all.
     init(
-        on queue: WorkQueue,
+        on queue: WorkQueue, until departure: Departure? = nil,
         _ work: @escaping @Sendable (@escaping ProgressReport) throws(Complaint) -> any Encodable & Sendable
     ) {
         let (lines, continuation) = AsyncStream.makeStream(of: [UInt8].self)
@@ -54,6 +55,10 @@ struct WorkBody: AsyncBufferedSequence {
                     return true
                 }
                 end = ControlJSON.line(ResultLine(result: result))
+                if let departure {
+                    continuation.yield(end)
+                    return departure.whenOccurred { continuation.finish() }
+                }
             } catch {
                 end = ControlJSON.line(AppContainer.Failure(DeviceError(error)))
             }

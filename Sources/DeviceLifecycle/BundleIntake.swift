@@ -37,10 +37,12 @@ struct BundleIntake {
     /// Copies or unpacks an app into its container.
     ///
     /// What can be told of the seal of a `.app` directory without reading its content is looked at before the copy.
-    /// - Parameter progress: false cancels.
+    /// - Parameters:
+    ///   - progress: false cancels.
+    ///   - admit: throws where an app of this identifier is not to be taken in: before the copy where that can be told.
     init(
         _ path: String, into container: consuming Descriptor, demands: SealDemands,
-        progress: (DeviceProgress) -> Bool, isInstalled: (ContainerIdentifier) -> Bool
+        progress: (DeviceProgress) -> Bool, admit: (ContainerIdentifier) throws(Complaint) -> Void
     ) throws(Complaint) {
         self.path = path
         self.demands = demands
@@ -50,7 +52,7 @@ struct BundleIntake {
         } else {
             let source = try BundleSource.open(path)
             name = source.name
-            try BundleIntake.requireAbsence(of: source.information, isInstalled)
+            try admit(source.information.identifier)
             try BundleIntake.inspect(source, demands, progress)
             try BundleIntake.copy(source, to: self.container.descriptor, progress)
         }
@@ -59,14 +61,7 @@ struct BundleIntake {
             SharedDescriptor(try directory.descriptor.openDirectory(name))
         }
         information = try BundleInformation(of: root.descriptor, bundleName: name)
-        try BundleIntake.requireAbsence(of: information, isInstalled)
-    }
-
-    private static func requireAbsence(
-        of information: BundleInformation, _ isInstalled: (ContainerIdentifier) -> Bool
-    ) throws(Complaint) {
-        guard isInstalled(information.identifier) else { return }
-        throw Complaint(.appExists, "\(information.identifier) is installed already; uninstall it first")
+        try admit(information.identifier)
     }
 
     private static func inspect(

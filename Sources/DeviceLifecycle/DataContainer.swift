@@ -8,11 +8,12 @@ import SandboxModel
 enum DataContainer {
     static let documents: FileName = "Documents"
     static let inbox: FileName = "Inbox"
+    static let temporary: FileName = "tmp"
     static let metadata: FileName = ".com.apple.mobile_container_manager.metadata.plist"
 
     /// In the order in which they are made. `Library/Application Support` is not among them: the app makes it.
     private static let directories: [[FileName]] = [
-        [documents], ["Library"], ["Library", "Caches"], ["Library", "Preferences"], ["tmp"],
+        [documents], ["Library"], ["Library", "Caches"], ["Library", "Preferences"], [temporary],
     ]
 
     /// Fills an empty data container.
@@ -25,6 +26,23 @@ enum DataContainer {
                 try container.openDirectory(at: path.dropLast()).makeDirectory(path[path.count - 1], for: owner)
             }
         }
+        try writeMetadata(in: container, app: app, uuid: uuid, owner: owner, context: context)
+    }
+
+    /// Makes what an update puts into the place of what a container has.
+    /// - Parameter coming: an empty directory.
+    static func renew(
+        _ coming: borrowing Descriptor, app: ContainerIdentifier, uuid: ContainerUUID, owner: ContainerOwner,
+        context: StoreContext
+    ) throws(Fault) {
+        try onHost { () throws(SystemError) in try coming.makeDirectory(temporary, for: owner) }
+        try writeMetadata(in: coming, app: app, uuid: uuid, owner: owner, context: context)
+    }
+
+    private static func writeMetadata(
+        in container: borrowing Descriptor, app: ContainerIdentifier, uuid: ContainerUUID, owner: ContainerOwner,
+        context: StoreContext
+    ) throws(Fault) {
         let content = Array(metadata(of: app, uuid).utf8)
         let buffer = PageBuffer(count: content.count)
         buffer.copy(content, to: 0)

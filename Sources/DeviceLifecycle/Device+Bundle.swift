@@ -34,7 +34,8 @@ extension Device {
         let bundle: SealedBundle?
         do throws(SystemError) {
             bundle = try SealedBundle(
-                in: try directory.container(.bundle, app.bundle), name: app.bundleName, key: key)
+                in: try directory.container(.bundle, app.bundle), name: app.bundleName, key: key,
+                use: stagingUse.use(of: app.bundle))
         } catch {
             guard error == .noEntry || error == .notDirectory else {
                 throw Complaint(error, doing: "cannot open the bundle of \(app.identifier)")

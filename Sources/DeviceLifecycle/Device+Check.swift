@@ -60,10 +60,10 @@ extension Device {
         for place in places {
             let container: Descriptor
             do throws(SystemError) {
-                container = try directory.container(place.kind, place.uuid)
+                container = try open(place)
             } catch {
                 // It may have been uninstalled meanwhile.
-                if checkedContainers.contains(place) {
+                if checkedContainers.contains(where: { $0.kind == place.kind && $0.name == place.name }) {
                     let message = "the container is missing: \(error.message)"
                     check.problems.append(DeviceCheck.Problem(container: place.name, path: "", message: message))
                 }
@@ -116,6 +116,14 @@ extension Device {
         let uuid: ContainerUUID
     }
 
+    /// Opens a container, by the name that an update may be giving it.
+    private func open(_ place: CheckedContainer) throws(SystemError) -> Descriptor {
+        if let container = try? directory.container(place.kind, place.uuid) { return container }
+        awaitChange()
+        let present = checkedContainers.first { $0.kind == place.kind && $0.name == place.name } ?? place
+        return try directory.container(present.kind, present.uuid)
+    }
+
     /// Every data, group and iCloud container, once.
     private var checkedContainers: [CheckedContainer] {
         var places: [CheckedContainer] = []
@@ -133,7 +141,7 @@ extension Device {
     private func checkLeftovers(repair: Bool, into check: inout DeviceCheck) throws(Complaint) {
         // No operation is under way while this looks, or its work would be taken for a leftover.
         let found = try changing { (changes) throws(Complaint) in
-            let found = try directory.leftovers()
+            let found = try directory.leftovers(keeping: stagingUse.names)
             if repair, !found.isEmpty { try changes.removeLeftovers() }
             return found
         }

@@ -68,9 +68,10 @@ extension Device {
         progress: (DeviceProgress) -> Bool
     ) throws(Complaint) {
         let total = items.reduce(0) { $0 + $1.size }
+        try requireRoom(for: total, doing: "cannot deliver")
         var copied: Int64 = 0
         for (index, item) in items.enumerated() {
-            let copy = DeliveryCopy(owner: owner, context: context)
+            let copy = DeliveryCopy(owner: owner, context: stagingContext)
             let finished = try Complaint.wrapFault("cannot deliver \(item.path)") { () throws(Fault) in
                 try copy.run(item, to: staging, as: DeliverySource.stagedName(index)) { count in
                     copied += count
@@ -90,12 +91,17 @@ extension Device {
             try staging.makeDirectory(DataContainer.inbox, for: owner)
             try staging.rename(DataContainer.inbox, to: DataContainer.inbox, in: documents, mode: .keeping)
             try documents.synchronizeEntries()
+            context.space.add(context.space.weights.directory)
             reached(.madeInbox)
         }
         let inbox = try documents.openDirectory(DataContainer.inbox)
         var names: [FileName] = []
         for (index, item) in items.enumerated() {
-            names.append(try DeliveryName.place(item.name, from: DeliverySource.stagedName(index), staging, inbox))
+            let staged = DeliverySource.stagedName(index)
+            let bytes = (try? stagedBytes(staged, in: staging)) ?? 0
+            names.append(try DeliveryName.place(item.name, from: staged, staging, inbox))
+            context.space.add(bytes)
+            context.space.disturbCount()
             reached(.deliveredOne)
         }
         try inbox.synchronizeEntries()

@@ -13,15 +13,18 @@ extension Device {
     ///   - costLevel: how slow a guess of the passcode is made (``DataProtection/PasscodeCost``); nil for about
     ///     80 ms on this machine.
     ///   - lockGrace: how many seconds the device stays unlocked after it was told to lock; nil for the usual time.
+    ///   - capacity: how many bytes it holds; nil for what the host's filesystem does.
     /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound`, `invalidPasscode`,
     ///   `invalidIdentifier` or `badRequest`.
     public static func create(
-        at path: String, passcode: [UInt8]? = nil, costLevel: Int? = nil, lockGrace: Double? = nil
+        at path: String, passcode: [UInt8]? = nil, costLevel: Int? = nil, lockGrace: Double? = nil,
+        capacity: Int64? = nil
     ) throws(Complaint) {
         if let passcode { try requireUsable(passcode) }
         let cost = try cost(level: costLevel)
         try requireUsable(lockGrace: lockGrace)
-        let settings = DeviceSettings(keyDerivationCost: costLevel, lockGrace: lockGrace)
+        try requireUsable(capacity: capacity)
+        let settings = DeviceSettings(keyDerivationCost: costLevel, lockGrace: lockGrace, capacity: capacity)
         try DeviceDirectory.create(at: path, settings: settings) { (uidKey) throws(Complaint) in
             Keybag.create(passcode: passcode, uidKey: uidKey, cost: cost).0.encoded()
         }

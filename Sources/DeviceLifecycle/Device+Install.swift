@@ -7,46 +7,43 @@ import Platform
 public import SandboxModel
 
 extension Device {
-    /// Installs a `.app` directory or an `.ipa`. Killed at any point, the app is installed or it is not there.
+    /// Installs an app that was taken in; one that is installed is updated. Killed at any point, the device has what was
+    /// there before, or what is to be, and all of it.
     ///
     /// - Parameters:
-    ///   - groups, iCloud: containers the app is entitled to; one that another app has already is shared with it.
-    ///   - owner: the container's user; nil for whoever runs this process. A group belongs to its first app's owner.
-    ///   - notice: told what the user should know of how the app was taken in.
-    ///   - progress: bytes copied, then bytes hashed.
-    /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp`, `invalidIdentifier`, `sealBroken`, `unsigned`,
-    ///   `appExists`, `notAllowed`, `noSpace`.
+    ///   - groups, iCloud: containers the app is entitled to, besides those that it has; one that another app has
+    ///     already is shared with it.
+    ///   - owner: the container's user; nil for whoever runs this process, or whose the installed app is. A group
+    ///     belongs to its first app's owner.
+    ///   - presenting: asked before an update is decided on who shows the app meanwhile; nil when nobody does.
+    /// - Throws: ``Complaint`` of kind `notAllowed`, `noSpace`, and what `presenting` throws.
     public func install(
-        _ path: String, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
-        owner: ContainerOwner? = nil, demands: SealDemands = SealDemands(),
-        notice: (String) -> Void = { _ in }, progress: (DeviceProgress) -> Bool = { _ in true }
+        _ app: StagedApp, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
+        owner: ContainerOwner? = nil,
+        presenting: (AppUpdate) throws(Complaint) -> (any HomePresenter)? = { (_) throws(Complaint) in nil }
     ) throws(Complaint) -> InstalledApp {
-        let owner = owner ?? .current
-        guard geteuid() == 0 || owner.user == geteuid() else {
-            throw Complaint(.notAllowed, "only root can install an app for another user")
-        }
+        try requireOwner(owner, of: app.identifier)
         return try changing { (changes) throws(Complaint) in
-            let bundle = ContainerUUID()
+            if let present = apps.first(where: { $0.identifier == app.identifier }) {
+                return try update(present, to: app, groups, iCloud, presenting, changes)
+            }
+            let owner = owner ?? .current
             let data = ContainerUUID()
             var staged = StagedContainers(directory)
+            staged.take(.bundle, app.container)
             do throws(Complaint) {
-                let intake = try stage(path, as: bundle, demands, in: &staged, progress: progress)
-                let information = intake.information
-                let identifier = information.identifier
-                try stageData(of: identifier, as: data, owner: owner, in: &staged)
+                try stageData(of: app.identifier, as: data, owner: owner, in: &staged)
                 let shared = try stageShared(groups: groups, iCloud: iCloud, owner: owner, in: &staged)
-                try Complaint.wrap("cannot install \(intake.name.text)") { () throws(SystemError) in
+                let doing = "cannot install \(app.bundleName.text)"
+                try requireRoom(for: stagedBytes(app.container.fileName), doing: doing)
+                try Complaint.wrap(doing) { () throws(SystemError) in
                     try staged.moveIntoPlace(reached)
                 }
-                let app = InstalledApp(
-                    identifier: identifier, bundleName: intake.name, displayName: information.displayName,
-                    version: information.version, build: information.build, executable: information.executable,
-                    sharesDocuments: information.sharesDocuments, bundle: bundle, data: data, groups: shared.groups,
-                    iCloud: shared.iCloud, owner: owner.user, ownerGroup: owner.group)
-                try changes.register(app)
+                let installed = InstalledApp(
+                    app, data: data, groups: shared.groups, iCloud: shared.iCloud, owner: owner)
+                try changes.register(installed)
                 reached(.registered)
-                intake.notices.forEach(notice)
-                return app
+                return installed
             } catch {
                 staged.discard()
                 throw error
@@ -54,25 +51,41 @@ extension Device {
         }
     }
 
-    private func stage(
-        _ path: String, as uuid: ContainerUUID, _ demands: SealDemands, in staged: inout StagedContainers,
-        progress: (DeviceProgress) -> Bool
-    ) throws(Complaint) -> BundleIntake {
-        let container: Descriptor
-        do throws(SystemError) {
-            container = try staged.make(.bundle, uuid, owner: .current)
-        } catch {
-            throw Complaint(error, doing: "cannot copy \(path)")
+    /// Takes an app in and installs or updates it, where nobody shows it.
+    ///
+    /// - Parameters:
+    ///   - notice: told what the user should know of how the app was taken in.
+    ///   - progress: bytes copied, then bytes hashed.
+    public func install(
+        _ path: String, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
+        owner: ContainerOwner? = nil, demands: SealDemands = SealDemands(),
+        notice: (String) -> Void = { _ in }, progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) -> InstalledApp {
+        let staged = try stage(
+            path, demands: demands,
+            admit: { (identifier) throws(Complaint) in try requireOwner(owner, of: identifier) }, progress: progress)
+        defer { discard(staged) }
+        let app = try install(staged, groups: groups, iCloud: iCloud, owner: owner)
+        staged.notices.forEach(notice)
+        return app
+    }
+
+    /// Whether an app can be installed for a user: an installed one stays whose it is.
+    /// - Parameter owner: nil where nobody was named.
+    /// - Throws: ``Complaint`` of kind `notAllowed`.
+    public func requireOwner(
+        _ owner: ContainerOwner?, of identifier: ContainerIdentifier
+    ) throws(Complaint) {
+        guard let owner else { return }
+        if let present = apps.first(where: { $0.identifier == identifier }), present.owner != owner.user {
+            throw Complaint(
+                .notAllowed,
+                "\(identifier) belongs to the user \(present.owner), and an update leaves it so; leave --owner out, or "
+                    + "uninstall it first")
         }
-        let apps = self.apps
-        var intake = try BundleIntake(path, into: container, demands: demands, progress: progress) { identifier in
-            apps.contains { $0.identifier == identifier }
+        guard geteuid() == 0 || owner.user == geteuid() else {
+            throw Complaint(.notAllowed, "only root can install an app for another user")
         }
-        reached(.stagedBundle)
-        try intake.seal(
-            key: try bundleKey(of: uuid), identity: { () throws(Complaint) in try identity() }, progress: progress)
-        reached(.sealedBundle)
-        return intake
     }
 
     func stageData(
@@ -83,7 +96,7 @@ extension Device {
             let container = try onHost { () throws(SystemError) in
                 try staged.make(.data, uuid, owner: owner)
             }
-            try DataContainer.fill(container, app: identifier, uuid: uuid, owner: owner, context: context)
+            try DataContainer.fill(container, app: identifier, uuid: uuid, owner: owner, context: stagingContext)
         } catch {
             throw Complaint(error, doing: "cannot make the data container of \(identifier)")
         }
@@ -121,5 +134,19 @@ extension Device {
             }
         }
         return shared
+    }
+}
+
+extension InstalledApp {
+    init(
+        _ app: StagedApp, data: ContainerUUID, groups: [SharedContainer], iCloud: [SharedContainer],
+        owner: ContainerOwner
+    ) {
+        let information = app.information
+        self.init(
+            identifier: information.identifier, bundleName: app.bundleName, displayName: information.displayName,
+            version: information.version, build: information.build, executable: information.executable,
+            sharesDocuments: information.sharesDocuments, bundle: app.container, data: data, groups: groups,
+            iCloud: iCloud, owner: owner.user, ownerGroup: owner.group)
     }
 }

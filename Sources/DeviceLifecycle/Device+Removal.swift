@@ -32,7 +32,7 @@ extension Device {
                     }
                 }
                 reached(.movedAway)
-                try directory.emptyStaging(progress: progress)
+                try directory.emptyStaging(keeping: stagingUse.names, progress: progress)
                 reached(.removed)
             }
         }
@@ -58,7 +58,7 @@ extension Device {
                 }
                 try Complaint.wrapFault(doing) { () throws(Fault) in
                     try DataContainer.fill(
-                        container, app: identifier, uuid: app.data, owner: owner, context: context)
+                        container, app: identifier, uuid: app.data, owner: owner, context: stagingContext)
                 }
                 try Complaint.wrap(doing) { () throws(SystemError) in
                     try directory.root.synchronizeFilesystem()
@@ -66,6 +66,8 @@ extension Device {
                     let containers = try directory.containers(.data)
                     try staging.rename(fresh, to: app.data.fileName, in: containers, mode: .exchanging)
                     try containers.synchronizeEntries()
+                    count(try containers.openDirectory(app.data.fileName), 1)
+                    count(try staging.openDirectory(fresh), -1)
                 }
             } catch {
                 _ = try? staging.removeTree(fresh)
@@ -73,7 +75,7 @@ extension Device {
             }
             reached(.exchanged)
             try Complaint.wrap("cannot remove the old content of \(identifier)") { () throws(SystemError) in
-                _ = try directory.emptyStaging(progress: progress)
+                _ = try directory.emptyStaging(keeping: stagingUse.names, progress: progress)
             }
         }
     }

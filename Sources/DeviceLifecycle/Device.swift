@@ -14,18 +14,25 @@ public final class Device: Sendable {
     public let session: DeviceSession
     /// What the files of the device's containers share: keys and session.
     public let context: StoreContext
+    /// The same for what is not a part of a container yet.
+    let stagingContext: StoreContext
 
     private struct State {
         var keybag: Keybag
         var apps: [InstalledApp]
+        var hasEnded = false
     }
 
     let lock: DeviceLock
     private let state: Mutex<State>
     /// One change at a time.
     private let changes = ReadWriteLock()
+    /// What is not to be removed from the staging directory.
+    let stagingUse = StagingUse()
     /// One attempt with a passcode at a time.
     let attempts = ReadWriteLock()
+    /// Whether what the containers take is known.
+    let spaceIsCounted: Atomic<Bool>
     /// By what the wait after wrong passcodes is measured.
     let clock: @Sendable () throws(Complaint) -> HostInstant
     /// Told at each ``Milestone``.
@@ -41,7 +48,16 @@ public final class Device: Sendable {
         self.lock = lock
         self.session = session
         self.reached = reached
-        context = StoreContext(keys: keys, history: session.history, report: report)
+        let settings = directory.settings
+        // Where the host does not say what it is, nothing is lost but a little accuracy.
+        let host = (try? directory.root.filesystemType()) ?? (type: 0, blockSize: 0)
+        let space = SpaceLedger(
+            used: session.used ?? 0, capacity: settings.capacity, marks: settings.marks ?? .usual,
+            weights: SpaceWeights(ofFilesystem: host.type, blockSize: host.blockSize),
+            host: { directory.hostSpace })
+        spaceIsCounted = Atomic(session.used != nil)
+        context = StoreContext(keys: keys, history: session.history, space: space, report: report)
+        stagingContext = StoreContext(staging: context)
         state = Mutex(State(keybag: keybag, apps: try directory.apps()))
     }
 
@@ -85,10 +101,17 @@ public final class Device: Sendable {
     /// A session in which a write failed halfway is not recorded as ended, so that the next one looks closely.
     public func shutDown() throws(Complaint) {
         try changes.writing { () throws(Complaint) in
+            state.withLock { $0.hasEnded = true }
+            // What was still in use when it was replaced is so no more: every mount has ended.
+            _ = try? directory.emptyStaging()
             guard !context.isDisturbed else { return }
-            try directory.endSession(holding: lock)
+            let isCounted = spaceIsCounted.load(ordering: .acquiring)
+            try directory.endSession(used: isCounted ? context.space.used : nil, holding: lock)
         }
     }
+
+    /// Whether this process may change nothing of the device any more.
+    var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     // MARK: State
 
@@ -125,13 +148,18 @@ public final class Device: Sendable {
         try changes.writing { () throws(Complaint) in try body(AppChanges(device: self)) }
     }
 
+    /// Waits until no operation that changes apps or containers is under way.
+    public func awaitChange() {
+        changes.writing {}
+    }
+
     fileprivate func replaceApps(_ apps: [InstalledApp]) throws(Complaint) {
         try directory.replaceApps(apps, holding: lock)
         state.withLock { $0.apps = apps.sorted { $0.identifier < $1.identifier } }
     }
 
     fileprivate func removeLeftovers() throws(Complaint) {
-        try directory.removeLeftovers(holding: lock)
+        try directory.removeLeftovers(holding: lock, keeping: stagingUse.names)
     }
 }
 
@@ -146,12 +174,16 @@ struct AppChanges {
 
     /// Enters an app in the registry, in place of one with its identifier: the moment at which it is installed.
     func register(_ app: InstalledApp) throws(Complaint) {
+        let known = device.containers
         try device.replaceApps(device.apps.filter { $0.identifier != app.identifier } + [app])
+        for (kind, uuid) in app.containers where !known.contains(uuid) { device.count(kind, uuid, 1) }
     }
 
     /// Takes an app out of the registry: the moment at which it is gone.
     func unregister(_ app: InstalledApp) throws(Complaint) {
         try device.replaceApps(device.apps.filter { $0.identifier != app.identifier })
+        let known = device.containers
+        for (kind, uuid) in app.containers where !known.contains(uuid) { device.count(kind, uuid, -1) }
     }
 
     /// What no operation can be at work on now.
@@ -164,6 +196,7 @@ struct AppChanges {
 enum Milestone: String, CaseIterable, Sendable {
     case stagedBundle, sealedBundle, stagedData, stagedShared, synchronized, movedOne, moved, registered
     case unregistered, movedAway, removed
+    case namedBoth, laidReady, exchangedOne, renamed, retiredBundle
     case stagedReset, exchanged
     case stagedDelivery, madeInbox, deliveredOne
     case countedAttempt, provedPasscode, clearedAttempts, replacedKeybag

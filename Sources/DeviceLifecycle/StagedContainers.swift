@@ -38,6 +38,11 @@ struct StagedContainers: ~Copyable {
         return try staging.openDirectory(uuid.fileName)
     }
 
+    /// Takes over a container that lies in the staging directory already.
+    mutating func take(_ kind: ContainerKind, _ uuid: ContainerUUID) {
+        containers.append((kind, uuid))
+    }
+
     /// Makes all that was staged durable, and then gives it its place. No app is known by it yet.
     borrowing func moveIntoPlace(_ reached: (Milestone) -> Void) throws(SystemError) {
         try directory.root.synchronizeFilesystem()

@@ -46,6 +46,7 @@ import Synchronization
         var request = unsafe fuse_buf()
         // The worker outlives this function.
         unsafe request.mem = worker.memory
+        unsafe RequestInHand.lie(at: worker.memory)
         var backlog = 0
         while true {
             waiting.add(1, ordering: .sequentiallyConsistent)

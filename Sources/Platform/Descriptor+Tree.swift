@@ -30,14 +30,18 @@ extension Descriptor {
     /// Directories found inside are moved up to the tree's own top before they are emptied: that is what keeps
     /// the descriptors few and the work linear, whatever the depth.
     ///
-    /// - Parameter progress: told after each entry how many went since the last call; false ends the removal early.
+    /// - Parameters:
+    ///   - progress: told after each entry how many went since the last call; false ends the removal early.
+    ///   - removed: told after each entry what it was just before, the number of its links for one.
     /// - Returns: false when `progress` ended it.
     @discardableResult
     public borrowing func removeTree(
-        _ name: FileName, progress: (Int64) -> Bool = { _ in true }
+        _ name: FileName, progress: (Int64) -> Bool = { _ in true }, removed: (FileStatus) -> Void = { _ in }
     ) throws(SystemError) -> Bool {
-        guard try status(of: name).kind == .directory else {
+        let own = try status(of: name)
+        guard own.kind == .directory else {
             try removeFile(name)
+            removed(own)
             return progress(1)
         }
         let top = try openForRemoval(name)
@@ -47,18 +51,22 @@ extension Descriptor {
             let reader = try top.entries()
             while let entry = try reader.next() {
                 isEmpty = false
-                guard try top.status(of: entry.name).kind == .directory else {
+                let found = try top.status(of: entry.name)
+                guard found.kind == .directory else {
                     try top.removeFile(entry.name)
+                    removed(found)
                     guard progress(1) else { return false }
                     continue
                 }
                 let directory = try top.openForRemoval(entry.name)
                 let inner = try directory.entries()
                 while let child = try inner.next() {
-                    if try directory.status(of: child.name).kind == .directory {
+                    let status = try directory.status(of: child.name)
+                    if status.kind == .directory {
                         try directory.moveUp(child.name, to: top, counter: &moved)
                     } else {
                         try directory.removeFile(child.name)
+                        removed(status)
                         guard progress(1) else { return false }
                     }
                 }
@@ -69,11 +77,13 @@ extension Descriptor {
                     guard error == .directoryNotEmpty else { throw error }
                     continue
                 }
+                removed(found)
                 guard progress(1) else { return false }
             }
             if isEmpty { break }
         }
         try removeDirectory(name)
+        removed(own)
         return progress(1)
     }
 

@@ -184,6 +184,15 @@ public struct Descriptor: ~Copyable, Sendable {
         return statistics
     }
 
+    /// The filesystem's magic number and the size of its blocks, as statfs(2) has them.
+    public borrowing func filesystemType() throws(SystemError) -> (type: Int64, blockSize: Int64) {
+        let number = self.number
+        var type: Int64 = 0
+        var blockSize: Int64 = 0
+        try systemCall { unsafe platform_filesystem_type(number, &type, &blockSize) }
+        return (type, blockSize)
+    }
+
     /// FS_IOC_GETFLAGS, such as the flag that `chattr +d` sets.
     public borrowing func inodeFlags() throws(SystemError) -> UInt32 {
         let number = self.number

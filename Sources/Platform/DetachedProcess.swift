@@ -68,7 +68,7 @@ public struct DetachedProcess: ~Copyable {
 }
 
 /// Another process, held by a descriptor, so that its number cannot come to mean a third one.
-public struct ProcessHandle: ~Copyable {
+public struct ProcessHandle: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
     /// - Returns: nil when there is no such process.
@@ -83,6 +83,15 @@ public struct ProcessHandle: ~Copyable {
         var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         let ready = try? systemCall { unsafe poll(&request, 1, milliseconds) }
         return (ready ?? 0) > 0
+    }
+
+    /// Can be read when the process has ended; for who waits for many things at once.
+    public var eventDescriptor: Int32 { descriptor.number }
+
+    /// - Throws: ESRCH when it has ended, EPERM when it is another user's.
+    public borrowing func send(_ signal: Int32) throws(SystemError) {
+        let number = descriptor.number
+        try systemCall { platform_signal_process(number, signal) }
     }
 }
 

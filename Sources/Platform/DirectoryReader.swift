@@ -12,6 +12,9 @@ public struct DirectoryEntry: Sendable {
     public let type: UInt8
     /// The position after this entry, good for ``DirectoryReader/seek(_:)`` on any descriptor of the directory.
     public let next: Int64
+
+    /// As far as the host says: ext4, xfs, btrfs and tmpfs do.
+    public var isDirectory: Bool { type == UInt8(DT_DIR) }
 }
 
 /// A cursor over a directory that is open for reading. `.` and `..` are left out.

@@ -12,6 +12,13 @@ public enum ProcessSettings {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
+    /// How many files the process may have open.
+    public static var openFileLimit: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     /// Leaves no core dump. Keys are left out of one in any case, should a program that the host pipes them to ask for more.
     public static func forbidDumps() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)

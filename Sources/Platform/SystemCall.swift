@@ -26,6 +26,7 @@ extension SystemError {
     public static let crossDevice = SystemError(code: EXDEV)
     public static let range = SystemError(code: ERANGE)
     public static let stale = SystemError(code: ESTALE)
+    public static let tooManyFilesInSystem = SystemError(code: ENFILE)
     public static let tooManyLinks = SystemError(code: EMLINK)
     public static let tooManySymbolicLinks = SystemError(code: ELOOP)
 

@@ -13,6 +13,25 @@ public enum Terminal {
         try writeAll(Array(text.utf8), to: STDOUT_FILENO)
     }
 
+    /// Waits until nobody can read standard output any more: the other end of a pipe was closed, or a terminal hung up.
+    /// Of a file that never is.
+    public static func waitUntilOutputCloses() {
+        var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+        while unsafe poll(&output, 1, -1) <= 0, errno == EINTR {}
+    }
+
+    /// Ends the process because nobody reads standard output: whoever did wants no more, and no complaint about that, as
+    /// at the end of every program in a pipeline.
+    public static func endUnread() {
+        signal(SIGPIPE, SIG_DFL)
+        // Not every thread lets signals through.
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, SIGPIPE)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        raise(SIGPIPE)
+    }
+
     /// Writes to standard error; there is nobody to tell if that fails.
     public static func writeError(_ text: String) {
         try? writeAll(Array(text.utf8), to: STDERR_FILENO)

@@ -45,6 +45,11 @@ public struct Complaint: Error, Hashable, Sendable {
         case unsigned
         case invalidIdentity
         case fileExists
+        case appRunning
+        case notRunning
+        case confinementMissing
+        case documentsNotShared
+        case notEnoughFreed
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -88,6 +93,11 @@ public struct Complaint: Error, Hashable, Sendable {
             case .unsigned: 38
             case .invalidIdentity: 39
             case .fileExists: 40
+            case .appRunning: 41
+            case .notRunning: 42
+            case .confinementMissing: 43
+            case .documentsNotShared: 44
+            case .notEnoughFreed: 45
             }
         }
     }

@@ -39,7 +39,9 @@ import Testing
 
     @Test func `what a request may leave out can be left out`() throws {
         let mount = try decode(MountRequest.self, #"{"app":"a","mountPoint":"/m"}"#)
-        #expect(mount.readOnly == nil && mount.allowOther == nil)
+        #expect(mount.readOnly == nil && mount.allowOther == nil && mount.running == nil && mount.documents == nil)
+        let run = try decode(RunRequest.self, #"{"app":"a"}"#)
+        #expect(run.verifyAll == nil && run.detached == nil)
         #expect(try decode(InstallRequest.self, #"{"app":"/a.app"}"#).groups == nil)
         #expect(try decode(CheckRequest.self, "{}").repair == nil)
         #expect(try decode(UnmountRequest.self, #"{"mountPoint":"/m"}"#).lazy == nil)

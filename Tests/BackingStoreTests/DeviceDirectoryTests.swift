@@ -31,6 +31,7 @@ import Testing
                 Keybag 600
                 Sessions.json 600
                 Staging 700
+                Trash 700
                 UID.key 600
                 lock 600
 

@@ -109,6 +109,10 @@ final class Sandbox: Sendable {
         text.replace(/(\/run\/appcontainer|\/tmp\/appcontainer-[0-9]+)\/[0-9a-f]{16}\.sock/, with: "<SOCKET>")
         text.replace(/stored in .*/, with: "stored in <SIZE>")
         text.replace(/"storedSize" : [0-9]+/, with: "\"storedSize\" : <SIZE>")
+        text.replace(/(Capacity|Available|Purgeable):( +)[^\n]*/) { match in
+            "\(match.1):\(match.2)<SIZE>"
+        }
+        text.replace(/"(capacity|used|available[A-Za-z]*|purgeable)" : [0-9]+/) { "\"\($0.1)\" : <SIZE>" }
         text.replace(/Owner:( +)[a-z0-9_-]+,/, with: { "Owner:\($0.1)<USER>," })
         text.replace(/"(owner|group)" : [0-9]+/, with: { "\"\($0.1)\" : <ID>" })
         return text

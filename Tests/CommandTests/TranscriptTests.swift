@@ -3,7 +3,9 @@
 import Testing
 
 @Suite struct TranscriptTests {
-    @Test(arguments: ["help", "usage", "devices", "apps", "passcode", "lock", "mounts", "names", "seal"])
+    @Test(arguments: [
+        "help", "usage", "devices", "apps", "passcode", "lock", "mounts", "names", "running", "seal", "purge",
+    ])
     func `the session reads as it did`(name: String) async throws {
         try await Sandbox.run { sandbox in
             try Transcript(name).play(in: sandbox)

@@ -4,6 +4,7 @@ import AppContainer
 import FlyingSocks
 import Foundation
 import Glibc
+import Platform
 import Testing
 
 @testable import Daemon
@@ -60,7 +61,7 @@ import Testing
                 try await Task.sleep(for: .milliseconds(300))
             }
             try await fixture.expect(200, "GET", "/v1/status")
-            #expect(fixture.log.lines.filter { $0.contains("Too many open files") }.count == 1)
+            #expect(fixture.log.lines.filter { $0.contains("give way: Too many open files") }.count == 1)
         }
     }
 
@@ -130,18 +131,19 @@ enum OpenFiles {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
     }
 
-    /// Runs something while the process can open only so many files more.
+    /// Runs something while the process can open only so many files more before its reserve begins.
     static func withLimit(atMost more: Int, _ body: () async throws -> Void) async throws {
         var former = rlimit()
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former)
         var limit = former
-        limit.rlim_cur = rlim_t(try count() + more + 8)
+        limit.rlim_cur = rlim_t(try count() + more + DescriptorReserve.size * 4)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) }
         // Descriptors are given lowest first, and some below the limit may have been free.
         var taken: [Int32] = []
         defer { for file in taken { close(file) } }
         while case let file = dup(0), file >= 0 { taken.append(file) }
+        while let last = taken.last, DescriptorReserve.holds(last) { close(taken.removeLast()) }
         for file in taken.suffix(more) { close(file) }
         taken.removeLast(min(more, taken.count))
         try await body()

@@ -37,6 +37,7 @@ import Testing
     }
 
     @Test(arguments: [
+        ("shutdown", "[]", "not a JSON object"), ("restart", "5", "not a JSON object"),
         ("install", "", "\"app\" is missing"), ("install", "{", "not JSON"), ("install", "[]", "not a JSON object"),
         ("install", "{\"app\": 5}", "\"app\" is not of the right type"), ("unlock", "{}", "\"passcode\" is missing"),
         ("mount", "{\"app\": \"a\", \"mountPoint\": null}", "\"mountPoint\""), ("mount", "\u{0}\u{1}", "not JSON"),

@@ -116,6 +116,20 @@ import Testing
         EventLog(device: device).note(Event(.locked))
     }
 
+    @Test func `what is dropped takes along what it would have said was left out`() throws {
+        let log = EventLog(device: device)
+        try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
+        var event = Event(.refused, operation: "mkdir", rule: "topLevel")
+        event.omitted = 10
+        log.note(event)
+        var summary = Event(.refused, rule: "topLevel")
+        summary.omitted = 5
+        log.note(summary)
+        try files.removeItem(atPath: newer)
+        log.note(Event(.locked))
+        #expect(try EventRecord.entries(of: device).map(\.event.dropped) == [16])
+    }
+
     @Test func `no link is followed, and no other file written to`() throws {
         let other = device + "/other"
         try "kept".write(toFile: other, atomically: false, encoding: .utf8)

@@ -9,6 +9,8 @@ import Synchronization
 
 final class FakeDevice: ServedDevice {
     let calls = Mutex<[String]>([])
+    /// Of whoever has asked to run something.
+    let departures = Mutex<[Departure]>([])
     /// Reports that the last long operation made before it was told to stop.
     let reports = Atomic(0)
     let wasCancelled = Atomic(false)
@@ -33,6 +35,16 @@ final class FakeDevice: ServedDevice {
 
     func apps() throws(Complaint) -> [App] { [FakeDevice.app] }
     func events() throws(Complaint) -> [Event] { [] }
+
+    /// Whose events are followed.
+    let record = Mutex<EventLog?>(nil)
+
+    func followEvents() throws(Complaint) -> EventSubscription {
+        guard let subscription = try? record.withLock({ $0 })?.follow() else {
+            throw Complaint(.unexpected, "there is no record")
+        }
+        return subscription
+    }
 
     func unlock(passcode: String) throws(Complaint) {
         guard passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
@@ -62,8 +74,21 @@ final class FakeDevice: ServedDevice {
     func reset(_ request: ResetRequest, progress: @escaping ProgressReport) throws(Complaint) {}
     func entitle(_ request: EntitleRequest) throws(Complaint) -> App { FakeDevice.app }
 
-    func run(_ request: RunRequest, progress: @escaping ProgressReport) throws(Complaint) -> RunnableApp {
-        RunnableApp(mountPoint: "/mnt", isMountedToRun: false, executable: nil)
+    func run(
+        _ request: RunRequest, until departure: Departure, progress: @escaping ProgressReport
+    ) throws(Complaint) -> RunnableApp {
+        note("run \(request.app)")
+        departures.withLock { $0.append(departure) }
+        departure.whenOccurred { [self] in note("departed") }
+        return RunnableApp(mountPoint: "/mnt", isMountedToRun: false, executable: nil, lease: 7)
+    }
+
+    func runProcess(_ request: RunProcessRequest) throws(Complaint) { note("process \(request.pid)") }
+    func runEnd(_ request: RunEndRequest) throws(Complaint) { note("end \(request.lease)") }
+    func markRunning(_ request: MarkRunningRequest) throws(Complaint) { note("mark \(request.app)") }
+
+    func terminate(_ request: TerminateRequest) throws(Complaint) {
+        throw Complaint(.notRunning, "\(request.app) is not running")
     }
 
     func deliver(_ request: DeliverRequest, progress: @escaping ProgressReport) throws(Complaint) -> [String] {
@@ -81,6 +106,17 @@ final class FakeDevice: ServedDevice {
     }
 
     func whenMountEnds(_ mountPoint: String, _ body: @escaping @Sendable () -> Void) { body() }
+    func capacity(_ request: CapacityRequest) throws(Complaint) -> CapacityReport {
+        note("capacity")
+        return CapacityReport(
+            capacity: request.capacity, total: 0, used: 0, free: 0, available: 0, reserve: 0, lowWater: 5, highWater: 10
+        )
+    }
+
+    func purge(_ request: PurgeRequest, progress: @escaping ProgressReport) throws(Complaint) -> PurgeReport {
+        PurgeReport(purged: [], skipped: [], freed: 0, available: 0, target: request.free)
+    }
+
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection { throw Complaint(.unknownApp, "none") }
 
     /// Goes on until its client has gone.
@@ -96,5 +132,6 @@ final class FakeDevice: ServedDevice {
 
     func shutdown() {
         note("shutdown")
+        record.withLock { $0 }?.end()
     }
 }

@@ -126,15 +126,6 @@ import Testing
         #expect(complaint { _ = try device.install(scratch["none.app"]) }?.kind == .notFound)
     }
 
-    @Test func `an identifier that is there already is refused, and nothing changes`() throws {
-        let device = try scratch.makeDevice()
-        let app = try device.install(sampleApp)
-        let before = scratch.containers
-        #expect(complaint { _ = try device.install(sampleApp) }?.kind == .appExists)
-        #expect(scratch.containers == before)
-        #expect(device.apps == [app])
-    }
-
     @Test func `a cancelled install leaves nothing`() throws {
         let device = try scratch.makeDevice()
         #expect(complaint { _ = try device.install(sampleApp, progress: { _ in false }) } == .cancelled)
@@ -197,7 +188,7 @@ import Testing
     }
 
     /// Counts milestones and kills the process at one of them.
-    private static func lethal(_ number: Int) -> @Sendable (Milestone) -> Void {
+    static func lethal(_ number: Int) -> @Sendable (Milestone) -> Void {
         let count = Mutex(0)
         return { _ in
             let now = count.withLock { count in

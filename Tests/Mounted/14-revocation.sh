@@ -61,6 +61,7 @@ rootcase_a_write_that_takes_too_long_loses_its_rest_and_an_event_names_it() {
     same "$(wc -l <"$WORK/lost")" 1 "events of a lost range"
     same "$(json event <"$WORK/lost") $(json path <"$WORK/lost")" "refused Documents/A/slow"
     same "$(json range length <"$WORK/lost")" "$lost"
+    same "$(json process <"$WORK/lost") $(json operation <"$WORK/lost")" "python3 write"
     whole
 }
 

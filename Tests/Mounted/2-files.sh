@@ -306,3 +306,18 @@ case_a_file_in_a_directory_that_nobody_may_list_can_be_synchronized() {
     chmod 700 "$DOCUMENTS/closed"
     stop
 }
+
+case_files_can_be_opened_until_the_daemon_needs_its_last_descriptors() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer shutdown "$DEVICE"
+    (ulimit -n 400; appcontainer mount "$DEVICE" "$APP" "$MOUNT")
+    mkdir "$DOCUMENTS/many"
+    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    opened=$(tool open_all "$DOCUMENTS/many" 390 "$socket")
+    [ "$opened" -ge 200 ] || fail "only $opened files could be opened"
+    appcontainer status "$DEVICE" >/dev/null
+    again
+    whole
+}

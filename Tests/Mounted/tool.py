@@ -273,6 +273,34 @@ def closed_directory(path):
     check(open(path + "/f", "rb").read() == b"x" * 10 + b"y" + b"x" * 89, "content afterwards")
 
 
+def open_all(directory, most, socket):
+    """Opens files until that is refused; what is open works on, who asks the daemon is answered, and one file that is
+    closed is one that can be opened."""
+    import socket as sockets
+    opened = []
+    try:
+        while len(opened) < int(most):
+            opened.append(os.open(f"{directory}/{len(opened)}", os.O_RDWR | os.O_CREAT | os.O_EXCL))
+        raise AssertionError(f"{most} files are open")
+    except OSError as refusal:
+        check(refusal.errno == errno.ENFILE, "refused with", refusal)
+    check(len(os.listdir(directory)) == len(opened), "a file that was refused is there")
+    os.pwrite(opened[-1], b"works on", 0)
+    os.fsync(opened[0])
+    # The daemon's threads find their descriptors too, while it is kept busy, for longer than they do without.
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        with sockets.socket(sockets.AF_UNIX) as client:
+            client.connect(socket)
+            client.sendall(b"GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n")
+            answer = client.recv(64)
+            check(answer.startswith(b"HTTP/1.1 200"), "answered with", answer)
+    check(os.pread(opened[-1], 8, 0) == b"works on", "content")
+    os.close(opened.pop())
+    opened.append(os.open(f"{directory}/one-more", os.O_RDWR | os.O_CREAT | os.O_EXCL))
+    print(len(opened))
+
+
 def many(directory, count):
     """COUNT empty files in one directory: made, listed in one pass and in pieces, each once."""
     count = int(count)

@@ -26,6 +26,8 @@ private final class ToldKernel: KernelCache {
 
     func forgetEntry(_ name: FileName, in parent: NodeID) { entries.withLock { $0.append(name.text) } }
     func forgetContent(of node: NodeID) { contents.withLock { $0.append(node) } }
+    func forgetContent(of node: NodeID, _ range: Range<Int64>) { forgetContent(of: node) }
+    func forgetAttributes(of node: NodeID) {}
     func lost(_ loss: LostRange) { losses.withLock { $0.append(loss) } }
 
     /// What was told to be lost since this was asked last.

@@ -18,7 +18,8 @@ final class TestHome: @unchecked Sendable {
     let uidKey = UIDKey()
     let keybag: Keybag
     let keys: KeyRing
-    private let home: Home
+    let home: Home
+    private let clock: @Sendable () -> HostTime
     private var session: UInt32 = 1
     private var killed: Set<UInt32> = []
     private(set) var volume: Volume
@@ -29,8 +30,10 @@ final class TestHome: @unchecked Sendable {
     static let iCloud: ContainerIdentifier = ContainerIdentifier("iCloud.com.example.Notes")!
     static let caller = Caller(user: geteuid(), group: getegid(), process: getpid())
 
-    /// - Parameter place: a directory of the host for many small files.
-    init(in place: String = "/var/tmp") throws {
+    /// - Parameters:
+    ///   - place: a directory of the host for many small files.
+    ///   - clock: of the record of use.
+    init(in place: String = "/var/tmp", clock: @escaping @Sendable () -> HostTime = { .now }) throws {
         let directory = "\(place)/appcontainer-volume-\(UUID().uuidString)"
         self.directory = directory
         (keybag, keys) = Keybag.create(passcode: nil, uidKey: uidKey)
@@ -49,7 +52,8 @@ final class TestHome: @unchecked Sendable {
             bundle: try sealedBundle(in: "\(directory)/bundle"),
             data: try make("data"), groups: [TestHome.group: try make("group")],
             iCloud: [TestHome.iCloud: try make("iCloud")], owner: geteuid(), group: getegid(), isPrivate: true)
-        context = TestHome.context(keys, 1)
+        context = TestHome.context(keys, 1, uses: UseRecord(clock: clock))
+        self.clock = clock
         volume = try TestHome.volume(over: home, directory, context)
         volume.kernelCache = Remains(directory)
         try store("plist", at: ".com.apple.mobile_container_manager.metadata.plist")
@@ -63,12 +67,22 @@ final class TestHome: @unchecked Sendable {
         deinit { try? FileManager.default.removeItem(atPath: directory) }
         func forgetEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
+        func forgetContent(of node: NodeID, _ range: Range<Int64>) {}
+        func forgetAttributes(of node: NodeID) {}
         func lost(_ loss: LostRange) {}
     }
 
-    private static func context(_ keys: KeyRing, _ session: UInt32, killed: Set<UInt32> = []) -> StoreContext {
-        StoreContext(keys: keys, history: SessionHistory(current: session, killed: killed)) { _ in }
+    private static func context(
+        _ keys: KeyRing, _ session: UInt32, killed: Set<UInt32> = [], uses: UseRecord = UseRecord()
+    ) -> StoreContext {
+        // Directories count for something, as on ext4.
+        let space = SpaceLedger(weights: SpaceWeights(directory: 4096))
+        let history = SessionHistory(current: session, killed: killed)
+        return StoreContext(keys: keys, history: history, space: space, uses: uses) { _ in }
     }
+
+    /// The data container's directory on the host.
+    var data: SharedDescriptor { home.data }
 
     private static func volume(over home: Home, _ directory: String, _ context: StoreContext) throws -> Volume {
         let device = SharedDescriptor(try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY))
@@ -80,7 +94,7 @@ final class TestHome: @unchecked Sendable {
         if isKilled { killed.insert(session) }
         session += 1
         let remains = volume.kernelCache
-        context = TestHome.context(keys, session, killed: killed)
+        context = TestHome.context(keys, session, killed: killed, uses: UseRecord(clock: clock))
         volume = try TestHome.volume(over: home, directory, context)
         volume.kernelCache = remains
     }

@@ -23,6 +23,11 @@ struct Create: AsyncParsableCommand {
     var noPasscode = false
     @Option(
         help: ArgumentHelp(
+            "How much it holds: bytes, or with K, M, G, T (times 1024); what the host does if not given.",
+            valueName: "size"))
+    var capacity: ByteCount?
+    @Option(
+        help: ArgumentHelp(
             "How long the device stays unlocked after it was told to lock: 0 to 86400; 10 if not given.",
             valueName: "seconds"))
     var lockGrace: Double?
@@ -36,6 +41,7 @@ struct Create: AsyncParsableCommand {
         if noPasscode && passcodeFile != nil {
             throw ValidationError("--no-passcode and --passcode-file contradict each other")
         }
+        try Capacity.validate(capacity)
         do throws(Complaint) {
             try Device.requireUsable(costLevel: kdfCost, lockGrace: lockGrace)
         } catch {
@@ -46,6 +52,7 @@ struct Create: AsyncParsableCommand {
     func run() async throws {
         let passcode = try passcodeFile.map(PasscodeSource.read)
         try Device.create(
-            at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: kdfCost, lockGrace: lockGrace)
+            at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: kdfCost, lockGrace: lockGrace,
+            capacity: capacity?.bytes)
     }
 }

@@ -1,7 +1,9 @@
 // appcontainer events
 
+import AppContainer
 import ArgumentParser
 import Daemon
+import Platform
 import SandboxModel
 
 struct Events: AsyncParsableCommand {
@@ -9,14 +11,52 @@ struct Events: AsyncParsableCommand {
         abstract: "Print what has happened on a device, and which calls were refused and why.",
         discussion: """
             One JSON object a line, the oldest first: time, event, and as they apply app, path, operation, pid, \
-            process, rule and errno. The device may be on or off. This command never starts the daemon.
+            process, rule and errno; appcontainer(7) lists all. The device may be on or off, and stays so.
+
+            With --follow, prints each further event as it comes, until it is interrupted or the device is shut down \
+            (exit code 29). That needs the device's daemon, which is started if it is not running.
+
+            Example:
+              appcontainer events ~/phone --follow | grep refused
             """)
 
     @OptionGroup var device: DeviceArgument
+    @Flag(help: "Print what there is, and then each event as it comes.")
+    var follow = false
     @Flag(help: "Print JSON, which this query does anyway.")
     var json = false
 
     func run() async throws {
-        try Output.lines(try EventRecord.entries(of: try device.path()).map(\.line))
+        guard follow else { return try Output.lines(try EventRecord.entries(of: try device.path()).map(\.line)) }
+        try Events.endWithOutput()
+        let path = try device.path()
+        let client = try await DaemonLauncher.connect(to: path, warn: StandardError.warn)
+        var failure: Complaint?
+        do throws(DeviceError) {
+            try await client.followEvents { (_, line) throws(DeviceError) in
+                do throws(Complaint) {
+                    try Output.line(line)
+                    return true
+                } catch {
+                    failure = error
+                    throw DeviceError(kind: error.kind.rawValue, message: error.message)
+                }
+            }
+        } catch {
+            throw failure ?? Complaint(error)
+        }
+        throw Complaint(.shuttingDown, "\(path) was shut down; there are no further events")
+    }
+
+    /// Ends the command when nobody reads what it prints, as soon as that is so: the next event may be far.
+    private static func endWithOutput() throws(Complaint) {
+        do throws(SystemError) {
+            try HostThread(name: "output") {
+                Terminal.waitUntilOutputCloses()
+                Terminal.endUnread()
+            }.detach()
+        } catch {
+            throw Complaint(error, doing: "cannot watch standard output")
+        }
     }
 }

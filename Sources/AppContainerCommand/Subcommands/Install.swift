@@ -7,10 +7,13 @@ import SandboxModel
 
 struct Install: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Install an app from its .app directory or an .ipa archive.",
+        abstract: "Install or update an app from its .app directory or an .ipa archive.",
         discussion: """
             The app's identifier, CFBundleIdentifier in its Info.plist, is printed. Its containers belong to whoever \
             installs it. The installation is whole or did not happen.
+
+            An app that is installed is updated: it gets the new bundle and another container path, keeps Documents \
+            and Library, and loses tmp. It may be mounted, but not run.
 
             The app's seal is verified; one that is broken is refused, with the first path that breaks it. An app \
             without a signature is signed with the device's own identity, and a notice says so.
@@ -32,6 +35,8 @@ struct Install: AsyncParsableCommand {
     var iCloud: [String] = []
     @Option(help: "The user that the containers belong to; only root can choose.")
     var owner: String?
+    @Flag(help: "End the app if it is running, to update it.")
+    var terminate = false
 
     func run() async throws {
         let owner = try owner.map(HostUser.named)
@@ -41,7 +46,7 @@ struct Install: AsyncParsableCommand {
             requireSigned: requireSigned,
             trust: try trust.map { (path) throws(Complaint) in
                 String(decoding: try SealFiles.contents(path), as: UTF8.self)
-            })
+            }, terminate: terminate)
         let installed = try await showingProgress { line in
             try await device.send(request, progress: line.report)
         }

@@ -27,11 +27,16 @@ struct Mount: AsyncParsableCommand {
     var allowOther = false
     @Flag(help: "Refuse every change, with EROFS.")
     var readOnly = false
+    @Flag(help: "Let the app count as running for as long as it is mounted.")
+    var running = false
+    @Flag(help: "Show only Documents, as file sharing does.")
+    var documents = false
 
     func run() async throws {
         let passcode = try passcodeFile.map(PasscodeSource.read)
         let request = MountRequest(
-            app: app.bundleID, mountPoint: try absolute(mountPoint), allowOther: allowOther, readOnly: readOnly)
+            app: app.bundleID, mountPoint: try absolute(mountPoint), allowOther: allowOther, readOnly: readOnly,
+            running: running, documents: documents)
         if let passcode { _ = try await device.send(UnlockRequest(passcode: passcode)) }
         let mount = try await device.send(request)
         if foreground { try await stay(mount.mountPoint) }

@@ -3,6 +3,7 @@
 import AppContainer
 import ArgumentParser
 import BackingStore
+import Platform
 import SandboxModel
 
 struct Path: AsyncParsableCommand {
@@ -38,6 +39,9 @@ struct Path: AsyncParsableCommand {
                     .notMounted, "\(app.bundleID) is not mounted; mount it, or ask for the host's path with --backing")
             }
             found = place.inHome.isEmpty ? mountPoint : "\(mountPoint)/\(place.inHome)"
+            guard (try? HostPath.status(found, following: false)) != nil else {
+                throw Complaint(.notMounted, "\(app.bundleID) is mounted at \(mountPoint) with its documents only")
+            }
         }
         if answer.json {
             try Output.json(["path": found])
@@ -70,7 +74,7 @@ struct Path: AsyncParsableCommand {
         }
 
         func backing(in directory: DeviceDirectory) -> String {
-            let path = directory.path(of: kind, uuid)
+            let path = directory.presentPath(of: kind, uuid)
             return inner.isEmpty ? path : "\(path)/\(inner)"
         }
     }

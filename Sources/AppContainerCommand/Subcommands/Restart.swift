@@ -7,7 +7,7 @@ struct Restart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Do to a device what a reboot does.",
         discussion: """
-            Everything is written out and the keys go. Files that are open answer EIO from then on; mounts and \
+            Apps that are running are killed. Everything is written out and the keys go. Files that are open answer EIO from then on; mounts and \
             directories go on working. A device with a passcode is then before its first unlock.
             """)
 

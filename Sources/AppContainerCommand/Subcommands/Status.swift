@@ -35,6 +35,7 @@ struct Status: AsyncParsableCommand {
             ("Passcode", status.hasPasscode ? "yes" : "no"),
             ("Apps", "\(status.apps)"),
         ]
+        if let space = status.space { fields += Status.fields(space) }
         if status.daemon.socket != nil { fields.append(("Readable", readable(status))) }
         if let pid = status.daemon.pid {
             fields.append(("Daemon", "process \(pid)\(status.daemon.socket == nil ? " of another user" : "")"))
@@ -43,11 +44,28 @@ struct Status: AsyncParsableCommand {
             fields.append(("Daemon", "none"))
         }
         for mount in status.mounts {
-            let options = [mount.readOnly ? "read-only" : nil, mount.allowOther ? "allow-other" : nil]
+            let options = [
+                mount.readOnly ? "read-only" : nil, mount.allowOther ? "allow-other" : nil,
+                mount.documents ? "documents" : nil,
+            ]
             let list = options.compactMap { $0 }.joined(separator: ", ")
             fields.append(("Mount", "\(mount.app) on \(mount.mountPoint)\(list.isEmpty ? "" : " (\(list))")"))
         }
+        for app in status.running { fields.append(("Running", app)) }
         try Output.fields(fields.map { (label: $0.0, value: $0.1) })
+    }
+
+    private static func fields(_ space: SpaceStatus) -> [(String, String)] {
+        let important = Output.size(space.availableForImportantUsage)
+        let opportunistic = Output.size(space.availableForOpportunisticUsage)
+        return [
+            ("Capacity", "\(Output.size(space.capacity)), \(Output.size(space.used)) used"),
+            (
+                "Available",
+                "\(Output.size(space.available)), \(important) for important, \(opportunistic) for opportunistic usage"
+            ),
+            ("Purgeable", Output.size(space.purgeable)),
+        ]
     }
 
     private func state(_ status: DeviceStatus) -> String {

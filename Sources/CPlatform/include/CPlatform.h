@@ -37,6 +37,9 @@ int platform_set_inode_flags(int fd, uint32_t flags);
 
 long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count);
 
+/// The filesystem's magic number and the size of its blocks, by fstatfs(2).
+int platform_filesystem_type(int fd, int64_t *type, int64_t *block_size);
+
 /// When the file came into being, by statx(2); -1 and ENODATA where the host filesystem does not record it.
 int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds);
 
@@ -95,6 +98,10 @@ struct platform_guarded {
 // Returns a descriptor to which `struct platform_guarded` are written, each in one piece, or -1.
 int platform_start_guard(void);
 
+/// Remembers a pointer for the calling thread, and answers it; null in a thread that has remembered none.
+void platform_remember(const void *pointer);
+const void *platform_remembered(void);
+
 /// Names the calling thread, by at most 15 bytes.
 void platform_name_thread(const char *name);
 
@@ -121,8 +128,40 @@ int platform_setxattr(const char *path, const char *name, const void *value, siz
 int platform_removexattr(const char *path, const char *name, int follow);
 long platform_listxattr(const char *path, char *list, size_t size, int follow);
 
-/// Starts a program that is looked for in PATH, with `directory` as its working directory, standard descriptors of this
-/// process (or /dev/null, in a session of its own), and no other. Answers 0 or an error number, as posix_spawnp does.
-int platform_spawn_in(
-    int *process, const char *file, char *const arguments[], char *const environment[], const char *directory,
-    int detached);
+/// A program to start.
+struct platform_plan {
+    /// The first names the program: a path, or a name that is looked for in PATH. A NULL ends each vector.
+    char *const *arguments;
+    char *const *environment;
+    /// Its working directory.
+    const char *directory;
+    /// In a session of its own, with /dev/null as its standard descriptors.
+    int is_detached;
+    /// The program is bubblewrap: it leaves signals to the command that it confines, to which they are handed on.
+    int is_confined;
+};
+
+/// A process that was made for a program, and has not become it yet.
+struct platform_child {
+    int process;
+    int gate;
+    int report;
+};
+
+/// Makes the process; it stands in the working directory and waits. It ends when this process does, or lets go of it.
+/// Unless detached, signals that reach this process alone are handed on to it from now on: one such child at a time.
+/// Answers 0 or an error number.
+int platform_make_child(const struct platform_plan *plan, struct platform_child *child);
+/// Lets it become the program. Answers 0, or the error number that says why it could not; 0 as well when it was killed.
+int platform_start_child(struct platform_child *child);
+/// Has it end instead.
+void platform_abandon_child(struct platform_child *child);
+/// Waits for its end, and stops with it where a shell waits. By the thread that made it. Answers 0 or an error number.
+int platform_await_child(int process, int *status);
+
+/// Whether the signal asks a program to end, and whether this process ignores it.
+int platform_asks_for_end(int number);
+int platform_ignores(int number);
+
+/// pidfd_send_signal(2).
+int platform_signal_process(int descriptor, int number);

@@ -1,0 +1,65 @@
+// How much can be stored on a device, as iOS tells apps.
+
+/// The space of a device in bytes.
+///
+/// The last two are what `URLResourceValues` has as `volumeAvailableCapacityForImportantUsage` and
+/// `volumeAvailableCapacityForOpportunisticUsage`.
+public struct SpaceStatus: Hashable, Sendable {
+    /// The device's own capacity, or that of the host's filesystem where it has none.
+    public var capacity: Int64
+    /// Taken by the apps' containers.
+    public var used: Int64
+    public var available: Int64
+    /// What would come free besides, if everything went that may go now.
+    public var purgeable: Int64
+    /// For what the user asked for, and an app needs: what is available, and what is purged to make room for it.
+    public var availableForImportantUsage: Int64
+    /// For what an app only expects to need: it is to leave enough that nothing has to be purged for it.
+    public var availableForOpportunisticUsage: Int64
+
+    public init(
+        capacity: Int64, used: Int64, available: Int64, purgeable: Int64, availableForImportantUsage: Int64,
+        availableForOpportunisticUsage: Int64
+    ) {
+        self.capacity = capacity
+        self.used = used
+        self.available = available
+        self.purgeable = purgeable
+        self.availableForImportantUsage = availableForImportantUsage
+        self.availableForOpportunisticUsage = availableForOpportunisticUsage
+    }
+
+    private enum CodingKeys: CodingKey, CaseIterable {
+        case capacity, used, available, purgeable, availableForImportantUsage, availableForOpportunisticUsage
+
+        var value: KeyPath<SpaceStatus, Int64> {
+            switch self {
+            case .capacity: \.capacity
+            case .used: \.used
+            case .available: \.available
+            case .purgeable: \.purgeable
+            case .availableForImportantUsage: \.availableForImportantUsage
+            case .availableForOpportunisticUsage: \.availableForOpportunisticUsage
+            }
+        }
+    }
+
+    /// - Returns: nil where a status has no space to tell of.
+    init?(ofStatus decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        guard try container.decodeIfPresent(Int64.self, forKey: .capacity) != nil else { return nil }
+        self.init(
+            capacity: try container.decode(Int64.self, forKey: .capacity),
+            used: try container.decode(Int64.self, forKey: .used),
+            available: try container.decode(Int64.self, forKey: .available),
+            purgeable: try container.decode(Int64.self, forKey: .purgeable),
+            availableForImportantUsage: try container.decode(Int64.self, forKey: .availableForImportantUsage),
+            availableForOpportunisticUsage: try container.decode(Int64.self, forKey: .availableForOpportunisticUsage))
+    }
+
+    /// Writes the figures among the keys of a status, or null for each.
+    static func encode(_ space: SpaceStatus?, ofStatus encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        for key in CodingKeys.allCases { try container.encode(space?[keyPath: key.value], forKey: key) }
+    }
+}

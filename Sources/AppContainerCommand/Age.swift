@@ -1,0 +1,26 @@
+// AGE on the command line.
+
+import ArgumentParser
+
+/// A length of time: digits with s, m, h or d, or seconds.
+struct Age: ExpressibleByArgument, Hashable {
+    let seconds: Int64
+
+    init?(argument: String) {
+        var digits = argument[...]
+        var factor: Int64 = 1
+        if let unit = digits.last, let seconds = Age.units[unit] {
+            digits.removeLast()
+            factor = seconds
+        }
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+            let number = Int64(digits)
+        else { return nil }
+        let (seconds, isTooLarge) = number.multipliedReportingOverflow(by: factor)
+        // Nanoseconds, in which ages are measured, go no farther.
+        guard !isTooLarge, seconds <= 4_000_000_000 else { return nil }
+        self.seconds = seconds
+    }
+
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+}

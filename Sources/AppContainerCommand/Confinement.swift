@@ -1,0 +1,145 @@
+// A command that sees nothing of the machine but the app's home and the system's programs: bubblewrap's command line.
+
+import AppContainer
+import ArgumentParser
+import Foundation
+import Platform
+import SandboxModel
+
+/// How a command is confined, by bwrap(1).
+struct Confinement {
+    /// The program's path.
+    private let program: String
+
+    /// - Throws: ``Complaint`` of kind `confinementMissing`.
+    init() throws(Complaint) {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let places = path.split(separator: ":").map { "\($0)/bwrap" }
+        guard
+            let program = places.first(where: { $0.hasPrefix("/") && FileManager.default.isExecutableFile(atPath: $0) })
+        else {
+            throw Complaint(
+                .confinementMissing, "there is no bwrap to confine a command with; install the package bubblewrap")
+        }
+        self.program = program
+    }
+
+    /// Makes a plan one for bubblewrap, after a look whether all that is needed is there.
+    /// - Throws: ``Complaint`` where this host confines nothing, or an exit code for a command that is not to be seen or
+    ///   cannot be run.
+    func confine(_ plan: inout ChildProcess.Plan, to app: RunnableApp) throws {
+        let command = plan.arguments
+        let walls = self.walls(around: app, command[0])
+        try look(walls, for: command[0], plan)
+        // Bubblewrap is told to ignore what asks it to end, and leaves that to the command, which is not to ignore it.
+        let ignored = Set(ChildProcess.ignoredRequestsToEnd)
+        let heeded = Confinement.requestsToEnd.filter { !ignored.contains($0.number) }.map(\.name)
+        let inside = heeded.isEmpty ? ["env"] : ["env", "--default-signal=" + heeded.joined(separator: ",")]
+        // A name with an equals sign is none to env.
+        let start = command[0].contains("=") ? ["sh", "-c", "exec \"$@\"", "sh"] : []
+        plan.arguments = [program] + walls + ["--"] + inside + start + command
+        plan.isConfined = true
+    }
+
+    private static let requestsToEnd = [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGQUIT, "QUIT"), (SIGTERM, "TERM")]
+        .map { (number: $0, name: $1) }
+
+    // MARK: What is to be seen
+
+    private static let systemDirectories = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]
+    /// What programs that are linked dynamically, look up users or tell the time need.
+    private static let systemFiles = [
+        "alternatives", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf", "passwd",
+        "terminfo", "timezone",
+    ]
+
+    private func walls(around app: RunnableApp, _ command: String) -> [String] {
+        let home = app.mountPoint
+        var walls = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        walls += ["--die-with-parent", "--ro-bind", "/usr", "/usr"]
+        for name in Confinement.systemDirectories {
+            if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/\(name)") {
+                walls += ["--symlink", target, "/\(name)"]
+            } else {
+                walls += ["--ro-bind-try", "/\(name)", "/\(name)"]
+            }
+        }
+        for name in Confinement.systemFiles { walls += ["--ro-bind-try", "/etc/\(name)", "/etc/\(name)"] }
+        for directory in runtimes(app, command) { walls += ["--ro-bind", directory, directory] }
+        walls += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", home, home, "--chdir", home]
+        // What was made to hold all this is no place to write to.
+        walls += ["--remount-ro", "/"]
+        // With a terminal it would lose job control, and ^C.
+        if ![STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains(where: Terminal.isTerminal) {
+            walls.append("--new-session")
+        }
+        // Of what root may do, what concerns files is left: there are none but the app's that can be changed.
+        if geteuid() == 0 {
+            walls += ["--cap-drop", "ALL"]
+            for name in ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID"] { walls += ["--cap-add", "CAP_\(name)"] }
+        }
+        return walls
+    }
+
+    /// Where the command and the app's executable look for Swift's libraries, outside the system's directories.
+    private func runtimes(_ app: RunnableApp, _ command: String) -> [String] {
+        let names = [app.executable, command.contains("/") ? absolute(command, in: app.mountPoint) : nil]
+        var found: [String] = []
+        for case let name? in names {
+            for directory in ExecutableRunPath(of: name).directories
+            where !directory.hasPrefix("/usr/") && !found.contains(directory) {
+                let core = directory + "/libswiftCore.so"
+                if FileManager.default.isReadableFile(atPath: core) { found.append(directory) }
+            }
+        }
+        return found
+    }
+
+    private func absolute(_ path: String, in directory: String) -> String {
+        path.hasPrefix("/") ? path : "\(directory)/\(path)"
+    }
+
+    // MARK: Looking first
+
+    /// Exit codes of the script, out of the way of those that shells and bubblewrap have.
+    private static let notFound: Int32 = 77
+    private static let cannotRun: Int32 = 78
+    private static let script = """
+        found=$(command -v -- "$1") || case $1 in */*) found=$1 ;; *) exit \(notFound) ;; esac
+        case $found in */*) ;; *) exit 0 ;; esac
+        if [ ! -e "$found" ]; then exit \(notFound); fi
+        if [ -d "$found" ] || [ ! -x "$found" ]; then exit \(cannotRun); fi
+        """
+
+    /// Puts up the same walls around a script that looks for the command: bubblewrap itself has one exit code for all
+    /// that can go wrong.
+    private func look(_ walls: [String], for command: String, _ plan: ChildProcess.Plan) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = walls + ["--", "/bin/sh", "-c", Confinement.script, "sh", command]
+        process.environment = Dictionary(
+            plan.environment.map { variable in
+                let parts = variable.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
+            }, uniquingKeysWith: { $1 })
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        let errors = Pipe()
+        process.standardError = errors
+        do {
+            try process.run()
+        } catch {
+            throw Complaint(.confinementMissing, "\(program) cannot be run; install the package bubblewrap")
+        }
+        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        switch process.terminationStatus {
+        case 0: return
+        case Confinement.notFound: throw RunFailure.start(command, .noEntry)
+        case Confinement.cannotRun: throw RunFailure.start(command, .accessDenied)
+        default:
+            let reason = said.split(whereSeparator: \.isNewline).first.map(String.init) ?? "bwrap: it does not say why"
+            throw Complaint(.unexpected, "cannot confine the command: \(reason)")
+        }
+    }
+}

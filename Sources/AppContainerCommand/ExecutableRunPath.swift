@@ -1,0 +1,72 @@
+// Where an executable looks for its libraries besides the system's directories: DT_RUNPATH and DT_RPATH of ELF (elf(5)).
+
+import Foundation
+
+/// The directories that a 64-bit little-endian ELF file names; none for anything else.
+struct ExecutableRunPath {
+    /// Absolute paths only: `$ORIGIN` is in the app's own bundle.
+    private(set) var directories: [String] = []
+
+    private static let programHeaderSize = 56
+    private static let largestTable = 1 << 20
+
+    init(of path: String) {
+        guard let file = FileHandle(forReadingAtPath: path) else { return }
+        defer { try? file.close() }
+        guard let header = ExecutableRunPath.bytes(of: file, at: 0, count: 64),
+            header.starts(with: [0x7F, UInt8(ascii: "E"), UInt8(ascii: "L"), UInt8(ascii: "F"), 2, 1]),
+            Int(header.number(at: 54, size: 2)) == ExecutableRunPath.programHeaderSize,
+            let segments = ExecutableRunPath.bytes(
+                of: file, at: header.number(at: 32, size: 8),
+                count: Int(header.number(at: 56, size: 2)) * ExecutableRunPath.programHeaderSize)
+        else { return }
+        directories = ExecutableRunPath.paths(in: file, segments: segments)
+            .flatMap { $0.split(separator: ":").map(String.init) }
+            .filter { $0.hasPrefix("/") }
+    }
+
+    private static func paths(in file: FileHandle, segments: [UInt8]) -> [String] {
+        var loaded: [(address: UInt64, offset: UInt64, size: UInt64)] = []
+        var dynamic: [UInt8] = []
+        for start in stride(from: 0, to: segments.count, by: programHeaderSize) {
+            let (offset, address) = (segments.number(at: start + 8, size: 8), segments.number(at: start + 16, size: 8))
+            let size = segments.number(at: start + 32, size: 8)
+            switch segments.number(at: start, size: 4) {
+            case 1: loaded.append((address, offset, size))
+            case 2 where size <= largestTable: dynamic = bytes(of: file, at: offset, count: Int(size)) ?? []
+            default: break
+            }
+        }
+        var names: [UInt64] = []
+        var (table, length) = (UInt64(0), UInt64(0))
+        for start in stride(from: 0, to: dynamic.count - 15, by: 16) {
+            let value = dynamic.number(at: start + 8, size: 8)
+            switch dynamic.number(at: start, size: 8) {
+            case 5: table = value
+            case 10: length = value
+            case 15, 29: names.append(value)
+            default: break
+            }
+        }
+        guard !names.isEmpty, length <= largestTable,
+            let segment = loaded.first(where: { $0.address <= table && table - $0.address < $0.size }),
+            let strings = bytes(of: file, at: segment.offset + (table - segment.address), count: Int(length))
+        else { return [] }
+        return names.filter { $0 < length }.map { start in
+            String(decoding: strings[Int(start)...].prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
+    private static func bytes(of file: FileHandle, at offset: UInt64, count: Int) -> [UInt8]? {
+        guard offset < 1 << 62, (try? file.seek(toOffset: offset)) != nil,
+            let data = try? file.read(upToCount: count), data.count == count
+        else { return nil }
+        return Array(data)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func number(at start: Int, size: Int) -> UInt64 {
+        self[start..<start + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,117 @@
+// A program in an app's container, from the lease under which it runs to its end.
+
+import AppContainer
+import ArgumentParser
+import Daemon
+import Foundation
+import Platform
+import SandboxModel
+
+/// Failures of `run` and `launch` themselves, as env(1) has them.
+enum RunFailure {
+    static let own = ExitCode(125)
+    static let cannotRun = ExitCode(126)
+    static let notFound = ExitCode(127)
+
+    /// Makes every complaint one line and the exit code of a failure of their own.
+    static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let complaint as Complaint {
+            StandardError.complain(complaint.message)
+            throw own
+        }
+    }
+
+    static func start(_ command: String, _ error: SystemError) -> ExitCode {
+        StandardError.complain("cannot run \(command): \(error.message)")
+        return error == .noEntry ? notFound : cannotRun
+    }
+}
+
+/// What is run in an app's container: a command, or the bundle's main executable.
+struct RunnableProgram {
+    private let lease: RunLease
+    private let command: [String]
+    private let isDetached: Bool
+    private let confinement: Confinement?
+
+    /// Has the device make the app ready, and mark it running.
+    /// - Throws: ``Complaint`` when it may not run, or has nothing to run.
+    init(
+        _ request: RunRequest, on device: DeviceArgument, _ command: [String], _ confinement: Confinement?
+    ) async throws {
+        let lease = try await showingProgress { line in try await device.run(request, progress: line.report) }
+        guard let first = command.first ?? lease.app.executable else {
+            await lease.end()
+            throw Complaint(
+                .invalidApp, "the Info.plist of \(request.app) names no executable; name a command after --")
+        }
+        self.lease = lease
+        self.command = [first] + command.dropFirst()
+        self.confinement = confinement
+        isDetached = request.detached ?? false
+    }
+
+    /// Runs it to its end.
+    func run() async throws -> ChildProcess.End {
+        do {
+            let child = try await start()
+            let end = try ended(child)
+            await lease.end()
+            return end
+        } catch {
+            await lease.end()
+            throw error
+        }
+    }
+
+    /// Lets it go on by itself.
+    /// - Returns: its process id.
+    func launch() async throws -> Int32 {
+        do {
+            return try await start().identifier
+        } catch {
+            await lease.end()
+            throw error
+        }
+    }
+
+    /// The process is there, and known to the device, before it can do anything.
+    private func start() async throws -> ChildProcess {
+        var variables = ProcessInfo.processInfo.environment
+        for (name, value) in lease.app.environment { variables[name] = value }
+        var plan = ChildProcess.Plan(
+            arguments: command, environment: variables.map { "\($0)=\($1)" }.sorted(),
+            directory: lease.app.mountPoint, isDetached: isDetached)
+        if let confinement { try confinement.confine(&plan, to: lease.app) }
+        let child: ChildProcess
+        do throws(SystemError) {
+            child = try ChildProcess(plan)
+        } catch {
+            throw Complaint(error, doing: "cannot start a process")
+        }
+        do throws(DeviceError) {
+            try await lease.announce(child.identifier)
+        } catch {
+            child.abandon()
+            // Somebody was quicker, with ^C: then there is nothing to complain of.
+            if !isDetached, case .killed? = try? child.wait() { return child }
+            throw Complaint(error)
+        }
+        do throws(SystemError) {
+            try child.start()
+        } catch {
+            throw RunFailure.start(command[0], error)
+        }
+        return child
+    }
+
+    private func ended(_ child: ChildProcess) throws(Complaint) -> ChildProcess.End {
+        do throws(SystemError) {
+            return try child.wait()
+        } catch {
+            throw Complaint(error, doing: "cannot wait for the command")
+        }
+    }
+}

@@ -1,0 +1,71 @@
+// appcontainer explain
+
+import AppContainer
+import ArgumentParser
+import Daemon
+
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tell in words which rules refused the last calls, and what to do instead.",
+        discussion: """
+            Reads the device's record of events, on or off. Refusals that differ in nothing but their time and the \
+            number of the process are told once, with their count; the last one comes last.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @Option(help: ArgumentHelp("How many to tell.", valueName: "number"))
+    var last = 10
+    @OptionGroup var answer: AnswerOptions
+
+    func validate() throws {
+        guard last > 0 else { throw ValidationError("--last takes a number above 0") }
+    }
+
+    func run() async throws {
+        let events = try EventRecord.entries(of: try device.path()).map(\.event)
+        let explanations = Explanation.explanations(of: events, last: last)
+        if answer.json {
+            try Output.json(explanations)
+            return
+        }
+        guard !explanations.isEmpty else { return try Output.line("nothing was refused") }
+        let paragraphs = explanations.map { $0.lines.map(\.onOneLine).joined(separator: "\n") }
+        try Output.line(paragraphs.joined(separator: "\n\n"))
+    }
+}
+
+extension Explanation {
+    fileprivate var lines: [String] {
+        var lines = [what, "    \(times)"]
+        if let words {
+            lines.append("    Rule \(rule): \(words).")
+        } else {
+            lines.append("    Rule \(rule): a rule that this version of appcontainer does not know.")
+        }
+        if let instead { lines.append("    Instead: \(instead).") }
+        return lines
+    }
+
+    private var what: String {
+        let caller = [process ?? (pid == nil ? "A process that cannot be seen" : "A process"), pid.map { "(\($0))" }]
+            .compactMap(\.self).joined(separator: " ")
+        let place = [
+            path.map { $0.isEmpty ? "the home" : $0 } ?? "a file that has no name any more", app.map { "of \($0)" },
+        ].compactMap(\.self).joined(separator: " ")
+        let answer = errno.map { ": \($0)" } ?? ""
+        switch operation {
+        case nil: return "\(caller) was refused calls that the record leaves out\(answer)"
+        case "run", "launch": return "appcontainer \(operation!) found \(place) missing or changed"
+        case let call?: return "\(caller) called \(call) on \(place)\(answer)"
+        }
+    }
+
+    private var times: String {
+        let more = omitted.map { ", and \($0) more that the record leaves out" } ?? ""
+        switch count {
+        case 0: return "\(omitted ?? 0) times, the last before \(last)"
+        case 1: return "once, at \(last)\(more)"
+        default: return "\(count) times, the last at \(last)\(more)"
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// appcontainer launch
+
+import AppContainer
+import ArgumentParser
+import SandboxModel
+
+struct Launch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Start an app and let it go on by itself.",
+        discussion: """
+            Does what run does with the bundle's main executable, prints its process id and returns. The app counts \
+            as running until that process has ended, and is mounted for that time if it was not mounted before.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var app: AppArgument
+    @Flag(help: "Start nothing: the app counts as running until it is terminated.")
+    var noExec = false
+    @Flag(help: "Read the whole bundle first, not only what looks as if it had been written to.")
+    var verifyAll = false
+
+    func validate() throws {
+        if noExec && verifyAll { throw ValidationError("--no-exec and --verify-all contradict each other") }
+    }
+
+    func run() async throws {
+        guard !noExec else {
+            _ = try await device.send(MarkRunningRequest(app: app.bundleID))
+            return
+        }
+        let process = try await RunFailure.reporting {
+            let request = RunRequest(app: app.bundleID, verifyAll: verifyAll, detached: true)
+            return try await RunnableProgram(request, on: device, [], nil).launch()
+        }
+        try Output.line("\(process)")
+    }
+}

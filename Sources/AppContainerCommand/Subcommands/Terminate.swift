@@ -1,0 +1,20 @@
+// appcontainer terminate
+
+import AppContainer
+import ArgumentParser
+
+struct Terminate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "End an app that is running.",
+        discussion: """
+            What run and launch have started gets SIGTERM, and SIGKILL if it is still there five seconds later. What \
+            launch --no-exec and mount --running have marked does not count as running any more; the mount stays.
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var app: AppArgument
+
+    func run() async throws {
+        _ = try await device.send(TerminateRequest(app: app.bundleID))
+    }
+}

@@ -1,0 +1,112 @@
+// What was purged lies here until it is removed: an entry leaves its app in one step, however much is in it.
+
+public import Platform
+public import SandboxModel
+import Synchronization
+
+extension DeviceDirectory {
+    /// The directory that purged entries are moved to. A device that was made before there was one is given it.
+    public func trash() throws(SystemError) -> Descriptor {
+        if try !root.exists(Name.trash) { try root.makePrivateDirectory(Name.trash) }
+        return try root.openDirectory(Name.trash)
+    }
+
+    /// Removes what an earlier process has purged and not come to remove. It is counted for nothing any more.
+    /// - Parameter goOn: false ends it.
+    public func emptyTrash(while goOn: () -> Bool = { true }) throws(SystemError) {
+        guard try root.exists(Name.trash) else { return }
+        let trash = try trash()
+        for name in try trash.names(where: { _ in true }) {
+            guard try trash.removeTree(name, progress: { _ in goOn() }) else { return }
+        }
+    }
+}
+
+/// The trash of a device that is being served: entries are moved into it, and then removed from the host.
+///
+/// Moving may be done under any lock; removing takes its time, and is done under none.
+public final class Trash: Sendable {
+    private let directory: SharedDescriptor
+    private let space: SpaceLedger
+
+    /// - Parameters:
+    ///   - directory: on the filesystem of the containers; see ``DeviceDirectory/trash()``.
+    ///   - space: what is removed is counted there for nothing any more.
+    public init(_ directory: consuming Descriptor, space: SpaceLedger) {
+        self.directory = SharedDescriptor(directory)
+        self.space = space
+    }
+
+    /// An entry on its way out.
+    public struct Item: Sendable {
+        /// nil where the host had no room for moving it, and it is gone already.
+        fileprivate let name: FileName?
+        fileprivate let freed: Int64
+    }
+
+    /// Takes an entry away from a directory, with all that lies in it. On a host that has no room for another name it
+    /// is removed at once.
+    public func take(_ name: FileName, from place: borrowing Descriptor) throws(SystemError) -> Item {
+        let newName = ContainerUUID().fileName
+        do throws(SystemError) {
+            do throws(SystemError) {
+                try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
+            } catch {
+                // A directory gets another `..`, for which its owner has to have the right to write to it.
+                guard error == .accessDenied, try place.status(of: name).kind == .directory else { throw error }
+                try place.changeMode(of: name, to: 0o700)
+                try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
+            }
+            return Item(name: newName, freed: 0)
+        } catch {
+            guard error == .noSpace else { throw error }
+            var freed: Int64 = 0
+            try place.removeTree(name, removed: { freed += release($0) })
+            return Item(name: nil, freed: freed)
+        }
+    }
+
+    /// Removes entries from the host. What cannot be removed stays until the device is served the next time.
+    /// - Returns: the bytes that came free by each.
+    public func remove(_ items: [Item]) -> [Int64] {
+        let freed = Freed(items.count)
+        let unlimited: @Sendable (Int, WorkMeter) throws(SystemError) -> Void = {
+            [self] (index, _) throws(SystemError) in
+            freed.set(index, to: remove(items[index]))
+        }
+        let isDone = try? ParallelWork.run(items.count, progress: { _ in true }, unlimited)
+        // Where no thread was to be had.
+        if isDone == nil { for index in items.indices { freed.set(index, to: remove(items[index])) } }
+        return freed.all
+    }
+
+    private func remove(_ item: Item) -> Int64 {
+        guard let name = item.name else { return item.freed }
+        var freed: Int64 = 0
+        _ = try? directory.descriptor.removeTree(name, removed: { freed += release($0) })
+        return freed
+    }
+
+    /// Counts what was removed for nothing any more, unless it has another name.
+    private func release(_ status: FileStatus) -> Int64 {
+        guard status.kind == .directory || status.linkCount <= 1 else { return 0 }
+        let bytes = space.weights.bytes(status)
+        space.recount(status.inode, from: bytes, to: 0)
+        return bytes
+    }
+}
+
+/// What came free by each of several items, told from several threads.
+private final class Freed: Sendable {
+    private let bytes: Mutex<[Int64]>
+
+    init(_ count: Int) {
+        bytes = Mutex(Array(repeating: 0, count: count))
+    }
+
+    func set(_ index: Int, to value: Int64) {
+        bytes.withLock { $0[index] = value }
+    }
+
+    var all: [Int64] { bytes.withLock { $0 } }
+}

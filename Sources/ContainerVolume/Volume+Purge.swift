@@ -1,0 +1,111 @@
+// Purging: entries of Library/Caches and tmp that leave an app's home in one step each, behind the kernel's back.
+
+public import BackingStore
+public import Platform
+public import SandboxModel
+
+/// What became of an entry that was to be purged.
+public enum Withdrawal: Sendable {
+    /// It is in the trash.
+    case taken(Trash.Item)
+    /// A file in it was opened meanwhile.
+    case open
+    /// It is gone, or another has its name.
+    case changed
+    case failed(SystemError)
+
+    /// Takes an entry, whoever may be looking at it.
+    ///
+    /// - Parameter isOpen: looked at when the entry was found to be the one that is meant.
+    fileprivate init(
+        _ entry: PurgeableEntry, from directory: borrowing Descriptor, into trash: Trash, isOpen: Bool
+    ) {
+        do throws(SystemError) {
+            guard try directory.status(of: entry.name).inode == entry.inode else {
+                self = .changed
+                return
+            }
+            self = isOpen ? .open : .taken(try trash.take(entry.name, from: directory))
+        } catch {
+            self = error == .noEntry ? .changed : .failed(error)
+        }
+    }
+}
+
+extension StoreContext {
+    /// Takes entries away from a container that no volume shows.
+    ///
+    /// - Parameter directory: the container's `Library/Caches` or `tmp`, which all of them are entries of.
+    public func withdraw(
+        _ entries: [PurgeableEntry], from directory: borrowing Descriptor, into trash: Trash
+    ) -> [Withdrawal] {
+        entries.map { entry in
+            let withdrawal = Withdrawal(entry, from: directory, into: trash, isOpen: false)
+            if case .taken = withdrawal { uses.forget(entry.inode) }
+            return withdrawal
+        }
+    }
+}
+
+extension Volume {
+    /// Takes entries away, of which those that hold an open file stay.
+    ///
+    /// No call sees a part of an entry: it is whole, or it is not there. The kernel is told to forget the names, and
+    /// nobody here waits until it has: until then a file that it still knows is `ESTALE`, whereupon it looks again, and
+    /// in a directory nothing is found.
+    ///
+    /// - Parameter directory: the container's `Library/Caches` or `tmp`, which all of them are entries of.
+    public func withdraw(
+        _ entries: [PurgeableEntry], from directory: borrowing Descriptor, into trash: Trash
+    ) -> [Withdrawal] {
+        var withdrawals: [Withdrawal] = []
+        var known: [(name: FileName, node: Node)] = []
+        var parent: Node?
+        names.lockForWriting()
+        defer {
+            names.unlock()
+            if let parent, let kernelCache {
+                for (name, node) in known {
+                    kernelCache.forgetEntry(name, in: parent.id)
+                    // Whoever is in the directory is not to go on seeing what was listed there.
+                    if node.isDirectory { kernelCache.forgetContent(of: node.id) }
+                }
+                kernelCache.forgetContent(of: parent.id)
+            }
+        }
+        parent = (try? directory.status().inode).flatMap { table.known(inode: $0) }
+        let open = openEntries
+        for entry in entries {
+            let withdrawal = Withdrawal(entry, from: directory, into: trash, isOpen: open.contains(entry.inode))
+            withdrawals.append(withdrawal)
+            guard case .taken = withdrawal else { continue }
+            context.uses.forget(entry.inode)
+            guard let parent, let node = table.known(inode: entry.inode) else { continue }
+            known.append((entry.name, node))
+            if node.isDirectory {
+                directories.drop(node)
+                directories.dropAll(below: node)
+            }
+            table.purge(entry.name, in: parent, of: node)
+        }
+        return withdrawals
+    }
+
+    /// The purgeable entries that are or hold files which are open. The caller holds `names` exclusively, so that no
+    /// other file comes to be.
+    private var openEntries: Set<UInt64> {
+        var entries: Set<UInt64> = []
+        for inode in openInodes {
+            entries.insert(inode)
+            if let node = table.known(inode: inode) { entries.formUnion(purgeableEntries(around: node)) }
+        }
+        return entries
+    }
+
+    /// The inode numbers of files that somebody has open through this volume.
+    public var openInodes: Set<UInt64> {
+        context.content.inodes.filter { inode in
+            table.known(inode: inode).map { node in openLock(of: node).reading { node.open != nil } } ?? false
+        }
+    }
+}

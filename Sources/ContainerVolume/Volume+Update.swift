@@ -1,0 +1,173 @@
+// An app that is updated while its home is shown: another bundle, another `tmp` and other metadata under the same names,
+// everything else as it was. What is open in what was replaced goes on working.
+
+public import BackingStore
+public import Platform
+public import SandboxModel
+import Synchronization
+
+/// What an update changes about a home.
+public struct HomeUpdate: Sendable {
+    public let app: ContainerIdentifier
+    public let bundleName: FileName
+    public let bundle: SealedBundle
+    /// The data container, which is the same directory as before.
+    public let data: SharedDescriptor
+    public let groups: [ContainerIdentifier: SharedDescriptor]
+    public let iCloud: [ContainerIdentifier: SharedDescriptor]
+
+    public init(
+        app: ContainerIdentifier, bundleName: FileName, bundle: SealedBundle, data: SharedDescriptor,
+        groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor]
+    ) {
+        self.app = app
+        self.bundleName = bundleName
+        self.bundle = bundle
+        self.data = data
+        self.groups = groups
+        self.iCloud = iCloud
+    }
+}
+
+extension Home {
+    /// The home as an update leaves it.
+    public func updated(_ update: HomeUpdate) -> Home {
+        var home = self
+        home.bundleName = update.bundleName
+        home.bundle = update.bundle
+        home.groups = update.groups
+        home.iCloud = update.iCloud
+        return home
+    }
+}
+
+extension Volume {
+    /// What an update has taken out of a home and the kernel knows.
+    public struct Replaced: Sendable {
+        fileprivate var bundle: Node?
+        fileprivate var temporary: Node?
+    }
+
+    /// What an update exchanges in the data container.
+    private static let exchanged = [Home.temporary, Home.metadata]
+
+    /// Shows an app's home as an update leaves it, also one that is hidden and in which something is still open.
+    ///
+    /// - Parameter exchange: puts the new `tmp` and metadata into their places. No name is looked up meanwhile.
+    /// - Returns: what is not in the home any more. It is as it was until ``settle(_:)``.
+    public func update(
+        _ update: HomeUpdate, _ exchange: () throws(SystemError) -> Void
+    ) throws(SystemError) -> Replaced {
+        var changed: (home: Node, names: Set<FileName>)?
+        defer {
+            if let changed, let kernelCache {
+                for name in changed.names { kernelCache.forgetEntry(name, in: changed.home.id) }
+            }
+        }
+        return try names.writing { () throws(SystemError) in
+            guard let node = homeNode(update.data), let old = table.withNames(of: node, { $0.rare?.home }) else {
+                try exchange()
+                homes.withLock { $0[update.app] = $0[update.app]?.updated(update) }
+                return Replaced()
+            }
+            changed = (
+                node,
+                Set(Volume.exchanged + [old.bundleName, update.bundleName, Home.groupsDirectory, Home.iCloudDirectory])
+            )
+            let directory = update.data
+            let before = Volume.exchanged.map { ($0, try? keepReachable($0, in: node, directory)) }
+            var failure: SystemError?
+            do throws(SystemError) {
+                try exchange()
+            } catch {
+                failure = error
+            }
+            var replaced = Replaced()
+            for case (let name, let kept?) in before {
+                // An exchange that failed may have been made in part.
+                guard (try? directory.descriptor.status(of: name).inode) != kept.status.inode else { continue }
+                if let node = kept.node, node.isDirectory {
+                    directories.drop(node)
+                    replaced.temporary = node
+                }
+                kept.settle(table, name, node)
+            }
+            if let failure { throw failure }
+            homes.withLock { $0[update.app] = $0[update.app]?.updated(update) }
+            replaced.bundle = setApart(old, node)
+            table.withNames(of: node) { node in node.withRare { $0.home = old.updated(update) } }
+            return replaced
+        }
+    }
+
+    /// Takes the old bundle out of the home: as long as somebody is in it or has something of it open, it is what it was.
+    private func setApart(_ old: Home, _ home: Node) -> Node? {
+        guard let inode = try? old.bundle.root.descriptor.status().inode, let bundle = table.known(inode: inode),
+            table.isOnlyName(old.bundleName, in: home, of: bundle)
+        else { return nil }
+        // What lies below it finds its owner, and what was verified of it, here.
+        var last = old
+        last.isReplaced = true
+        table.withNames(of: bundle) { bundle in bundle.withRare { $0.home = last } }
+        table.removeName(old.bundleName, in: home, of: bundle)
+        return bundle
+    }
+
+    /// Settles what becomes of what is still in use of what was replaced. Called once the kernel has forgotten the rest,
+    /// and before the host's old `tmp` is removed.
+    /// - Returns: the inodes of files of the old `tmp` that are open and have no other name.
+    public func settle(_ replaced: Replaced) -> Set<UInt64> {
+        for directory in [replaced.bundle, replaced.temporary] {
+            if let directory { forgetNames(below: directory) }
+        }
+        return replaced.temporary.map { remove(all: $0) } ?? []
+    }
+
+    /// Has the kernel forget the names that it keeps for those who use what they name.
+    private func forgetNames(below directory: Node) {
+        guard let kernelCache else { return }
+        for (_, names) in table.nodes(named: directory) {
+            for (parent, name) in names { kernelCache.forgetEntry(name, in: parent.id) }
+        }
+    }
+
+    /// Makes all that is known of a directory what removed files are: descriptors that are open work, and nothing is
+    /// found in it or made in it any more.
+    private func remove(all removed: Node) -> Set<UInt64> {
+        names.writing {
+            var open: Set<UInt64> = []
+            let nodes = table.nodes(named: removed)
+            // The kernel may not have said yet what it has forgotten: not every descriptor goes to what nobody needs.
+            var room = ProcessSettings.openFileLimit / 4
+            var orphans: [ObjectIdentifier: (node: SharedDescriptor, status: FileStatus)] = [:]
+            // Directories first: somebody may be in one, and has no other way to it.
+            for (node, _) in nodes.sorted(by: { $0.node.isDirectory && !$1.node.isDirectory }) where room > 0 {
+                guard let place = try? place(of: node), case .entry(let directory, let name) = place,
+                    let descriptor = try? directory.descriptor.openNode(name), let status = try? descriptor.status()
+                else { continue }
+                orphans[ObjectIdentifier(node)] = (SharedDescriptor(descriptor), status)
+                room -= 1
+            }
+            for (node, names) in nodes {
+                let orphan = orphans[ObjectIdentifier(node)]
+                for (parent, name) in names { table.removeName(name, in: parent, of: node) }
+                if let orphan, node.parent == nil {
+                    node.withRare { rare in
+                        rare.orphan = orphan.node
+                        rare.lastStatus = orphan.status
+                    }
+                }
+                if let status = orphan?.status, status.kind == .file, status.linkCount <= 1, noteRemoval(of: node) {
+                    open.insert(node.inode)
+                }
+                // The host may give its inode number to another file, which this node must not be taken for.
+                if orphan == nil, node.parent == nil, node.open == nil { table.renew(node) }
+            }
+            for directory in nodes.map(\.node) + [removed] where directory.isDirectory {
+                directories.drop(directory)
+                directory.withRare { $0.isRemoved = true }
+            }
+            return open
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// Mounting an app where somebody asks for it.
+
+import AppContainer
+import BackingStore
+import ContainerMount
+import DeviceLifecycle
+import Logging
+import SandboxModel
+
+extension DeviceService {
+    func mount(_ request: MountRequest) throws(Complaint) -> Mount {
+        let identifier = try identifier(request.app)
+        var options = MountOptions()
+        options.otherUsers = request.allowOther ?? false
+        options.readOnly = request.readOnly ?? false
+        options.onlyDocuments = request.documents ?? false
+        let mount = try operations.run(on: identifier) { () throws(Complaint) in
+            let app = try device.app(identifier)
+            if options.onlyDocuments, !app.sharesDocuments {
+                throw Complaint(
+                    .documentsNotShared,
+                    "\(identifier) does not share its documents: its Info.plist has no UIFileSharingEnabled that is true"
+                )
+            }
+            // Before it can be seen, so that nothing is purged that whoever mounts it finds there.
+            let hold = request.running == true ? running.hold(identifier, for: .mount) : nil
+            do throws(Complaint) {
+                let mount = try mounts.mount(app, at: request.mountPoint, options: options)
+                if let hold { mounts.whenEnded(mount.mountPoint) { [running] in running.release(hold) } }
+                return mount
+            } catch {
+                if let hold { running.release(hold) }
+                throw error
+            }
+        }
+        log.info("mounted \(identifier)", metadata: ["at": "\(mount.mountPoint)"])
+        note(Event(.mounted, app: identifier.text, path: mount.mountPoint))
+        return mount
+    }
+}

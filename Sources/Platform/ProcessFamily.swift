@@ -1,0 +1,59 @@
+// What belongs to a process: what it has started, and what those have, as /proc tells.
+
+public import Glibc
+import SandboxModel
+
+/// The processes that run because one process does.
+public enum ProcessFamily {
+    /// A process as /proc/PID/stat has it.
+    private struct Member {
+        let id: pid_t
+        let parent: pid_t
+        let session: pid_t
+
+        /// Between the number and the rest stands the name, which can hold blanks and parentheses.
+        init?(_ text: [UInt8]) {
+            guard let close = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
+            let fields = text[text.index(after: close)...].split(separator: UInt8(ascii: " "))
+            // state, ppid, pgrp, session
+            guard fields.count > 3, let id = Member.number(text.prefix { $0 != UInt8(ascii: " ") }),
+                let parent = Member.number(fields[1]), let session = Member.number(fields[3])
+            else { return nil }
+            (self.id, self.parent, self.session) = (id, parent, session)
+        }
+
+        private static func number(_ digits: ArraySlice<UInt8>) -> pid_t? {
+            pid_t(String(decoding: digits, as: UTF8.self))
+        }
+    }
+
+    /// The process, its descendants, and every process of the session that it leads. One that has lost its parents on
+    /// the way, and left the session, is not found.
+    public static func members(of process: pid_t) -> [pid_t] {
+        let all = processes()
+        var found: Set<pid_t> = [process]
+        var children: [pid_t: [pid_t]] = [:]
+        for member in all {
+            children[member.parent, default: []].append(member.id)
+            if member.session == process { found.insert(member.id) }
+        }
+        var front = Array(found)
+        while let next = front.popLast() {
+            for child in children[next] ?? [] where found.insert(child).inserted { front.append(child) }
+        }
+        return found.sorted()
+    }
+
+    private static func processes() -> [Member] {
+        guard let directory = try? Descriptor.open(path: "/proc", flags: O_RDONLY | O_DIRECTORY) else { return [] }
+        let reader = DirectoryReader(directory)
+        var members: [Member] = []
+        while let entry = try? reader.next() {
+            guard let id = pid_t(entry.name.text), let text = try? HostPath.contents("/proc/\(id)/stat"),
+                let member = Member(text)
+            else { continue }
+            members.append(member)
+        }
+        return members
+    }
+}

@@ -1,0 +1,20 @@
+// Where a data container keeps what the system may take away.
+
+/// A directory of a data container whose entries are purged when space is low. The directory itself stays.
+public enum PurgeableDirectory: CaseIterable, Hashable, Sendable {
+    /// `Library/Caches`.
+    case caches
+    /// `tmp`.
+    case temporary
+
+    /// From the data container, which is from the app's home as well.
+    public var path: [FileName] {
+        switch self {
+        case .caches: PurgeableDirectory.cachesPath
+        case .temporary: PurgeableDirectory.temporaryPath
+        }
+    }
+
+    private static let cachesPath: [FileName] = ["Library", "Caches"]
+    private static let temporaryPath: [FileName] = ["tmp"]
+}

@@ -1,0 +1,170 @@
+// Which caches go when space is needed, and which stay. A pure function: no I/O, no clock, no state.
+
+public import SandboxModel
+
+/// What is purged whole: an entry of an app's `Library/Caches` or `tmp`, with all that lies in it.
+public struct PurgeUnit: Hashable, Sendable {
+    public let app: ContainerIdentifier
+    public let directory: PurgeableDirectory
+    public let name: FileName
+    /// Bytes of the host that come free when it goes.
+    public let bytes: Int64
+    /// When a file in it was last opened, created or closed, in nanoseconds since 1970.
+    public let lastUse: Int64
+    /// Whether a file in it is open.
+    public let isOpen: Bool
+
+    public init(
+        app: ContainerIdentifier, directory: PurgeableDirectory, name: FileName, bytes: Int64, lastUse: Int64,
+        isOpen: Bool
+    ) {
+        self.app = app
+        self.directory = directory
+        self.name = name
+        self.bytes = bytes
+        self.lastUse = lastUse
+        self.isOpen = isOpen
+    }
+}
+
+/// How much is to go, and of whom.
+public struct PurgeDemand: Hashable, Sendable {
+    public enum Extent: Hashable, Sendable {
+        /// As little as gives back so many bytes; nothing when that is not more than 0.
+        case bytes(Int64)
+        /// All that may go.
+        case everything
+        /// All that was used last before that time, in nanoseconds since 1970.
+        case unused(since: Int64)
+    }
+
+    public var extent: Extent
+    /// The app whose units alone may go; nil for those of every app.
+    public var app: ContainerIdentifier?
+
+    public init(_ extent: Extent, of app: ContainerIdentifier? = nil) {
+        self.extent = extent
+        self.app = app
+    }
+}
+
+/// Why a unit goes.
+public enum PurgeReason: String, Sendable {
+    /// Space is needed, and of what was still there it had been unused for the longest time.
+    case leastRecentlyUsed
+    /// All that is purgeable goes.
+    case purgeable
+    /// It was not used for as long as was asked for.
+    case unused
+}
+
+/// Why a unit stays.
+public enum PurgeRefusal: String, Sendable {
+    /// Its app is running.
+    case appRunning
+    /// A file in it is open.
+    case fileOpen
+    /// Enough goes without it, or was available before.
+    case targetReached
+    /// It was used more recently than was asked for.
+    case usedRecently
+    /// It takes no space, so that nobody would gain by its loss.
+    case empty
+    /// It is another app's than the one that was named.
+    case otherApp
+    /// Its app is being installed, mounted, removed or the like at this moment.
+    case appBusy
+    /// It was removed, moved or replaced while the purge was under way.
+    case changed
+    /// The purge was ended before its turn came.
+    case cancelled
+    /// The host did not let it go.
+    case failed
+}
+
+/// What goes, in the order in which it goes, and what stays.
+public struct PurgePlan: Sendable {
+    public struct Choice: Hashable, Sendable {
+        /// Index of the unit among those that were given.
+        public let unit: Int
+        public let reason: PurgeReason
+    }
+
+    public struct Skip: Hashable, Sendable {
+        public let unit: Int
+        public let reason: PurgeRefusal
+    }
+
+    /// The least recently used first.
+    public private(set) var chosen: [Choice] = []
+    /// In the same order.
+    public private(set) var skipped: [Skip] = []
+    /// Bytes that come free.
+    public private(set) var bytes: Int64 = 0
+    /// Whether that is as much as the demand named; of one that names no number of bytes always.
+    public private(set) var isEnough = true
+
+    /// Plans a purge.
+    ///
+    /// Units of one age go in the order of their app, their directory and their name: the same units give the same plan,
+    /// in whatever order they are given.
+    ///
+    /// - Parameter running: the apps that are running; nothing of theirs goes, so that it is the others who make room
+    ///   for them.
+    public init(_ units: [PurgeUnit], running: Set<ContainerIdentifier>, demand: PurgeDemand) {
+        chosen.reserveCapacity(units.count)
+        skipped.reserveCapacity(units.count)
+        for index in PurgePlan.order(of: units) {
+            let unit = units[index]
+            if let reason = refusal(of: unit, running: running, demand: demand) {
+                skipped.append(Skip(unit: index, reason: reason))
+                continue
+            }
+            bytes += unit.bytes
+            chosen.append(Choice(unit: index, reason: demand.extent.reason))
+        }
+        if case .bytes(let wanted) = demand.extent { isEnough = bytes >= wanted }
+    }
+
+    private func refusal(
+        of unit: PurgeUnit, running: Set<ContainerIdentifier>, demand: PurgeDemand
+    ) -> PurgeRefusal? {
+        if let app = demand.app, unit.app != app { return .otherApp }
+        if !running.isEmpty, running.contains(unit.app) { return .appRunning }
+        if unit.isOpen { return .fileOpen }
+        switch demand.extent {
+        case .bytes(let wanted):
+            if bytes >= wanted { return .targetReached }
+            return unit.bytes > 0 ? nil : .empty
+        case .everything: return nil
+        case .unused(let since): return unit.lastUse < since ? nil : .usedRecently
+        }
+    }
+
+    /// Indices, the least recently used unit's first.
+    private static func order(of units: [PurgeUnit]) -> [Int] {
+        // The time and the index apart from all the rest: what is sorted stays small.
+        var keys = units.indices.map { (lastUse: units[$0].lastUse, index: $0) }
+        keys.sort { one, other in
+            one.lastUse != other.lastUse
+                ? one.lastUse < other.lastUse : isBefore(units[one.index], units[other.index])
+        }
+        return keys.map(\.index)
+    }
+
+    private static func isBefore(_ one: PurgeUnit, _ other: PurgeUnit) -> Bool {
+        if one.app != other.app { return one.app < other.app }
+        if one.directory != other.directory { return one.directory == .caches }
+        return one.name.terminated.lexicographicallyPrecedes(other.name.terminated)
+    }
+}
+
+extension PurgeDemand.Extent {
+    fileprivate var reason: PurgeReason {
+        switch self {
+        case .bytes: .leastRecentlyUsed
+        case .everything: .purgeable
+        case .unused: .unused
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// Programs that are made before they run, and what belongs to a process.
+
+import Foundation
+import Glibc
+import Platform
+import SandboxModel
+import Testing
+
+@Suite struct ChildProcessTests {
+    private func plan(_ arguments: String..., isDetached: Bool = true) -> ChildProcess.Plan {
+        ChildProcess.Plan(
+            arguments: arguments, environment: ["PATH=/usr/bin:/bin", "WORD=heard"], directory: "/var",
+            isDetached: isDetached)
+    }
+
+    @Test func `a program has its arguments, its environment and its directory`() throws {
+        let place = FileManager.default.temporaryDirectory.appending(path: "child-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: place) }
+        let child = try ChildProcess(plan("sh", "-c", "pwd >$0; echo $WORD $1 >>$0; exit 7", place.path, "a b"))
+        try child.start()
+        #expect(try child.wait() == .exited(7))
+        #expect(try String(contentsOf: place, encoding: .utf8) == "/var\nheard a b\n")
+    }
+
+    @Test func `a program does nothing before it is let go`() throws {
+        let place = FileManager.default.temporaryDirectory.appending(path: "child-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: place) }
+        let child = try ChildProcess(plan("touch", place.path))
+        #expect(kill(child.identifier, 0) == 0)
+        child.abandon()
+        #expect(try child.wait() == .exited(127))
+        // Both come too late.
+        try child.start()
+        child.abandon()
+        #expect(!FileManager.default.fileExists(atPath: place.path))
+    }
+
+    @Test(arguments: [
+        ("no-such-program", ENOENT), ("/no/such/program", ENOENT), ("/etc/passwd", EACCES), ("/", EACCES),
+    ])
+    func `what cannot be run says why`(program: String, code: Int32) throws {
+        let child = try ChildProcess(plan(program))
+        let error = #expect(throws: SystemError.self) { try child.start() }
+        #expect(error?.code == code)
+        #expect(try child.wait() == .exited(127))
+    }
+
+    @Test func `a directory that is not there keeps a program from running`() throws {
+        var plan = plan("true")
+        plan.directory = "/no/such/directory"
+        let child = try ChildProcess(plan)
+        let error = #expect(throws: SystemError.self) { try child.start() }
+        #expect(error == .noEntry)
+        _ = try child.wait()
+    }
+
+    @Test func `a program that is killed ends by the signal, also before it runs`() throws {
+        let early = try ChildProcess(plan("true"))
+        kill(early.identifier, SIGTERM)
+        #expect(try early.wait() == .killed(signal: SIGTERM))
+        let late = try ChildProcess(plan("sleep", "300"))
+        try late.start()
+        kill(late.identifier, SIGKILL)
+        #expect(try late.wait() == .killed(signal: SIGKILL))
+    }
+
+    @Test func `children and the session belong to a process`() throws {
+        let child = try ChildProcess(plan("sh", "-c", "sleep 300 & (sleep 300 &) ; exec sleep 300"))
+        try child.start()
+        // The second has lost its parent, and is in the session still.
+        while ProcessFamily.members(of: child.identifier).count < 3 { usleep(1000) }
+        #expect(!ProcessFamily.members(of: child.identifier).contains(getpid()))
+        for member in ProcessFamily.members(of: child.identifier) { kill(member, SIGKILL) }
+        _ = try child.wait()
+    }
+}

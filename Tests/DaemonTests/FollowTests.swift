@@ -1,0 +1,95 @@
+// Following the events over the control socket, as a client in any language would.
+
+import AppContainer
+import FlyingSocks
+import Foundation
+import SandboxModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+@Suite struct FollowTests {
+    /// A served device with a record of its own.
+    private func run(_ body: (ControlServerFixture, EventLog) async throws -> Void) async throws {
+        let scratch = Scratch()
+        try Data().write(to: URL(filePath: scratch["Device.json"]))
+        let record = EventLog(device: scratch.path)
+        try await ControlServerFixture.run { fixture in
+            fixture.device.record.withLock { $0 = record }
+            try await body(fixture, record)
+            record.end()
+        }
+    }
+
+    /// Follows until there are so many events.
+    private func follow(_ fixture: ControlServerFixture, _ count: Int) -> Task<[Event], any Error> {
+        let socket = fixture.socket
+        return Task {
+            let events = Mutex<[Event]>([])
+            try await DeviceClient(socket: socket).followEvents { (event, _) throws(DeviceError) in
+                events.withLock { events in
+                    events.append(event)
+                    return events.count < count
+                }
+            }
+            return events.withLock { $0 }
+        }
+    }
+
+    @Test func `the client gets what there is, then each event, and the end`() async throws {
+        try await run { fixture, record in
+            record.note(Event(.installed, app: "one"))
+            let three = follow(fixture, 3)
+            let all = follow(fixture, .max)
+            _ = try await follow(fixture, 1).value
+            record.note(Event(.locked))
+            record.note(Event(.unlocked))
+            #expect(try await withTimeLimit { try await three.value.map(\.event) } == [.installed, .locked, .unlocked])
+            record.note(Event(.restarted))
+            record.end()
+            #expect(try await withTimeLimit { try await all.value.count } == 4)
+        }
+    }
+
+    @Test func `it is plain HTTP, an event a line`() async throws {
+        try await run { fixture, record in
+            record.note(Event(.locked))
+            record.end()
+            let (status, body) = try await fixture.request("GET", "/v1/events/follow")
+            #expect(status == 200)
+            let lines = body.split(separator: "\r\n").filter { $0.hasPrefix("{") }
+            #expect(lines.count == 1 && lines[0].contains(#""event":"locked"}"#))
+            try await fixture.expect(405, "POST", "/v1/events/follow", body: "{}")
+        }
+    }
+
+    @Test func `a shutdown ends who follows, and waits for none who does not read`() async throws {
+        try await run { fixture, record in
+            for number in 0..<4000 {
+                record.note(Event(.locked, path: String(repeating: "p", count: 1000) + "\(number)"))
+            }
+            let silent = try await AsyncSocket.connected(to: .unix(path: fixture.socket))
+            defer { try? silent.close() }
+            try await silent.write(Data("GET /v1/events/follow HTTP/1.1\r\nHost: device\r\n\r\n".utf8))
+            _ = try await silent.read(atMost: 1)
+            let all = follow(fixture, .max)
+            _ = try await follow(fixture, 1).value
+            try await fixture.expect(200, "POST", "/v1/shutdown", body: "{}")
+            #expect(try await withTimeLimit { try await all.value.count } == 4000)
+            let begun = ContinuousClock.now
+            await fixture.server.drain()
+            #expect(ContinuousClock.now - begun < .seconds(10))
+        }
+    }
+
+    @Test func `a client that goes while nothing happens is forgotten`() async throws {
+        try await run { fixture, record in
+            record.note(Event(.locked))
+            for _ in 0..<20 { _ = try await follow(fixture, 1).value }
+            for _ in 0..<500 where record.followers > 0 { try await Task.sleep(for: .milliseconds(10)) }
+            #expect(record.followers == 0)
+        }
+    }
+}

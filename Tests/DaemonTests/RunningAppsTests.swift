@@ -1,0 +1,169 @@
+// What holds an app running, and ending it.
+
+import Dispatch
+import Foundation
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+import Testing
+
+@testable import Daemon
+
+@Suite struct RunningAppsTests {
+    private let notes = ContainerIdentifier("com.example.Notes")!
+    private let mail = ContainerIdentifier("com.example.Mail")!
+    private let running = RunningApps()
+
+    /// Counts how often something was called back.
+    private final class Count: Sendable {
+        private let count = Atomic(0)
+        var value: Int { count.load(ordering: .sequentiallyConsistent) }
+        func add() { count.add(1, ordering: .sequentiallyConsistent) }
+    }
+
+    /// A process that is to run a line of shell.
+    private func child(_ line: String) throws -> ChildProcess {
+        try ChildProcess(
+            ChildProcess.Plan(
+                arguments: ["sh", "-c", line], environment: ["PATH=/usr/bin:/bin"], directory: "/", isDetached: true))
+    }
+
+    /// Starts a process under a lease.
+    private func lease(_ child: ChildProcess, isDetached: Bool = false) throws -> RunningApps.Hold {
+        let hold = running.hold(notes, for: .lease(isDetached: isDetached))
+        try running.attach(child.identifier, toLease: hold.number)
+        try child.start()
+        return hold
+    }
+
+    private func until(_ condition: () -> Bool) {
+        while !condition() { usleep(1000) }
+    }
+
+    @Test func `an app runs as long as anything holds it`() {
+        let released = Count()
+        let first = running.hold(notes, for: .lease(isDetached: false)) { released.add() }
+        let second = running.hold(notes, for: .mount)
+        #expect(running.isRunning(notes) && running.isLeased(notes) && !running.isRunning(mail))
+        #expect(running.all == [notes])
+        running.release(first)
+        running.release(first)
+        #expect(released.value == 1)
+        #expect(running.isRunning(notes) && !running.isLeased(notes))
+        running.release(second)
+        #expect(!running.isRunning(notes) && running.all.isEmpty)
+    }
+
+    @Test func `an app is marked once, however often it is asked for`() throws {
+        running.mark(notes)
+        running.mark(notes)
+        try running.terminate(notes)
+        #expect(!running.isRunning(notes))
+        let complaint = #expect(throws: Complaint.self) { try running.terminate(notes) }
+        #expect(complaint?.kind == .notRunning)
+    }
+
+    @Test func `a lease without a process ends with its connection`() {
+        for isDetached in [false, true] {
+            let hold = running.hold(notes, for: .lease(isDetached: isDetached))
+            running.disconnect(hold)
+            #expect(!running.isRunning(notes))
+        }
+    }
+
+    @Test func `a lease ends with its process`() throws {
+        for isDetached in [false, true] {
+            let child = try child("exit 3")
+            _ = try lease(child, isDetached: isDetached)
+            #expect(try child.wait() == .exited(3))
+            until { !running.isRunning(notes) }
+        }
+    }
+
+    @Test func `a process ends with the connection of its lease`() throws {
+        let child = try child("trap '' TERM; sleep 300")
+        let hold = try lease(child)
+        running.disconnect(hold)
+        #expect(try child.wait() == .killed(signal: SIGKILL))
+        until { !running.isRunning(notes) }
+    }
+
+    @Test func `a detached process outlives the connection`() throws {
+        let child = try child("sleep 300")
+        let hold = try lease(child, isDetached: true)
+        running.disconnect(hold)
+        #expect(running.isRunning(notes))
+        try running.terminate(notes)
+        #expect(try child.wait() == .killed(signal: SIGTERM))
+    }
+
+    @Test func `terminate ends the children as well, and other apps go on`() throws {
+        let child = try child("sleep 300 & sleep 300")
+        _ = try lease(child)
+        running.mark(mail)
+        until { ProcessFamily.members(of: child.identifier).count == 3 }
+        let family = ProcessFamily.members(of: child.identifier).compactMap(WatchedProcess.init)
+        try running.terminate(notes)
+        for member in family { #expect(member.waitForEnd(until: .now + .seconds(30))) }
+        #expect(running.all == [mail])
+    }
+
+    @Test func `a lease that was ended takes no process`() throws {
+        let child = try child("exit 3")
+        let hold = running.hold(notes, for: .lease(isDetached: false))
+        try running.terminate(notes)
+        let complaint = #expect(throws: Complaint.self) { try running.attach(child.identifier, toLease: hold.number) }
+        #expect(complaint?.kind == .notRunning)
+        let other = running.hold(notes, for: .mount)
+        #expect(throws: Complaint.self) { try running.attach(child.identifier, toLease: other.number) }
+        running.release(other)
+        child.abandon()
+        _ = try child.wait()
+    }
+
+    @Test func `a lease takes one process, that there is`() throws {
+        let child = try child("exit 3")
+        let hold = running.hold(notes, for: .lease(isDetached: false))
+        // Neither what is not there, nor what would take the daemon along.
+        for identifier in [pid_t.max, -1, 0, 1, getpid(), getppid()] {
+            let none = #expect(throws: Complaint.self) { try running.attach(identifier, toLease: hold.number) }
+            #expect(none?.kind == .badRequest)
+        }
+        try running.attach(child.identifier, toLease: hold.number)
+        let second = #expect(throws: Complaint.self) { try running.attach(child.identifier, toLease: hold.number) }
+        #expect(second?.kind == .badRequest)
+        running.release(hold)
+        child.abandon()
+        _ = try child.wait()
+    }
+
+    @Test func `a restart kills what runs, and mounts hold on`() throws {
+        let child = try child("trap '' TERM; sleep 300")
+        _ = try lease(child, isDetached: true)
+        running.mark(notes)
+        let mount = running.hold(mail, for: .mount)
+        try running.closing { () throws(Complaint) in
+            #expect(running.all == [mail])
+            #expect(try! child.wait() == .killed(signal: SIGKILL))
+        }
+        running.release(mount)
+    }
+
+    @Test func `what is to run during a restart waits for its end`() throws {
+        let begun = Count()
+        let (running, notes) = (running, notes)
+        let thread = try running.closing { () throws(Complaint) in
+            let thread = try! HostThread(name: "lease") {
+                let hold = running.hold(notes, for: .lease(isDetached: false))
+                begun.add()
+                running.release(hold)
+            }
+            for _ in 0..<100 { sched_yield() }
+            #expect(begun.value == 0)
+            return thread
+        }
+        thread.join()
+        #expect(begun.value == 1)
+    }
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""Writers on a device that is full: what was acknowledged is there, and what was refused is not to be read.
+
+space.py fill DIRECTORY [WRITERS]    writers until each has been refused three times
+space.py refused FILE                 a range that is refused, read, and written anew
+space.py mapped FILE                  a shared mapping that finds no room
+"""
+
+import errno
+import mmap
+import multiprocessing
+import os
+import random
+import sys
+
+from kit import KEEP_SIZE, MIB, PUNCH_HOLE, check, libc, pattern
+
+
+def name(error):
+    return errno.errorcode.get(error.errno, str(error.errno))
+
+
+def attempt(call, *arguments):
+    """What the call gives, or the name of its errno."""
+    try:
+        return call(*arguments)
+    except OSError as error:
+        return name(error)
+
+
+def writer(directory, number, results):
+    """Writes files until it was refused three times; notes how far each was synchronized."""
+    choice = random.Random(number)
+    refusals, acknowledged = 0, []
+    for index in range(1000):
+        path = f"{directory}/w{number}-{index}"
+        descriptor = attempt(os.open, path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        if descriptor == "ENOSPC":
+            refusals += 1
+            if refusals == 3:
+                break
+            continue
+        check(isinstance(descriptor, int), path, descriptor)
+        size, done, synchronized = choice.choice([3000, 50_000, 400_000, 3 * MIB]), 0, 0
+        data = pattern(size, number * 1000 + index)
+        while done < size:
+            count = attempt(os.write, descriptor, data[done:done + choice.choice([500, 4096, 65536, MIB])])
+            if not isinstance(count, int):
+                check(count == "ENOSPC", path, "write", count)
+                refusals += 1
+                break
+            done += count
+        outcome = attempt(os.fsync, descriptor)
+        if outcome is None:
+            synchronized = done
+        else:
+            check(outcome == "ENOSPC", path, "fsync", outcome)
+            refusals += 1
+        outcome = attempt(os.close, descriptor)
+        check(outcome in (None, "ENOSPC"), path, "close", outcome)
+        acknowledged.append((path, number * 1000 + index, size, synchronized))
+        if refusals >= 3:
+            break
+    results.put((refusals, acknowledged))
+
+
+def content(path, seed, size, synchronized):
+    """Nothing but what was written, or EIO; all of it, where that was acknowledged."""
+    data = pattern(size, seed)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        length = os.fstat(descriptor).st_size
+        check(length >= synchronized, path, "is shorter than what was synchronized:", length, synchronized)
+        for offset in range(0, length, 4096):
+            got = attempt(os.pread, descriptor, 4096, offset)
+            if got == "EIO":
+                check(offset >= synchronized, path, "lost what was synchronized, at", offset)
+                continue
+            check(got == data[offset:offset + len(got)], path, "has other bytes at", offset)
+    finally:
+        os.close(descriptor)
+
+
+def fill(directory, writers=8):
+    results = multiprocessing.Queue()
+    processes = [
+        multiprocessing.Process(target=writer, args=(directory, number, results)) for number in range(int(writers))]
+    for process in processes:
+        process.start()
+    refusals, files = 0, []
+    for _ in processes:
+        count, acknowledged = results.get(timeout=200)
+        refusals += count
+        files += acknowledged
+    for process in processes:
+        process.join()
+        check(process.exitcode == 0, "a writer failed")
+    check(refusals > 0, "nobody was refused")
+    for file in files:
+        content(*file)
+    print(len(files), refusals)
+
+
+def refused(path):
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.ftruncate(descriptor, 1 << 30)
+    offset, step, accepted = 0, 16 * MIB, 0
+    while True:
+        data = pattern(8 * MIB, offset)
+        accepted = attempt(os.pwrite, descriptor, data, offset)
+        if attempt(os.fsync, descriptor) == "ENOSPC" or accepted == "ENOSPC":
+            break
+        check(accepted == len(data), "a write that was not refused wrote", accepted)
+        offset += step
+    accepted = 0 if accepted == "ENOSPC" else accepted
+    states = set()
+    os.close(descriptor)
+    descriptor = os.open(path, os.O_RDWR)
+    # Each page that write(2) took is there, or EIO; one that it did not take is the hole that it was.
+    for page in range(0, len(data), 4096):
+        got = attempt(os.pread, descriptor, 4096, offset + page)
+        if page < accepted:
+            states.add("EIO" if got == "EIO" else "data" if got == data[page:page + 4096] else "other")
+        else:
+            check(got == bytes(4096), "a page that was never taken is", got)
+    check("other" not in states, "what was refused reads as something else:", states)
+    # Room again, and the range is written anew.
+    for back in range(0, offset, step):
+        check(os.pread(descriptor, len(data), back) == pattern(len(data), back), "what was synchronized is gone at", back)
+        fallocate_hole(descriptor, back, len(data))
+    written = 0
+    while written < len(data):
+        written += os.pwrite(descriptor, data[written:], offset + written)
+    os.fsync(descriptor)
+    check(os.pread(descriptor, len(data), offset) == data, "what was written anew is not there")
+    os.close(descriptor)
+    print("refused and written anew:", " ".join(sorted(states)))
+
+
+def fallocate_hole(descriptor, offset, count):
+    check(libc.fallocate(descriptor, KEEP_SIZE | PUNCH_HOLE, offset, count) == 0, "cannot punch a hole")
+
+
+def mapped(path):
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    os.ftruncate(descriptor, 256 * MIB)
+    mapping = mmap.mmap(descriptor, 256 * MIB)
+    outcome = None
+    for offset in range(0, 256 * MIB, MIB):
+        mapping[offset:offset + MIB] = pattern(MIB, offset)
+        outcome = attempt(mapping.flush, offset, MIB)
+        if outcome is not None:
+            break
+    check(outcome == "ENOSPC", "msync on a full device gave", outcome)
+    for back in range(0, offset, MIB):
+        check(mapping[back:back + 4096] == pattern(MIB, back)[:4096], "what was synchronized is gone at", back)
+    mapping.close()
+    os.close(descriptor)
+    print("msync was refused")
+
+
+if __name__ == "__main__":
+    {"fill": fill, "refused": refused, "mapped": mapped}[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,405 @@
+// What containers take is counted as it changes, and bounded.
+
+import BackingStore
+import ContainerVolume
+import Foundation
+import Platform
+import SandboxModel
+import Synchronization
+import TestSupport
+import Testing
+
+private let documents = "Documents"
+
+@Suite("The space that containers take")
+struct SpaceTests {
+    private let home: TestHome
+    private var volume: Volume { home.volume }
+    private var space: SpaceLedger { home.context.space }
+
+    init() throws {
+        // In memory: a host that allocates later adds blocks of its own, for which nobody asks.
+        home = try TestHome(in: "/dev/shm")
+        space.add(try walked)
+    }
+
+    /// What a walk through the container finds.
+    private var walked: Int64 {
+        get throws { try space.bytes(below: home.data.descriptor) }
+    }
+
+    private func expectCounted(_ what: Comment, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let walked = try self.walked
+        #expect(space.used == walked, what, sourceLocation: sourceLocation)
+    }
+
+    @Test func `what is made and removed is counted`() throws {
+        let parent = try volume.node(documents)
+        let node = try volume.make("a", in: parent, String(repeating: "x", count: 100_000))
+        try expectCounted("a file")
+        _ = try volume.makeDirectory("d", in: parent)
+        _ = try volume.makeSymbolicLink(
+            "long", in: parent, target: Array(repeating: 120, count: 3000), caller: TestHome.caller)
+        try expectCounted("a directory and a link")
+        _ = try volume.link(node, to: "b", in: parent)
+        try volume.removeFile("a", in: parent)
+        try expectCounted("one name of two")
+        try volume.removeFile("b", in: parent)
+        try volume.removeDirectory("d", in: parent)
+        try volume.removeFile("long", in: parent)
+        try expectCounted("all gone")
+    }
+
+    @Test func `a removed file counts until it is closed`() throws {
+        let parent = try volume.node(documents)
+        let before = space.used
+        let (_, handle) = try volume.create("open", in: parent)
+        try volume.write(handle, Array(repeating: 1, count: 1 << 20), at: 0)
+        try volume.removeFile("open", in: parent)
+        #expect(space.used - before >= 1 << 20)
+        try volume.write(handle, Array(repeating: 1, count: 1 << 20), at: 1 << 20)
+        #expect(space.used - before >= 2 << 20)
+        volume.close(handle)
+        #expect(space.used == before)
+    }
+
+    @Test func `a file that is replaced is given back`() throws {
+        let parent = try volume.node(documents)
+        try volume.make("old", in: parent, String(repeating: "x", count: 500_000))
+        try volume.make("new", in: parent, "small")
+        try volume.rename("new", in: parent, to: "old", in: parent, mode: .replacing)
+        try expectCounted("replaced")
+    }
+
+    @Test func `a sparse file counts for what it holds`() throws {
+        let parent = try volume.node(documents)
+        let before = space.used
+        let (_, handle) = try volume.create("sparse", in: parent)
+        try volume.write(handle, [1], at: 1 << 30)
+        volume.close(handle)
+        #expect(space.used - before < 64 << 10)
+        try expectCounted("a hole of a gigabyte")
+    }
+
+    @Test(arguments: UInt64(1)...12)
+    func `whatever is done, a walk finds the same`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let parents = [try volume.node(documents), try volume.node("Library/Caches"), try volume.node("tmp")]
+        let names: [FileName] = ["a", "b", "c", "d"]
+        var open: [Handle] = []
+        for _ in 0..<300 {
+            let parent = parents.randomElement(using: &random)!
+            let name = names.randomElement(using: &random)!
+            let other = names.randomElement(using: &random)!
+            switch Int.random(in: 0..<14, using: &random) {
+            case 0, 1:
+                if let (_, handle) = try? volume.create(name, in: parent, flags: O_RDWR) { open.append(handle) }
+            case 2, 3, 4:
+                guard let handle = open.randomElement(using: &random) else { continue }
+                let count = Int.random(in: 1...200_000, using: &random)
+                try? volume.write(
+                    handle, Array(repeating: 7, count: count), at: Int.random(in: 0..<2_000_000, using: &random))
+            case 5: if !open.isEmpty { volume.close(open.remove(at: Int.random(in: 0..<open.count, using: &random))) }
+            case 6: try? volume.removeFile(name, in: parent)
+            case 7: _ = try? volume.makeDirectory(name, in: parent)
+            case 8: try? volume.removeDirectory(name, in: parent)
+            case 9:
+                let target = parents.randomElement(using: &random)!
+                try? volume.rename(name, in: parent, to: other, in: target, mode: .replacing)
+            case 10:
+                guard let entry = try? volume.lookup(name, in: parent) else { continue }
+                _ = try? volume.link(entry.node, to: other, in: parents.randomElement(using: &random)!)
+            case 11:
+                guard let handle = open.randomElement(using: &random) else { continue }
+                let mode: Int32 = Bool.random(using: &random) ? 3 : 0
+                try? volume.allocate(
+                    handle, mode: mode, offset: Int64.random(in: 0..<1_000_000, using: &random),
+                    count: Int64.random(in: 1...500_000, using: &random))
+            case 12:
+                guard let entry = try? volume.lookup(name, in: parent), entry.status.kind == .file else { continue }
+                var change = AttributeChange()
+                change.size = Int64.random(in: 0..<1_500_000, using: &random)
+                _ = try? volume.setAttributes(change, of: entry.node, handle: nil)
+            default:
+                guard let entry = try? volume.lookup(name, in: parent) else { continue }
+                let value = [UInt8](repeating: 1, count: Int.random(in: 1...2000, using: &random))
+                try? volume.setAttribute(Array("user.x".utf8), to: value, flags: 0, of: entry.node)
+            }
+        }
+        for handle in open { volume.close(handle) }
+        try expectCounted("seed \(seed)")
+    }
+
+    @Test(arguments: UInt64(1)...6)
+    func `whatever several do at once, a walk finds the same`(seed: UInt64) throws {
+        let parent = try volume.node(documents)
+        let volume = self.volume
+        // The kernel's, of the directory: names in it change one at a time. Writes and closes come when they like.
+        let directory = Mutex(())
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = SeededGenerator(seed: seed * 100 + UInt64(thread))
+            for _ in 0..<200 {
+                let name = FileName("f\(Int.random(in: 0..<4, using: &random))")!
+                let other = FileName("f\(Int.random(in: 0..<4, using: &random))")!
+                let made = directory.withLock { _ in try? volume.create(name, in: parent, flags: O_RDWR) }
+                guard let (entry, handle) = made else { continue }
+                for _ in 0..<Int.random(in: 1...3, using: &random) {
+                    let bytes = [UInt8](repeating: 7, count: Int.random(in: 1...60_000, using: &random))
+                    try? volume.write(handle, bytes, at: Int.random(in: 0..<300_000, using: &random))
+                    let choice = Int.random(in: 0..<5, using: &random)
+                    directory.withLock { _ in
+                        switch choice {
+                        case 0: try? volume.removeFile(name, in: parent)
+                        case 1: try? volume.rename(name, in: parent, to: other, in: parent, mode: .replacing)
+                        case 2: _ = try? volume.link(entry.node, to: other, in: parent)
+                        case 3:
+                            try? volume.setAttribute(
+                                Array("user.x".utf8), to: [UInt8](repeating: 1, count: 500), flags: 0, of: entry.node)
+                        default: break
+                        }
+                    }
+                }
+                volume.close(handle)
+                volume.forget(entry.node, count: 1)
+            }
+        }
+        try expectCounted("seed \(seed)")
+    }
+
+    @Test func `a count beside a thousand changes finds what is there`() throws {
+        let parent = try volume.node(documents)
+        for number in 0..<200 {
+            let directory = try volume.makeDirectory(FileName("d\(number)")!, in: parent).node
+            try volume.make("f", in: directory, String(repeating: "x", count: 5000))
+        }
+        let root = home.data
+        let isOver = Atomic<Bool>(false)
+        let volume = self.volume
+        let changing = Thread {
+            for round in 0..<1000 {
+                let name = FileName("d\(round % 200)")!
+                let moved = FileName("m\(round % 200)")!
+                let (from, to) = round / 200 % 2 == 0 ? (name, moved) : (moved, name)
+                try? volume.rename(from, in: parent, to: to, in: parent, mode: .keeping)
+                if let directory = try? volume.lookup(to, in: parent).node {
+                    _ = try? volume.make(FileName("n\(round)")!, in: directory, String(repeating: "y", count: 9000))
+                }
+            }
+            isOver.store(true, ordering: .releasing)
+        }
+        changing.start()
+        var counts = 0
+        repeat {
+            #expect(space.count(below: root) { true })
+            counts += 1
+        } while !isOver.load(ordering: .acquiring)
+        // A last count has seen the last change begun before it; what came while it ended is told besides.
+        #expect(space.count(below: root) { true })
+        // The container's own directory is not below itself.
+        #expect(try space.used == walked - 4096)
+    }
+}
+
+@Suite("A device that is full")
+struct FullDeviceTests {
+    private let home: TestHome
+    private var volume: Volume { home.volume }
+    private var space: SpaceLedger { home.context.space }
+
+    init() throws { home = try TestHome() }
+
+    private func bound(_ bytes: Int64) { space.bound(capacity: bytes, marks: SpaceMarks(low: 0, high: 0)!) }
+
+    @Test func `nothing goes beyond the capacity, and the last of it is kept for what was written before`() throws {
+        bound(64 << 20)
+        #expect(space.reserve == 1 << 20)
+        let parent = try volume.node(documents)
+        let (_, handle) = try volume.create("big", in: parent)
+        var written = 0
+        var refusal: Fault?
+        while refusal == nil {
+            do throws(Fault) {
+                try volume.write(handle, Array(repeating: 1, count: 1 << 20), at: written)
+                written += 1 << 20
+            } catch {
+                refusal = error
+            }
+        }
+        #expect(refusal == .errno(ENOSPC))
+        #expect(space.used <= 64 << 20)
+        // What the kernel brings takes of the reserve; nothing else does.
+        #expect(space.figures.available == 0)
+        #expect(throws: Fault.errno(ENOSPC)) { try volume.makeDirectory("d", in: parent) }
+        #expect(throws: Fault.errno(ENOSPC)) { try volume.create("f", in: parent) }
+        #expect(throws: Fault.errno(ENOSPC)) { try volume.status(of: handle.nodeID, handle: handle) }
+        // Overwriting takes nothing, and removing is how room is made.
+        try volume.write(handle, Array(repeating: 2, count: 4096), at: 0)
+        volume.close(handle)
+        try volume.removeFile("big", in: parent)
+        #expect(space.used == 0)
+        _ = try volume.makeDirectory("d", in: parent)
+    }
+
+    @Test func `a refused range is neither zeros nor what was there, until it is written anew`() throws {
+        bound(64 << 20)
+        let parent = try volume.node(documents)
+        let (entry, handle) = try volume.create("sparse", in: parent)
+        var change = AttributeChange()
+        change.size = 200 << 20
+        _ = try volume.setAttributes(change, of: entry.node, handle: handle)
+        let piece = [UInt8](repeating: 1, count: 1 << 20)
+        var offset = 0
+        while (try? volume.write(handle, piece, at: offset)) != nil { offset += 2 << 20 }
+        // Of the last piece as much was written as there was room for.
+        offset += (1 << 20) - 4096
+        #expect(throws: Fault.errno(EIO)) { try volume.bytes(handle, from: offset, count: 4096) }
+        #expect(try volume.bytes(handle, from: offset + 4096, count: 4096).allSatisfy { $0 == 0 })
+        volume.close(handle)
+
+        // The kernel is to look it up again.
+        volume.forget(entry.node, count: 1)
+        func reopened() throws -> Handle {
+            try volume.open(try volume.lookup("sparse", in: parent).node, flags: O_RDWR)
+        }
+        let again = try reopened()
+        #expect(throws: Fault.errno(EIO)) { try volume.bytes(again, from: offset, count: 4096) }
+        #expect(try volume.bytes(again, from: offset + 4096, count: 4096).allSatisfy { $0 == 0 })
+        volume.close(again)
+        try home.restart()
+        let parentAfter = try volume.node(documents)
+        let after = try volume.open(try volume.lookup("sparse", in: parentAfter).node, flags: O_RDWR)
+        #expect(throws: Fault.errno(EIO)) { try volume.bytes(after, from: offset, count: 4096) }
+        space.bound(capacity: nil, marks: .usual)
+        try volume.write(after, piece, at: offset)
+        #expect(try volume.bytes(after, from: offset, count: 1 << 20) == piece)
+        volume.close(after)
+    }
+
+    @Test func `space that fallocate took is there for writes`() throws {
+        bound(64 << 20)
+        let parent = try volume.node(documents)
+        let (_, reserved) = try volume.create("reserved", in: parent)
+        try volume.allocate(reserved, mode: 0, offset: 0, count: 8 << 20)
+        let (_, filler) = try volume.create("filler", in: parent)
+        var offset = 0
+        while (try? volume.write(filler, [UInt8](repeating: 1, count: 1 << 18), at: offset)) != nil {
+            offset += 1 << 18
+        }
+        for offset in stride(from: 0, to: 8 << 20, by: 1 << 20) {
+            try volume.write(reserved, [UInt8](repeating: 3, count: 1 << 20), at: offset)
+        }
+        #expect(throws: Fault.errno(ENOSPC)) { try volume.allocate(reserved, mode: 1, offset: 0, count: 32 << 20) }
+        volume.close(reserved)
+        volume.close(filler)
+    }
+
+    @Test func `space that was reserved elsewhere is none for what is written here`() throws {
+        bound(16 << 20)
+        let parent = try volume.node(documents)
+        let (_, handle) = try volume.create("f", in: parent)
+        try volume.write(handle, [1, 2], at: 0)
+        try volume.allocate(handle, mode: 1, offset: 100 << 20, count: 14 << 20)
+        #expect(throws: Fault.errno(ENOSPC)) {
+            for offset in stride(from: 2, to: 4 << 20, by: 1 << 20) {
+                try volume.write(handle, [UInt8](repeating: 1, count: 1 << 20), at: offset)
+            }
+        }
+        volume.close(handle)
+        #expect(space.used <= 16 << 20)
+        #expect(try space.used == space.bytes(below: home.data.descriptor) - walkedBefore)
+        try volume.removeFile("f", in: parent)
+        #expect(space.used == 0)
+    }
+
+    @Test func `whoever is told that space is low finds it so`() throws {
+        space.bound(capacity: 64 << 20, marks: SpaceMarks(low: 20, high: 30)!)
+        let parent = try volume.node(documents)
+        let space = self.space
+        let told = Told { space.figures.available }
+        space.reliever = told
+        try fill("big", 55 << 20, in: parent)
+        let seen = try #require(told.available.withLock { $0 })
+        // What is claimed for the write under way counts as well, while it is written.
+        #expect(seen < space.lowWater)
+        #expect(seen > space.lowWater - (3 << 20))
+    }
+
+    @Test func `a call is made again when room was made for it`() throws {
+        bound(64 << 20)
+        let parent = try volume.node(documents)
+        try fill("old", 40 << 20, in: parent)
+        let volume = self.volume
+        let relief = Relief { try? volume.removeFile("old", in: parent) }
+        space.reliever = relief
+        try fill("new", 40 << 20, in: parent)
+        #expect(relief.calls.load(ordering: .relaxed) == 1)
+    }
+
+    private func fill(_ name: FileName, _ count: Int, in parent: NodeID) throws {
+        let (_, handle) = try volume.create(name, in: parent)
+        defer { volume.close(handle) }
+        for offset in stride(from: 0, to: count, by: 1 << 20) {
+            try volume.write(handle, [UInt8](repeating: 1, count: 1 << 20), at: offset)
+        }
+    }
+
+    @Test func `eight writers at the bound do not go beyond it`() throws {
+        bound(32 << 20)
+        let parent = try volume.node(documents)
+        let volume = self.volume
+        let refused = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 8) { number in
+            guard let (_, handle) = try? volume.create(FileName("w\(number)")!, in: parent) else { return }
+            for index in 0..<200 {
+                do throws(Fault) {
+                    try volume.write(handle, [UInt8](repeating: 1, count: 65536), at: index << 16)
+                } catch {
+                    if error == .errno(ENOSPC) { refused.add(1, ordering: .relaxed) }
+                }
+            }
+            volume.close(handle)
+        }
+        #expect(refused.load(ordering: .relaxed) > 0)
+        #expect(space.used <= 32 << 20)
+        #expect(try space.used == space.bytes(below: home.data.descriptor) - walkedBefore)
+    }
+
+    /// What the fixture has put there without telling.
+    private var walkedBefore: Int64 {
+        get throws {
+            let fresh = try TestHome()
+            return try fresh.context.space.bytes(below: fresh.data.descriptor)
+        }
+    }
+}
+
+/// Remembers what was available when it was told.
+private final class Told: SpaceRelief {
+    let available = Mutex<Int64?>(nil)
+    private let look: @Sendable () -> Int64
+
+    init(_ look: @escaping @Sendable () -> Int64) { self.look = look }
+
+    var purgeable: Int64 { 0 }
+    func spaceIsLow() {
+        let now = look()
+        available.withLock { if $0 == nil { $0 = now } }
+    }
+    func makeRoom(for bytes: Int64) -> Bool { false }
+}
+
+/// Makes room once.
+private final class Relief: SpaceRelief {
+    let calls = Atomic(0)
+    private let free: @Sendable () -> Void
+
+    init(_ free: @escaping @Sendable () -> Void) { self.free = free }
+
+    var purgeable: Int64 { 0 }
+    func spaceIsLow() {}
+    func makeRoom(for bytes: Int64) -> Bool {
+        guard calls.add(1, ordering: .relaxed).oldValue == 0 else { return false }
+        free()
+        return true
+    }
+}
