@@ -35,10 +35,32 @@ class Fio:
         return sum(job[kind]["lat_ns"]["mean"] * job[kind]["total_ios"] / 1e9 for kind in ("read", "write"))
 
 
+def make_tree(work, wanted):
+    """A tar of real files: /usr/include, and /usr/share until there are enough of them."""
+    source, count, size = work / "source-tree", 0, 0
+    for top in ("/usr/include", "/usr/lib", "/usr/share"):
+        for folder, folders, files in os.walk(top):
+            folders.sort()
+            for name in sorted(files):
+                path = os.path.join(folder, name)
+                if count >= wanted or os.path.islink(path) or not os.path.isfile(path):
+                    continue
+                if os.path.getsize(path) > MIB:
+                    continue
+                target = source / folder.lstrip("/")
+                target.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, target / name)
+                count, size = count + 1, size + os.path.getsize(path)
+    tar = work / "tree.tar"
+    run("tar", "-cf", tar, "-C", source, ".")
+    shutil.rmtree(source)
+    return tar, count, size
+
+
 class Bench:
     def __init__(self, options, work, binary):
         self.quick, self.root = options.quick, os.geteuid() == 0
-        self.tar, self.tree_files, self.tree_bytes = self.make_tree(work)
+        self.tar, self.tree_files, self.tree_bytes = make_tree(work, 2000 if self.quick else 8151)
         names = [NATIVE, OURS, PEER] + options.others + ([BEFORE] if options.before else [])
         self.filesystems = []
         try:
@@ -155,28 +177,6 @@ class Bench:
         return elapsed(*self.tool("rm", place / "tree"))
 
     # The run
-
-    def make_tree(self, work):
-        """A tar of real files: /usr/include, and /usr/share until there are enough of them."""
-        wanted = 2000 if self.quick else 8151
-        source, count, size = work / "source-tree", 0, 0
-        for top in ("/usr/include", "/usr/lib", "/usr/share"):
-            for folder, folders, files in os.walk(top):
-                folders.sort()
-                for name in sorted(files):
-                    path = os.path.join(folder, name)
-                    if count >= wanted or os.path.islink(path) or not os.path.isfile(path):
-                        continue
-                    if os.path.getsize(path) > MIB:
-                        continue
-                    target = source / folder.lstrip("/")
-                    target.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(path, target / name)
-                    count, size = count + 1, size + os.path.getsize(path)
-        tar = work / "tree.tar"
-        run("tar", "-cf", tar, "-C", source, ".")
-        shutil.rmtree(source)
-        return tar, count, size
 
     def measure(self, rounds, progress):
         times = {row[0]: {system.name: [] for system in self.filesystems} for row in self.rows}
