@@ -72,19 +72,24 @@ public final class Trash: Sendable {
         let freed = Freed(items.count)
         let unlimited: @Sendable (Int, WorkMeter) throws(SystemError) -> Void = {
             [self] (index, _) throws(SystemError) in
-            freed.set(index, to: remove(items[index]))
+            remove(items[index], isAlone: items.count == 1) { freed.add($0, to: index) }
         }
         let isDone = try? ParallelWork.run(items.count, progress: { _ in true }, unlimited)
         // Where no thread was to be had.
-        if isDone == nil { for index in items.indices { freed.set(index, to: remove(items[index])) } }
+        if isDone == nil {
+            for (index, item) in items.enumerated() { remove(item, isAlone: false) { freed.add($0, to: index) } }
+        }
         return freed.all
     }
 
-    private func remove(_ item: Item) -> Int64 {
-        guard let name = item.name else { return item.freed }
-        var freed: Int64 = 0
-        _ = try? directory.descriptor.removeTree(name, removed: { freed += release($0) })
-        return freed
+    /// - Parameters:
+    ///   - isAlone: whether the processors have nothing else to do, and may share in this one.
+    ///   - freed: told of bytes that came free, on any thread.
+    private func remove(_ item: Item, isAlone: Bool, freed: @escaping @Sendable (Int64) -> Void) {
+        guard let name = item.name else { return freed(item.freed) }
+        let removed: @Sendable (FileStatus) -> Void = { [self] in freed(release($0)) }
+        let emptying: (SharedDescriptor) -> Void = { try? $0.removeManyFiles(removed: removed) }
+        _ = try? directory.descriptor.removeTree(name, removed: removed, emptying: isAlone ? emptying : nil)
     }
 
     /// Counts what was removed for nothing any more, unless it has another name.
@@ -104,8 +109,8 @@ private final class Freed: Sendable {
         bytes = Mutex(Array(repeating: 0, count: count))
     }
 
-    func set(_ index: Int, to value: Int64) {
-        bytes.withLock { $0[index] = value }
+    func add(_ value: Int64, to index: Int) {
+        bytes.withLock { $0[index] += value }
     }
 
     var all: [Int64] { bytes.withLock { $0 } }

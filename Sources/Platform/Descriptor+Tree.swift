@@ -33,10 +33,12 @@ extension Descriptor {
     /// - Parameters:
     ///   - progress: told after each entry how many went since the last call; false ends the removal early.
     ///   - removed: told after each entry what it was just before, the number of its links for one.
+    ///   - emptying: given each directory before its entries are removed; it may remove some of them itself.
     /// - Returns: false when `progress` ended it.
     @discardableResult
     public borrowing func removeTree(
-        _ name: FileName, progress: (Int64) -> Bool = { _ in true }, removed: (FileStatus) -> Void = { _ in }
+        _ name: FileName, progress: (Int64) -> Bool = { _ in true }, removed: (FileStatus) -> Void = { _ in },
+        emptying: ((SharedDescriptor) -> Void)? = nil
     ) throws(SystemError) -> Bool {
         let own = try status(of: name)
         guard own.kind == .directory else {
@@ -45,6 +47,7 @@ extension Descriptor {
             return progress(1)
         }
         let top = try openForRemoval(name)
+        emptying?(SharedDescriptor(try top.duplicate()))
         var moved = 0
         while true {
             var isEmpty = true
@@ -59,6 +62,7 @@ extension Descriptor {
                     continue
                 }
                 let directory = try top.openForRemoval(entry.name)
+                emptying?(SharedDescriptor(try directory.duplicate()))
                 let inner = try directory.entries()
                 while let child = try inner.next() {
                     let status = try directory.status(of: child.name)

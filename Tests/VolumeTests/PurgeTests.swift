@@ -176,4 +176,26 @@ struct PurgeTests {
         #expect(try withdraw(entries).count == 2)
         #expect(home.context.space.used == before)
     }
+
+    @Test func `a large entry goes whole, and all that comes free with it is counted`() throws {
+        let before = home.context.space.used
+        let unit = try volume.makeDirectory("unit", in: caches).node
+        let inner = try volume.makeDirectory("inner", in: unit).node
+        for number in 0..<300 {
+            try volume.make(FileName("file-\(number)")!, in: unit, "text")
+            try volume.make(FileName("file-\(number)")!, in: inner, "text")
+        }
+        // Two names of one file: it comes free with the last of them, once.
+        let file = try volume.make("twice", in: unit, String(repeating: "x", count: 100_000))
+        for number in 0..<100 { _ = try volume.link(file, to: FileName("again-\(number)")!, in: inner) }
+        let bytes = try #require(entries.first).bytes
+        let place = try Descriptor.open(path: "\(home.directory)/data/Library/Caches", flags: O_RDONLY | O_DIRECTORY)
+        guard case .taken(let item) = try #require(volume.withdraw(entries, from: place, into: trash).first) else {
+            Issue.record("it was not taken")
+            return
+        }
+        #expect(trash.remove([item]) == [bytes])
+        #expect(trashed.isEmpty)
+        #expect(home.context.space.used == before)
+    }
 }
