@@ -110,7 +110,7 @@ extension DeviceDirectory {
     private static func isOwn(_ name: FileName) -> Bool {
         let own = [
             Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.identity, Name.attempts, Name.lock,
-            Name.staging, Name.trash, Name.containers, Name.erasing, Name.events, Name.olderEvents,
+            Name.staging, Name.trash, Name.containers, Name.erasing, Name.events, Name.olderEvents, Name.reserve,
         ]
         let text = name.text
         return own.contains(name) || text.hasPrefix("daemon.")

@@ -32,6 +32,7 @@ public final class DeviceDirectory: Sendable {
         static let staging: FileName = "Staging"
         /// What was purged and is being removed.
         static let trash: FileName = "Trash"
+        static let reserve: FileName = "Reserve"
         static let containers: FileName = "Containers"
         /// Holds the new keys while an erase is under way.
         static let erasing: FileName = "Erasing"
@@ -218,6 +219,7 @@ public final class DeviceDirectory: Sendable {
             }
         }
         try replace(Name.sessions, with: try DeviceRecords.encode(record))
+        RecordReserve.take(in: root)
         return session
     }
 

@@ -35,6 +35,10 @@ public struct DeviceFile {
 
     /// Returns once the new content would survive a power cut.
     public func replace(with bytes: [UInt8], in directory: borrowing Descriptor) throws(SystemError) {
+        try RecordReserve.use(in: directory) { () throws(SystemError) in try replaceNow(with: bytes, in: directory) }
+    }
+
+    private func replaceNow(with bytes: [UInt8], in directory: borrowing Descriptor) throws(SystemError) {
         if try directory.exists(replacement) { try directory.removeFile(replacement) }
         let file = try directory.open(replacement, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         do throws(SystemError) {

@@ -143,19 +143,71 @@ public struct PurgePlan: Sendable {
 
     /// Indices, the least recently used unit's first.
     private static func order(of units: [PurgeUnit]) -> [Int] {
-        // The time and the index apart from all the rest: what is sorted stays small.
-        var keys = units.indices.map { (lastUse: units[$0].lastUse, index: $0) }
+        let names = NameOrder(units)
+        // What decides apart from all the rest: what is sorted stays small, and counts no references.
+        var keys = units.indices.map { Key(lastUse: units[$0].lastUse, place: names.places[$0], index: $0) }
         keys.sort { one, other in
-            one.lastUse != other.lastUse
-                ? one.lastUse < other.lastUse : isBefore(units[one.index], units[other.index])
+            if one.lastUse != other.lastUse { return one.lastUse < other.lastUse }
+            if one.place != other.place { return one.place < other.place }
+            return names.isBefore(one.index, other.index)
         }
         return keys.map(\.index)
     }
 
-    private static func isBefore(_ one: PurgeUnit, _ other: PurgeUnit) -> Bool {
-        if one.app != other.app { return one.app < other.app }
-        if one.directory != other.directory { return one.directory == .caches }
-        return one.name.terminated.lexicographicallyPrecedes(other.name.terminated)
+    private struct Key {
+        let lastUse: Int64
+        let place: Int
+        let index: Int
+    }
+}
+
+/// The order of units of one age.
+private struct NameOrder {
+    /// Of each unit: a number that is less where its app, then its directory, comes first.
+    let places: [Int]
+    /// The names, eight bytes in a number, the first byte the most significant. Each ends with a NUL that its bytes
+    /// lack, so that no name begins like a whole other one.
+    private var words: [UInt64] = []
+    /// Of each unit: where its name begins in `words`.
+    private var starts: [Int] = []
+
+    init(_ units: [PurgeUnit]) {
+        // Units come app by app: each run of one app's is looked up once.
+        let runs = units.indices.filter { $0 == 0 || units[$0].app != units[$0 - 1].app }
+        let apps = Set(runs.map { units[$0].app }).sorted()
+        let ranks = Dictionary(uniqueKeysWithValues: zip(apps, apps.indices))
+        var places: [Int] = []
+        places.reserveCapacity(units.count)
+        for (start, end) in zip(runs, runs.dropFirst() + [units.count]) {
+            let rank = ranks[units[start].app, default: 0]
+            for unit in units[start..<end] { places.append(rank * 2 + (unit.directory == .caches ? 0 : 1)) }
+        }
+        self.places = places
+        starts.reserveCapacity(units.count)
+        words.reserveCapacity(units.count * 4)
+        for unit in units {
+            starts.append(words.count)
+            var word: UInt64 = 0
+            for (position, byte) in unit.name.terminated.enumerated() {
+                word |= UInt64(byte) << UInt64(56 - position % 8 * 8)
+                if position % 8 == 7 {
+                    words.append(word)
+                    word = 0
+                }
+            }
+            if unit.name.terminated.count % 8 != 0 { words.append(word) }
+        }
+    }
+
+    /// For two units of one place, whose names differ.
+    func isBefore(_ one: Int, _ other: Int) -> Bool {
+        var (one, other) = (starts[one], starts[other])
+        guard one != other else { return false }
+        while words[one] == words[other] {
+            one += 1
+            other += 1
+        }
+        return words[one] < words[other]
     }
 }
 

@@ -1,0 +1,52 @@
+// Room for the records of a device on a host that is full.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// A file that takes room which nobody uses: it is given up for a moment when a record finds none.
+///
+/// Without it a device on a full host could not be started, unlocked or shut down in order, and so nothing of it deleted.
+enum RecordReserve {
+    private static let name = DeviceDirectory.Name.reserve
+    /// More than the records take that have to be written on a full host.
+    private static let most: Int64 = 256 << 10
+    private static let step: Int64 = 16 << 10
+
+    /// Takes the room, or as much of it as there is.
+    static func take(in directory: borrowing Descriptor) {
+        guard let file = try? directory.open(name, flags: O_WRONLY | O_CREAT, mode: 0o600) else { return }
+        try? file.giveToOwner(of: directory)
+        var bytes = most
+        while bytes > 0, (try? file.allocate(0, count: bytes, extending: true)) == nil {
+            // Some hosts leave a part of what they could not allocate whole.
+            try? file.truncate(to: 0)
+            bytes -= step
+        }
+    }
+
+    /// - Returns: false when there is none to be given up.
+    static func giveUp(in directory: borrowing Descriptor) -> Bool {
+        guard let file = try? directory.open(name, flags: O_WRONLY), let status = try? file.status(),
+            status.blocks > 0
+        else { return false }
+        return (try? file.truncate(to: 0)) != nil
+    }
+
+    /// Does something that may find no room, with the reserve's if need be, and takes that again.
+    static func use(in directory: borrowing Descriptor, _ body: () throws(SystemError) -> Void) throws(SystemError) {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            guard error.isWantOfRoom, giveUp(in: directory) else { throw error }
+        }
+        // What the body replaced gives its room back.
+        defer { take(in: directory) }
+        try body()
+    }
+}
+
+extension SystemError {
+    /// Whether the host, or the share of it that a quota grants, is full.
+    var isWantOfRoom: Bool { self == .noSpace || code == EDQUOT }
+}
