@@ -46,12 +46,14 @@ extension EncryptedFile {
             if purpose == .writtenBack { noteRefusal(offset..<end) }
             return fault
         }
-        // An overwrite of what is all there takes nothing.
-        let mayAllocate = end > contentLength || mayHaveHoles
         let claimed: Int64
+        let mayAllocate: Bool
         do throws(Fault) {
-            let growth = mayAllocate ? try self.growth(from: offset, to: end, workspace) : 0
+            // An overwrite of what is all there takes nothing.
+            let isLonger = end > contentLength
+            let growth = isLonger || mayHaveHoles ? try self.growth(from: offset, to: end, workspace) : 0
             claimed = try context.space.claim(growth, for: purpose)
+            mayAllocate = isLonger || growth > 0
         } catch {
             throw refuse(error)
         }
