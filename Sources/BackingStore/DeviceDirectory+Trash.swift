@@ -59,7 +59,7 @@ public final class Trash: Sendable {
             }
             return Item(name: newName, freed: 0)
         } catch {
-            guard error == .noSpace else { throw error }
+            guard error.isWantOfRoom else { throw error }
             var freed: Int64 = 0
             try place.removeTree(name, removed: { freed += release($0) })
             return Item(name: nil, freed: freed)
