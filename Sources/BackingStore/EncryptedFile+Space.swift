@@ -97,6 +97,22 @@ extension EncryptedFile {
         }
     }
 
+    /// Whether something in a range was taken from an application and then refused, so that the range cannot be read.
+    public func isRefused(_ range: Range<Int64>) -> Bool {
+        lock.reading {
+            if !lost.intersection(RangeSet(range)).isEmpty { return true }
+            let blocks = ContentLayout.block(at: range.lowerBound)...ContentLayout.block(at: range.upperBound - 1)
+            var isRefused = false
+            try? withWorkspace { workspace throws(Fault) in
+                for block in blocks where !isRefused {
+                    let page = try tagPage(ContentLayout.group(of: block), workspace)
+                    isRefused = page?.isRefused(ContentLayout.index(of: block)) ?? false
+                }
+            }
+            return isRefused
+        }
+    }
+
     private func markRefused(_ range: Range<Int64>, _ workspace: Workspace) throws(Fault) {
         let size = Int64(ContentLayout.blockSize)
         let blocks = ContentLayout.block(at: range.lowerBound)...ContentLayout.block(at: range.upperBound - 1)

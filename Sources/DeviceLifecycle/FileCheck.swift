@@ -108,10 +108,8 @@ enum FileCheck {
             let end = min((position / groupSize + 1) * groupSize, length)
             do throws(Fault) {
                 try file.read(count: Int(end - position), from: position) { _ in }
-            } catch .corrupt {
+            } catch .corrupt, .system(.inputOutput) {
                 try findDamage(in: file, position..<end, into: &damaged)
-            } catch .system(.inputOutput) where file.hasLoss {
-                // Of what was refused while the device locked nothing is here that could be damaged.
             }
             guard progress(end - position) else { return nil }
             position = end
@@ -133,8 +131,11 @@ enum FileCheck {
     ) throws(Fault) {
         let blockSize = Int64(ContentLayout.blockSize)
         for offset in stride(from: range.lowerBound, to: range.upperBound, by: Int(blockSize)) {
+            let count = Int(min(blockSize, range.upperBound - offset))
             do throws(Fault) {
-                try file.read(count: Int(min(blockSize, range.upperBound - offset)), from: offset) { _ in }
+                try file.read(count: count, from: offset) { _ in }
+            } catch .system(.inputOutput) where file.isRefused(offset..<offset + Int64(count)) {
+                // Of what was refused, for want of room or of a key, nothing is here that could be damaged.
             } catch .corrupt {
                 let block = offset / blockSize
                 if let last = damaged.last, last.last == block - 1 {

@@ -87,6 +87,20 @@ case_what_was_refused_is_never_zeros() {
     whole
 }
 
+case_what_was_refused_is_no_damage_and_hides_none() {
+    start_bounded 64M
+    space left "$DOCUMENTS/left"
+    whole
+    again
+    whole
+    stop
+    # The block behind it is looked at all the same.
+    printf XYZ | dd of="$(backing)/Documents/left" bs=1 seek="$(($(stat -c %s "$(backing)/Documents/left") - 100))" \
+        conv=notrunc status=none
+    fails appcontainer check "$DEVICE" >report
+    contains "$(cat report)" "Documents/left: block 65535 does not authenticate"
+}
+
 case_tools_on_a_full_device() {
     start_bounded 32M
     ! dd if=/dev/zero of="$DOCUMENTS/big" bs=64K status=none 2>said || fail "dd wrote without end"

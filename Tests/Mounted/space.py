@@ -4,6 +4,7 @@
 space.py fill DIRECTORY [WRITERS]    writers until each has been refused three times
 space.py refused FILE                 a range that is refused, read, and written anew
 space.py mapped FILE                  a shared mapping that finds no room
+space.py left FILE                    a range that is refused and left so, with a block behind it that was written
 """
 
 import errno
@@ -11,6 +12,7 @@ import mmap
 import multiprocessing
 import os
 import random
+import signal
 import sys
 
 from kit import KEEP_SIZE, MIB, PUNCH_HOLE, check, libc, pattern
@@ -159,5 +161,27 @@ def mapped(path):
     print("msync was refused")
 
 
+def left(path):
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    check(os.pwrite(descriptor, pattern(4096), 256 * MIB - 4096) == 4096, "the last block")
+    os.fsync(descriptor)
+    child = os.fork()
+    if child == 0:
+        mapping = mmap.mmap(descriptor, 256 * MIB)
+        for offset in range(0, 255 * MIB, MIB):
+            mapping[offset:offset + MIB] = pattern(MIB, offset)
+            if attempt(mapping.flush, offset, MIB) == "ENOSPC":
+                os._exit(0)
+        os._exit(1)
+    # A page that was refused before the next one is stored to may be gone already.
+    check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (0, -signal.SIGBUS), "a mapping of all found room")
+    attempt(os.close, descriptor)
+    descriptor = os.open(path, os.O_RDONLY)
+    got = [attempt(os.pread, descriptor, 4096, page) for page in range(0, 64 * MIB, 4096)]
+    check("EIO" in got, "nothing was refused")
+    check(os.pread(descriptor, 4096, 256 * MIB - 4096) == pattern(4096), "the last block is gone")
+    os.close(descriptor)
+
+
 if __name__ == "__main__":
-    {"fill": fill, "refused": refused, "mapped": mapped}[sys.argv[1]](*sys.argv[2:])
+    {"fill": fill, "refused": refused, "mapped": mapped, "left": left}[sys.argv[1]](*sys.argv[2:])
