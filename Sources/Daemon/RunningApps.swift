@@ -184,7 +184,11 @@ final class RunningApps: Sendable {
         let roots = processes.values.compactMap(\.process)
         var families = roots.map(\.family)
         if let grace {
-            for member in families.joined() { member.send(SIGTERM) }
+            for member in families.joined() {
+                member.send(SIGTERM)
+                // One that is stopped would not hear of it before it is killed.
+                member.send(SIGCONT)
+            }
             let deadline = ContinuousClock.now + grace
             if !families.joined().allSatisfy({ $0.waitForEnd(until: deadline) }) {
                 // With what has been started since.

@@ -17,6 +17,7 @@ running() {
 }
 runs() { [ "$(running)" = "$APP" ]; }
 runs_not() { [ -z "$(running)" ]; }
+child_has_stopped() { grep -q '^State:.T' "/proc/$(cat "/proc/$1/task/"*/children | tr -d ' ')/status"; }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 mounts() { appcontainer status "$DEVICE" --json | json mounts | grep -o "'mountPoint': '[^']*'" | cut -d"'" -f4; }
 unmounted() { [ -z "$(mounts)" ]; }
@@ -150,6 +151,16 @@ case_terminate_lets_a_command_put_things_in_order() {
     same "$(cat "$DOCUMENTS/saved")" saved "what it saved"
     wait "$runner" || status=$?
     same "$status" 4 "its exit status"
+    # One that is stopped goes on for it.
+    rm "$DOCUMENTS/saved"
+    appcontainer run "$DEVICE" "$APP" -- \
+        sh -c 'trap "echo saved >Documents/saved; exit 5" TERM; kill -STOP $$; while :; do sleep 0.1; done' &
+    runner=$! status=0
+    until_true child_has_stopped "$runner"
+    appcontainer terminate "$DEVICE" "$APP"
+    same "$(cat "$DOCUMENTS/saved")" saved "what it saved after it had been stopped"
+    wait "$runner" || status=$?
+    same "$status" 5 "its exit status"
     # The mount was not made to run it, so it stays.
     mountpoint -q "$MOUNT" || fail "the mount is gone"
 }
