@@ -61,7 +61,8 @@ public final class Trash: Sendable {
         } catch {
             guard error.isWantOfRoom else { throw error }
             var freed: Int64 = 0
-            try place.removeTree(name, removed: { freed += release($0) })
+            let links = SharedLinkTally()
+            try place.removeTree(name, removed: { freed += release($0, links) })
             return Item(name: nil, freed: freed)
         }
     }
@@ -70,14 +71,16 @@ public final class Trash: Sendable {
     /// - Returns: the bytes that came free by each.
     public func remove(_ items: [Item]) -> [Int64] {
         let freed = Freed(items.count)
+        // Of all items: hard links may lie in several.
+        let links = SharedLinkTally()
         let unlimited: @Sendable (Int, WorkMeter) throws(SystemError) -> Void = {
             [self] (index, _) throws(SystemError) in
-            remove(items[index], isAlone: items.count == 1) { freed.add($0, to: index) }
+            remove(items[index], links, isAlone: items.count == 1) { freed.add($0, to: index) }
         }
         let isDone = try? ParallelWork.run(items.count, progress: { _ in true }, unlimited)
         // Where no thread was to be had.
         if isDone == nil {
-            for (index, item) in items.enumerated() { remove(item, isAlone: false) { freed.add($0, to: index) } }
+            for (index, item) in items.enumerated() { remove(item, links, isAlone: false) { freed.add($0, to: index) } }
         }
         return freed.all
     }
@@ -85,19 +88,46 @@ public final class Trash: Sendable {
     /// - Parameters:
     ///   - isAlone: whether the processors have nothing else to do, and may share in this one.
     ///   - freed: told of bytes that came free, on any thread.
-    private func remove(_ item: Item, isAlone: Bool, freed: @escaping @Sendable (Int64) -> Void) {
+    private func remove(
+        _ item: Item, _ links: SharedLinkTally, isAlone: Bool, freed: @escaping @Sendable (Int64) -> Void
+    ) {
         guard let name = item.name else { return freed(item.freed) }
-        let removed: @Sendable (FileStatus) -> Void = { [self] in freed(release($0)) }
+        let removed: @Sendable (FileStatus) -> Void = { [self] in freed(release($0, links)) }
         let emptying: (SharedDescriptor) -> Void = { try? $0.removeManyFiles(removed: removed) }
         _ = try? directory.descriptor.removeTree(name, removed: removed, emptying: isAlone ? emptying : nil)
     }
 
     /// Counts what was removed for nothing any more, unless it has another name.
-    private func release(_ status: FileStatus) -> Int64 {
-        guard status.kind == .directory || status.linkCount <= 1 else { return 0 }
+    private func release(_ status: FileStatus, _ links: SharedLinkTally) -> Int64 {
+        guard status.kind == .directory || links.removed(status.inode, of: status.linkCount) else { return 0 }
         let bytes = space.weights.bytes(status)
         space.recount(status.inode, from: bytes, to: 0)
         return bytes
+    }
+}
+
+/// Tells which of a file's names was the last to be removed, where several threads remove some each: two of them may have
+/// seen two names, and nobody a single one.
+struct LinkTally {
+    private var names: [UInt64: (most: UInt64, removed: UInt64)] = [:]
+
+    /// To be called after each removal of a name.
+    /// - Parameter links: how many names the file had when it was looked at, at some time before the removal.
+    /// - Returns: whether that was the last one.
+    mutating func removed(_ inode: UInt64, of links: UInt64) -> Bool {
+        guard links > 1 || names[inode] != nil else { return true }
+        let known = names[inode] ?? (most: 0, removed: 0)
+        let now = (most: max(known.most, links), removed: known.removed + 1)
+        names[inode] = now.removed < now.most ? now : nil
+        return now.removed == now.most
+    }
+}
+
+private final class SharedLinkTally: Sendable {
+    private let tally = Mutex(LinkTally())
+
+    func removed(_ inode: UInt64, of links: UInt64) -> Bool {
+        tally.withLock { $0.removed(inode, of: links) }
     }
 }
 

@@ -9,10 +9,10 @@ extension SharedDescriptor {
     private static let shareCount = 64
 
     /// Removes the files of the directory that this descriptor names, where there are many. Directories stay, and so
-    /// does what cannot be removed, and what has several names: which one of them is the last can be told only where
-    /// they go one after the other.
+    /// does what cannot be removed.
     ///
-    /// - Parameter removed: told of each file, on any thread, what it was just before.
+    /// - Parameter removed: told of each file, on any thread, what it was just before: of a file with several names,
+    ///   perhaps before another one went.
     public func removeManyFiles(removed: @escaping @Sendable (FileStatus) -> Void) throws(SystemError) {
         let reader = try descriptor.entries()
         while true {
@@ -22,7 +22,7 @@ extension SharedDescriptor {
             let remove: @Sendable (Int, WorkMeter) throws(SystemError) -> Void = { [self] (share, _) in
                 for name in names.dropFirst(share * SharedDescriptor.shareCount).prefix(SharedDescriptor.shareCount) {
                     guard let status = try? descriptor.status(of: name), status.kind != .directory,
-                        status.linkCount <= 1, (try? descriptor.removeFile(name)) != nil
+                        (try? descriptor.removeFile(name)) != nil
                     else { continue }
                     removed(status)
                 }
