@@ -143,21 +143,35 @@ def fallocate_hole(descriptor, offset, count):
     check(libc.fallocate(descriptor, KEEP_SIZE | PUNCH_HOLE, offset, count) == 0, "cannot punch a hole")
 
 
+def store_until_refused(descriptor, size):
+    """Stores to a mapping and synchronizes, a MiB at a time, in another process: a page that was written out and refused
+    before the next one is stored to is gone already, which is SIGBUS.
+    Returns the beginning of the MiB that was refused."""
+    done = mmap.mmap(-1, 8)
+    child = os.fork()
+    if child == 0:
+        mapping = mmap.mmap(descriptor, size)
+        for offset in range(0, size, MIB):
+            done[:] = offset.to_bytes(8, "little")
+            mapping[offset:offset + MIB] = pattern(MIB, offset)
+            outcome = attempt(mapping.flush, offset, MIB)
+            if outcome is not None:
+                os._exit(0 if outcome == "ENOSPC" else 1)
+        os._exit(2)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    check(ended in (0, -signal.SIGBUS), "storing to a mapping on a full device ended with", ended)
+    return int.from_bytes(done[:], "little")
+
+
 def mapped(path):
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
     os.ftruncate(descriptor, 256 * MIB)
     mapping = mmap.mmap(descriptor, 256 * MIB)
-    outcome = None
-    for offset in range(0, 256 * MIB, MIB):
-        mapping[offset:offset + MIB] = pattern(MIB, offset)
-        outcome = attempt(mapping.flush, offset, MIB)
-        if outcome is not None:
-            break
-    check(outcome == "ENOSPC", "msync on a full device gave", outcome)
+    offset = store_until_refused(descriptor, 256 * MIB)
     for back in range(0, offset, MIB):
         check(mapping[back:back + 4096] == pattern(MIB, back)[:4096], "what was synchronized is gone at", back)
     mapping.close()
-    os.close(descriptor)
+    attempt(os.close, descriptor)
     print("msync was refused")
 
 
@@ -165,19 +179,10 @@ def left(path):
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
     check(os.pwrite(descriptor, pattern(4096), 256 * MIB - 4096) == 4096, "the last block")
     os.fsync(descriptor)
-    child = os.fork()
-    if child == 0:
-        mapping = mmap.mmap(descriptor, 256 * MIB)
-        for offset in range(0, 255 * MIB, MIB):
-            mapping[offset:offset + MIB] = pattern(MIB, offset)
-            if attempt(mapping.flush, offset, MIB) == "ENOSPC":
-                os._exit(0)
-        os._exit(1)
-    # A page that was refused before the next one is stored to may be gone already.
-    check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) in (0, -signal.SIGBUS), "a mapping of all found room")
+    offset = store_until_refused(descriptor, 255 * MIB)
     attempt(os.close, descriptor)
     descriptor = os.open(path, os.O_RDONLY)
-    got = [attempt(os.pread, descriptor, 4096, page) for page in range(0, 64 * MIB, 4096)]
+    got = [attempt(os.pread, descriptor, 4096, page) for page in range(offset, offset + MIB, 4096)]
     check("EIO" in got, "nothing was refused")
     check(os.pread(descriptor, 4096, 256 * MIB - 4096) == pattern(4096), "the last block is gone")
     os.close(descriptor)
