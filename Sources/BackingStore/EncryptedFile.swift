@@ -140,11 +140,13 @@ public final class EncryptedFile: @unchecked Sendable {
 
     /// Opens a backing file that has content.
     ///
-    /// - Parameter isWritable: whether `file` is open for writing too.
+    /// - Parameters:
+    ///   - isWritable: whether `file` is open for writing too.
+    ///   - isCounted: whether what it takes is counted already; else that is left to ``countSpace()``.
     /// - Throws: `refused(.dataProtection)` when the class's key is not at hand; `corrupt` when the header does not
     ///   authenticate or the file is not as long as the header says.
     public static func open(
-        _ file: SharedDescriptor, isWritable: Bool, context: StoreContext
+        _ file: SharedDescriptor, isWritable: Bool, isCounted: Bool = true, context: StoreContext
     ) throws(Fault) -> EncryptedFile {
         let status = try onHost { () throws(SystemError) in try file.descriptor.status() }
         func corrupt(_ place: Corruption.Place) -> Fault {
@@ -162,7 +164,7 @@ public final class EncryptedFile: @unchecked Sendable {
             }
             let content = try create(
                 file, inode: status.inode, protection: .standard, isWritable: isWritable,
-                charged: context.space.weights.bytes(status), context: context)
+                charged: isCounted ? context.space.weights.bytes(status) : 0, context: context)
             content.lengthWasSettled = ContentLayout.length(ofBacking: status.size) != 0
             content.needsWriter = content.lengthWasSettled && !isWritable
             return content
@@ -181,7 +183,7 @@ public final class EncryptedFile: @unchecked Sendable {
         let content = EncryptedFile(
             context: context, key: key, identity: header.identity, inode: status.inode, file: file,
             isWritable: isWritable, header: header)
-        content.charged = context.space.weights.bytes(status)
+        content.charged = isCounted ? context.space.weights.bytes(status) : 0
         try context.content.add(content)
         // Nobody else uses the file yet. Only its key may be taken away meanwhile, hence the lock.
         try content.lock.writing { () throws(Fault) in

@@ -12,13 +12,17 @@ extension MountTable {
         fileprivate let session: Session
         fileprivate let replaced: Volume.Replaced
 
-        /// Waits until the kernel has forgotten what was replaced, as far as nobody uses it, and settles the rest. Called with no lock held that a request takes, before the host's files are removed.
-        /// - Returns: of what was dropped, the inodes that are open.
-        public func settle() -> Set<UInt64> {
+        /// Waits until the kernel has forgotten what was replaced, as far as nobody uses it, and settles the rest. Called
+        /// with no lock held that a request takes, before the host's files are removed.
+        public func settle() {
             session.notifications.drain()
-            defer { session.notifications.drain() }
-            return volume.settle(replaced)
+            volume.settle(replaced)
+            session.notifications.drain()
         }
+
+        /// To be called for a file of what was dropped that has no name elsewhere.
+        /// - Returns: whether it is open, and will be counted for nothing when it is closed.
+        public func noteRemoval(ofInode inode: UInt64) -> Bool { volume.noteRemoval(ofInode: inode) }
     }
 
     /// Shows an app's home as an update leaves it, wherever the kernel may know it.

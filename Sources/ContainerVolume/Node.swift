@@ -11,7 +11,7 @@ public import SandboxModel
 /// - `parent`, `name`, `rare`, `zone`: change under the volume's names lock held exclusively, or, where a further
 ///   name becomes known, under the table's lock; read under either. A name does not move while the names lock is held.
 /// - `lookups`, `children`: the table's lock.
-/// - `open`, `isStale`: the volume's open lock of the node.
+/// - `open`, `isStale`, `isNameless`: the volume's open lock of the node.
 /// - `directory`: the directory cache's lock.
 final class Node: @unchecked Sendable {
     enum Kind: UInt8 {
@@ -36,6 +36,8 @@ final class Node: @unchecked Sendable {
     var zone: Zone
     /// Whether the kernel has a wrong idea of the file's length, so that it must look the name up again.
     var isStale = false
+    /// Whether the file has lost its last name: what it holds counts only while it is open.
+    var isNameless = false
     /// Changes under the open lock of the node.
     let protection = KnownClass()
 
@@ -107,8 +109,6 @@ final class OpenFile {
     let content: Content
     var handles = 0
     var writers = 0
-    /// Whether its last name has gone: what it holds is given back when it is closed.
-    var isRemoved = false
     /// Who opened it for writing last, as far as that is known.
     var lastWriter: Opening?
 

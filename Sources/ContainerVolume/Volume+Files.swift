@@ -62,14 +62,16 @@ extension Volume {
                 content = .sealed(try openSealed(node))
             } else {
                 let (backing, isWritable) = try openBacking(of: node, writing: writing)
-                var file = try EncryptedFile.open(backing, isWritable: isWritable, context: context)
+                let isCounted = !node.isNameless
+                var file = try EncryptedFile.open(
+                    backing, isWritable: isWritable, isCounted: isCounted, context: context)
                 if file.needsWriter {
                     // What a killed process left must be written down, whatever the mode says.
                     let place = try place(of: node)
                     let writable = try onHost { () throws(SystemError) in
                         SharedDescriptor(try place.openDespiteMode())
                     }
-                    file = try EncryptedFile.open(writable, isWritable: true, context: context)
+                    file = try EncryptedFile.open(writable, isWritable: true, isCounted: isCounted, context: context)
                 }
                 guard !file.lengthWasSettled else {
                     // The kernel keeps the length it was told for as long as it knows the node: give it another.
@@ -79,6 +81,8 @@ extension Volume {
                 content = .encrypted(file)
                 try requireOpening(content)
                 noteProtected(node, file)
+                // Reached by what only names it, which outlived its names.
+                if node.isNameless { file.countSpace() }
             }
             adopt(content, into: node, writing: writing, by: thread)
             return content
@@ -153,7 +157,7 @@ extension Volume {
             guard open.handles == 0 else { return }
             node.open = nil
             guard case .encrypted(let file) = open.content else { return }
-            if open.isRemoved { file.releaseSpace() }
+            if node.isNameless { file.releaseSpace() }
             letGo(of: file, node, writer: open.lastWriter)
         }
     }

@@ -33,15 +33,17 @@ extension Volume {
     struct Kept {
         /// nil where the kernel does not know it.
         let node: Node?
-        let orphan: SharedDescriptor?
+        let descriptor: SharedDescriptor
+        /// Whether no other name of it is known.
+        let isLast: Bool
         let status: FileStatus
 
         func settle(_ table: NodeTable, _ name: FileName, _ parent: Node) {
             guard let node else { return }
             table.removeName(name, in: parent, of: node)
-            guard let orphan, node.parent == nil else { return }
+            guard isLast, node.parent == nil else { return }
             node.withRare { rare in
-                rare.orphan = orphan
+                rare.orphan = descriptor
                 rare.lastStatus = status
             }
         }
@@ -50,7 +52,7 @@ extension Volume {
     private func settle(_ kept: Kept, _ name: FileName, _ parent: Node) {
         if let node = kept.node, node.isDirectory { directories.drop(node) }
         kept.settle(table, name, parent)
-        countRemoved(kept.status, kept.node, kept.orphan)
+        countRemoved(kept)
         forgetUse(of: kept.status, in: parent)
     }
 
@@ -64,14 +66,14 @@ extension Volume {
         }
         let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
         guard let node = table.known(inode: status.inode) else {
-            return Kept(node: nil, orphan: nil, status: status)
+            return Kept(node: nil, descriptor: descriptor, isLast: false, status: status)
         }
         let isLast = table.isOnlyName(name, in: parent, of: node)
         // What nobody has open is forgotten at once.
         if isLast, openLock(of: node).reading({ node.open != nil }) {
             try onHost { () throws(SystemError) in try descriptor.descriptor.requireNotOfReserve() }
         }
-        return Kept(node: node, orphan: isLast ? descriptor : nil, status: status)
+        return Kept(node: node, descriptor: descriptor, isLast: isLast, status: status)
     }
 
     /// Moves an entry to another name.

@@ -96,23 +96,26 @@ extension Volume {
     }
 
     /// To be called after an entry was taken away, exclusively of all that opens files.
-    /// - Parameters:
-    ///   - status: from before.
-    ///   - orphan: what names it now, where it was known.
-    func countRemoved(_ status: FileStatus, _ node: Node?, _ orphan: SharedDescriptor?) {
+    func countRemoved(_ removed: Kept) {
+        let status = removed.status
         if status.kind != .directory, status.linkCount > 1 { return }
         // What is open takes its space until it is closed.
-        if let node, noteRemoval(of: node) { return }
+        if let node = removed.node, noteRemoval(of: node) { return }
         // It may have been written to, and closed, since it was looked at.
-        let last = orphan.flatMap { try? $0.descriptor.status() } ?? status
+        let last = (try? removed.descriptor.descriptor.status()) ?? status
         space.recount(status.inode, from: space.weights.bytes(last), to: 0)
     }
 
-    /// To be called when a file loses its last name.
-    /// - Returns: whether it is open.
-    func noteRemoval(of node: Node) -> Bool {
+    /// To be called when a file has lost its last name.
+    /// - Returns: whether it is open: what it takes is then given back when it is closed. Otherwise nobody opens it but by
+    ///   a descriptor that only names it, and what it takes is the caller's to count for nothing.
+    public func noteRemoval(ofInode inode: UInt64) -> Bool {
+        table.known(inode: inode).map { noteRemoval(of: $0) } ?? false
+    }
+
+    private func noteRemoval(of node: Node) -> Bool {
         openLock(of: node).writing {
-            node.open?.isRemoved = true
+            node.isNameless = true
             return node.open != nil
         }
     }
@@ -139,7 +142,7 @@ extension Volume {
             }
             let before = try place.status()
             defer {
-                if let after = try? place.status() {
+                if !node.isNameless, let after = try? place.status() {
                     space.recount(after.inode, from: space.weights.bytes(before), to: space.weights.bytes(after))
                 }
             }

@@ -114,13 +114,12 @@ extension Volume {
     }
 
     /// Settles what becomes of what is still in use of what was replaced. Called once the kernel has forgotten the rest,
-    /// and before the host's old `tmp` is removed.
-    /// - Returns: the inodes of files of the old `tmp` that are open and have no other name.
-    public func settle(_ replaced: Replaced) -> Set<UInt64> {
+    /// and before the host's old `tmp` is removed, of which ``noteRemoval(ofInode:)`` is then told file by file.
+    public func settle(_ replaced: Replaced) {
         for directory in [replaced.bundle, replaced.temporary] {
             if let directory { forgetNames(below: directory) }
         }
-        return replaced.temporary.map { remove(all: $0) } ?? []
+        if let temporary = replaced.temporary { remove(all: temporary) }
     }
 
     /// Has the kernel forget the names that it keeps for those who use what they name.
@@ -133,9 +132,8 @@ extension Volume {
 
     /// Makes all that is known of a directory what removed files are: descriptors that are open work, and nothing is
     /// found in it or made in it any more.
-    private func remove(all removed: Node) -> Set<UInt64> {
+    private func remove(all removed: Node) {
         names.writing {
-            var open: Set<UInt64> = []
             let nodes = table.nodes(named: removed)
             // The kernel may not have said yet what it has forgotten: not every descriptor goes to what nobody needs.
             var room = ProcessSettings.openFileLimit / 4
@@ -157,9 +155,6 @@ extension Volume {
                         rare.lastStatus = orphan.status
                     }
                 }
-                if let status = orphan?.status, status.kind == .file, status.linkCount <= 1, noteRemoval(of: node) {
-                    open.insert(node.inode)
-                }
                 // The host may give its inode number to another file, which this node must not be taken for.
                 if orphan == nil, node.parent == nil, node.open == nil { table.renew(node) }
             }
@@ -167,7 +162,6 @@ extension Volume {
                 directories.drop(directory)
                 directory.withRare { $0.isRemoved = true }
             }
-            return open
         }
     }
 }

@@ -22,8 +22,10 @@ public protocol HomePresenter {
     /// home from then on.
     func exchange(_ body: () throws(SystemError) -> Void) throws(SystemError)
     /// Called when the update is done, before what it dropped is removed.
-    /// - Returns: of what was dropped, the inodes that are open.
-    func settle() -> Set<UInt64>
+    func settle()
+    /// Called after ``settle()`` for each file of what was dropped that has no name elsewhere.
+    /// - Returns: whether it is open, and will be counted for nothing when it is closed.
+    func noteRemoval(ofInode inode: UInt64) -> Bool
 }
 
 extension Device {
@@ -93,8 +95,8 @@ extension Device {
                     + "finishes it: cannot rename its data container")
         }
         context.space.add(fresh)
-        let open = presenter?.settle() ?? []
-        countDropped(update, open)
+        presenter?.settle()
+        countDropped(update, presenter)
         retire(old.bundle)
         removeDropped()
         return new
@@ -162,9 +164,11 @@ extension Device {
 
     /// Counts what an update has dropped, but for what has a name elsewhere and what is open, which is counted when it is
     /// closed.
-    private func countDropped(_ update: ContainerUpdate, _ open: Set<UInt64>) {
+    private func countDropped(_ update: ContainerUpdate, _ presenter: (any HomePresenter)?) {
         var pending: [[FileName]] = [[]]
         var total: Int64 = 0
+        // How many names of a file with several have been come to.
+        var names: [UInt64: UInt64] = [:]
         guard let dropped = try? update.dropped(in: try directory.staging()) else { return }
         while let path = pending.popLast() {
             guard let directory = try? dropped.openDirectory(at: path), let entries = try? directory.entries() else {
@@ -174,10 +178,16 @@ extension Device {
                 guard let status = try? directory.status(of: entry.name) else { continue }
                 if status.kind == .directory {
                     pending.append(path + [entry.name])
-                } else if status.linkCount > 1 || open.contains(status.inode) {
-                    continue
+                } else {
+                    if status.linkCount > 1 {
+                        names[status.inode, default: 0] += 1
+                        guard names[status.inode] == status.linkCount else { continue }
+                    }
+                    if presenter?.noteRemoval(ofInode: status.inode) == true { continue }
                 }
-                total += context.space.weights.bytes(status)
+                // It may have been written to, and closed, since it was looked at.
+                let last = (try? directory.status(of: entry.name)) ?? status
+                total += context.space.weights.bytes(last)
             }
         }
         context.space.add(-total)

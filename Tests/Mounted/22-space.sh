@@ -147,6 +147,27 @@ case_operations_on_containers_are_counted() {
     counted
 }
 
+case_what_an_update_drops_is_counted() {
+    start_bounded 512M
+    mkdir "$MOUNT/tmp/inner"
+    head -c 5M /dev/urandom >"$MOUNT/tmp/one"
+    ln "$MOUNT/tmp/one" "$MOUNT/tmp/inner/two"
+    head -c 5M /dev/urandom >"$DOCUMENTS/kept"
+    ln "$DOCUMENTS/kept" "$MOUNT/tmp/kept"
+    head -c 3M /dev/urandom >"$MOUNT/tmp/open"
+    ln "$MOUNT/tmp/open" "$MOUNT/tmp/inner/open"
+    head -c 3M /dev/urandom >"$MOUNT/tmp/again"
+    exec 5<>"$MOUNT/tmp/open"
+    space again "$MOUNT/tmp/again" appcontainer install "$DEVICE" "$BASE/Notes.app"
+    [ "$(figure used)" -gt $(($(on_host) + (3 << 20) - 65536)) ] || fail "what is open does not count"
+    head -c 8M /dev/urandom >&5
+    sync -f "$MOUNT"
+    exec 5<&-
+    counted
+    space again "$DOCUMENTS/kept" rm "$DOCUMENTS/kept"
+    counted
+}
+
 case_a_killed_device_is_counted_anew() {
     start_bounded 512M
     cp -R "$BASE/tree" "$DOCUMENTS/tree"

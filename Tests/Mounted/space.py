@@ -5,6 +5,7 @@ space.py fill DIRECTORY [WRITERS]    writers until each has been refused three t
 space.py refused FILE                 a range that is refused, read, and written anew
 space.py mapped FILE                  a shared mapping that finds no room
 space.py left FILE                    a range that is refused and left so, with a block behind it that was written
+space.py again FILE COMMAND…          a file that a command removes, opened once more by what only names it
 """
 
 import errno
@@ -13,6 +14,7 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
 import sys
 
 from kit import KEEP_SIZE, MIB, PUNCH_HOLE, check, libc, pattern
@@ -188,5 +190,18 @@ def left(path):
     os.close(descriptor)
 
 
+def again(path, *command):
+    named = os.open(path, os.O_PATH)
+    subprocess.run(command, check=True)
+    way = f"/proc/self/fd/{named}"
+    with open(way, "r+b") as file:
+        file.seek(0, os.SEEK_END)
+        file.write(pattern(MIB))
+    os.truncate(way, 0)
+    os.close(named)
+
+
 if __name__ == "__main__":
-    {"fill": fill, "refused": refused, "mapped": mapped, "left": left}[sys.argv[1]](*sys.argv[2:])
+    {"fill": fill, "refused": refused, "mapped": mapped, "left": left, "again": again}[
+        sys.argv[1]
+    ](*sys.argv[2:])

@@ -63,6 +63,26 @@ struct SpaceTests {
         #expect(space.used == before)
     }
 
+    @Test func `a removed file that is opened again counts until it is closed again`() throws {
+        let parent = try volume.node(documents)
+        let before = space.used
+        let node = try volume.make("a", in: parent, String(repeating: "x", count: 100_000))
+        try volume.removeFile("a", in: parent)
+        #expect(space.used == before)
+        // As by /proc/self/fd, of a descriptor that only names it.
+        let handle = try volume.open(node, flags: O_RDWR)
+        #expect(space.used - before >= 100_000)
+        try volume.write(handle, Array(repeating: 1, count: 1 << 20), at: 0)
+        #expect(space.used - before >= 1 << 20)
+        volume.close(handle)
+        #expect(space.used == before)
+        var change = AttributeChange()
+        change.size = 0
+        _ = try volume.setAttributes(change, of: node, handle: nil)
+        try volume.setAttribute(Array("user.x".utf8), to: [UInt8](repeating: 1, count: 2000), flags: 0, of: node)
+        #expect(space.used == before)
+    }
+
     @Test func `a file that is replaced is given back`() throws {
         let parent = try volume.node(documents)
         try volume.make("old", in: parent, String(repeating: "x", count: 500_000))

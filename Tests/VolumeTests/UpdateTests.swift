@@ -49,7 +49,7 @@ import Testing
         try volume.make("passing", in: tmp, "x")
         #expect(try volume.text("Notes.app/Info.plist") == "sealed")
         let names = try volume.names(in: .root)
-        _ = volume.settle(try update())
+        volume.settle(try update())
         #expect(try volume.text("Later.app/Info.plist") == "later")
         #expect(throws: Fault.errno(ENOENT)) { _ = try volume.lookup("Notes.app", in: .root) }
         #expect(
@@ -65,7 +65,7 @@ import Testing
     @Test func `a bundle of the same name is another directory`() throws {
         let before = try volume.node("Notes.app")
         let info = try volume.node("Notes.app/Info.plist")
-        _ = volume.settle(try update(bundle: "Notes.app"))
+        volume.settle(try update(bundle: "Notes.app"))
         #expect(try volume.node("Notes.app") != before)
         #expect(try volume.node("Notes.app/Info.plist") != info)
         #expect(try volume.text("Notes.app/Info.plist") == "later")
@@ -75,7 +75,7 @@ import Testing
         let bundle = try volume.node("Notes.app")
         let handle = try volume.open(try volume.node("Notes.app/Info.plist"), flags: O_RDONLY)
         let before = try volume.status(of: bundle, handle: nil)
-        _ = volume.settle(try update())
+        volume.settle(try update())
         #expect(try volume.text(handle) == "sealed")
         #expect(try volume.names(in: bundle).sorted() == ["Info.plist", "en.lproj"])
         let again = try volume.lookup("Info.plist", in: bundle)
@@ -98,7 +98,7 @@ import Testing
         }
         try volume.with("Middle.app/en.lproj") { (node) throws(Fault) in _ = try? volume.names(in: node) }
         let bundle = try volume.node("Middle.app")
-        _ = volume.settle(try update())
+        volume.settle(try update())
         let inner = try volume.lookup("en.lproj", in: bundle)
         volume.forget(bundle, count: 1)
         #expect(!isUnused.withLock { $0 }, "a directory below it is known")
@@ -112,9 +112,7 @@ import Testing
         let (entry, handle) = try volume.create("open", in: inner)
         try volume.write(handle, Array("before".utf8), at: 0)
         let closed = try volume.make("closed", in: inner, "closed")
-        let replaced = try update()
-        let open = volume.settle(replaced)
-        #expect(open == [try volume.status(of: entry.node, handle: handle).inode])
+        volume.settle(try update())
         for directory in [tmp, inner] {
             #expect(throws: Fault.errno(ENOENT)) { _ = try volume.create("new", in: directory) }
             #expect(throws: Fault.errno(ENOENT)) { _ = try volume.makeDirectory("new", in: directory) }
@@ -148,7 +146,7 @@ import Testing
             // A name that the kernel has not asked for yet.
             try shell("ln '\(home.directory)/data/tmp/file' '\(home.directory)/data/Documents/linked'")
         }
-        #expect(volume.settle(try update()) == [])
+        volume.settle(try update())
         try removeOldTemporary()
         let linked = try volume.lookup("linked", in: documents)
         #expect(linked.node == entry.node)
@@ -167,7 +165,7 @@ import Testing
         for number in 0..<200 { old.append(try volume.make(FileName("\(number)")!, in: tmp, "old")) }
         // Some of them the kernel forgets, so that the host may give their numbers to others.
         for node in old[100...] { volume.forget(node, count: 1) }
-        _ = volume.settle(try update())
+        volume.settle(try update())
         try removeOldTemporary()
         let documents = try volume.node("Documents")
         for number in 0..<300 {
