@@ -31,7 +31,7 @@ extension MountedVolume {
                 volume.forget(entry.node, count: 1)
             }
         } catch {
-            fail(reply, error, .create, of: parent.id, name)
+            fail(reply, settled(error, in: parent.id, for: caller), .create, of: parent.id, name)
         }
     }
 

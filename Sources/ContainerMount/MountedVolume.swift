@@ -87,7 +87,7 @@ final class MountedVolume: FileSystem {
         do throws(Fault) {
             send(try volume.link(node.id, to: name, in: parent.id), reply)
         } catch {
-            fail(reply, error, .link) { rule in
+            fail(reply, settled(error, in: parent.id, for: reply.caller), .link) { rule in
                 volume.refuses(.linkFrom, node.id, by: rule)
                     ? volume.whereabouts(of: node.id) : volume.whereabouts(of: parent.id, name)
             }
@@ -102,7 +102,7 @@ final class MountedVolume: FileSystem {
         do throws(Fault) {
             send(try body(name), reply)
         } catch {
-            fail(reply, error, call, of: parent.id, name)
+            fail(reply, settled(error, in: parent.id, for: reply.caller), call, of: parent.id, name)
         }
     }
 
@@ -135,7 +135,7 @@ final class MountedVolume: FileSystem {
             try volume.rename(name, in: parent.id, to: newName, in: newParent.id, mode: Descriptor.RenameMode(mode))
             reply.done()
         } catch {
-            fail(reply, error, .rename) { rule in
+            fail(reply, settled(error, in: newParent.id, for: reply.caller), .rename) { rule in
                 let isSource =
                     volume.refuses(.renameFrom, name, in: parent.id, by: rule)
                     || mode == .exchanging && volume.refuses(.renameInto, name, in: parent.id, by: rule)
@@ -146,6 +146,13 @@ final class MountedVolume: FileSystem {
     }
 
     // MARK: Answers
+
+    /// What a call is answered that was to make something in a directory. On ESTALE the kernel begins a path anew, once,
+    /// and asks for each of its names.
+    func settled(_ fault: Fault, in directory: NodeID, for caller: RequestCaller) -> Fault {
+        guard fault == .system(.noEntry), volume.sendsBack(caller.process, from: directory) else { return fault }
+        return .system(.stale)
+    }
 
     func answer(
         _ reply: consuming DoneReply, _ call: CallName, of node: NodeID, _ name: FileName? = nil,

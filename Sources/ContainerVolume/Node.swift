@@ -64,6 +64,8 @@ final class Node: @unchecked Sendable {
         var home: Home?
         /// Whether it is a directory that was removed: nothing is found or made in it.
         var isRemoved = false
+        /// Of such a directory, whom ``Volume/sendsBack(_:from:)`` has sent back.
+        var sentBack: Set<pid_t> = []
         /// Of the bundle: which entry of its list of digests this is.
         var sealed: Int?
     }

@@ -2,6 +2,7 @@
 // everything else as it was. What is open in what was replaced goes on working.
 
 public import BackingStore
+public import Glibc
 public import Platform
 public import SandboxModel
 import Synchronization
@@ -120,6 +121,20 @@ extension Volume {
             if let directory { forgetNames(below: directory) }
         }
         if let temporary = replaced.temporary { remove(all: temporary) }
+    }
+
+    /// Whether a call that is to make something in a directory which an update has dropped begins its path anew.
+    ///
+    /// It may have come through `tmp` a moment before the update, and the kernel has nobody look twice for a directory that
+    /// it knows. Sent back it finds the new one, unless it did not come by a path from above: then it is here once more.
+    /// - Parameter thread: who calls.
+    public func sendsBack(_ thread: pid_t, from directory: NodeID) -> Bool {
+        guard let node = table.node(directory) else { return false }
+        return table.withNames(of: node) { node in
+            guard let rare = node.rare, rare.isRemoved, rare.sentBack.remove(thread) == nil else { return false }
+            rare.sentBack.insert(thread)
+            return true
+        }
     }
 
     /// Has the kernel forget the names that it keeps for those who use what they name.

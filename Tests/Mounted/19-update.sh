@@ -95,6 +95,12 @@ rootcase_a_mounted_app_of_a_user_is_updated_under_what_is_open() {
     whole
 }
 
+case_calls_by_path_find_tmp_before_or_after_the_update() {
+    start
+    update paths "$DEVICE" "$MOUNT" 30 "$BASE/Notes.app"
+    whole
+}
+
 case_who_stands_in_the_old_bundle_or_tmp_is_not_disturbed() {
     start
     mkfifo go1 go2

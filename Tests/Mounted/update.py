@@ -2,6 +2,8 @@
 """An app is updated while its home is in use, and while its device's process is killed.
 
     update.py live MOUNT COMMAND…       what is open in the home while COMMAND updates the app
+    update.py paths DEVICE MOUNT ROUNDS APP
+                                        calls by path in the home while the app is updated over and over
     update.py kill DEVICE MOUNT ROUNDS SEED FIRST SECOND
                                         kills the process over and over while the app of one is updated to the other
     update.py power DEVICE MOUNT DISK CUT CUTS SEED FIRST SECOND
@@ -120,6 +122,67 @@ def live(mount, *command):
     check(read(tmp + "/inner") == b"another", "the new tmp")
     for file in (kept, mapped, passing, path_only, linked, sealed, metadata, in_bundle, in_tmp):
         os.close(file)
+
+
+def made_by_path(kind, path, kept):
+    """Makes one thing by its path, which may be gone at once, and must have been made."""
+    if kind == "create":
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
+    elif kind == "mkdir":
+        os.mkdir(path)
+    elif kind == "mkfifo":
+        os.mkfifo(path)
+    elif kind == "symlink":
+        os.symlink("nowhere", path)
+    elif kind == "link":
+        os.link(kept, path)
+    elif kind == "rename":
+        os.close(os.open(kept + ".moved", os.O_RDWR | os.O_CREAT))
+        os.rename(kept + ".moved", path)
+    else:
+        os.listdir(os.path.dirname(path))
+    try:
+        os.rmdir(path) if kind == "mkdir" else os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def paths(device, mount, rounds, app):
+    """Names that are there before and after an update are there all the time."""
+    places = [("tmp", kind) for kind in ("create", "mkdir", "mkfifo", "symlink", "link", "rename", "list")]
+    places += [("Documents", "create"), ("Library/Caches", "create")]
+    over, failures, counts = threading.Event(), [], []
+    begun, done = [0], [0]
+
+    def loop(place, kind):
+        kept = f"{mount}/Documents/kept-{kind}-{place.replace('/', '-')}"
+        os.close(os.open(kept, os.O_RDWR | os.O_CREAT))
+        number = 0
+        while not over.is_set():
+            number += 1
+            before = done[0]
+            try:
+                made_by_path(kind, f"{mount}/{place}/{kind}{number}", kept)
+            except OSError as problem:
+                # The kernel begins a path anew once; a second update may come in between.
+                if problem.errno != errno.ESTALE or begun[0] - before < 2:
+                    failures.append((place, kind, errno.errorcode[problem.errno]))
+        counts.append(number)
+
+    loops = [threading.Thread(target=loop, args=place) for place in places]
+    for thread in loops:
+        thread.start()
+    try:
+        for _ in range(int(rounds)):
+            begun[0] += 1
+            subprocess.run(["appcontainer", "install", device, app], check=True)
+            done[0] += 1
+    finally:
+        over.set()
+        for thread in loops:
+            thread.join()
+    check(not failures, f"{len(failures)} calls failed:", sorted(set(failures)))
+    check(min(counts) > int(rounds), "too few calls:", counts)
 
 
 def run(*command, **keywords):

@@ -118,7 +118,12 @@ import Testing
             #expect(throws: Fault.errno(ENOENT)) { _ = try volume.makeDirectory("new", in: directory) }
             #expect(throws: Fault.errno(ENOENT)) { _ = try volume.names(in: directory) }
             #expect(throws: Fault.errno(ENOENT)) { _ = try volume.lookup("open", in: directory) }
+            // A path that came through it is begun anew; what comes here once more has no other way.
+            #expect(volume.sendsBack(1, from: directory))
+            #expect(volume.sendsBack(2, from: directory))
+            #expect(!volume.sendsBack(1, from: directory))
         }
+        #expect(try !volume.sendsBack(1, from: volume.node("tmp")))
         try removeOldTemporary()
         for directory in [tmp, inner] {
             #expect(try volume.status(of: directory, handle: nil).kind == .directory)
