@@ -83,7 +83,10 @@ extension SpaceLedger {
             count.begin()
             var next: SharedDescriptor? = root
             while let directory = next {
-                guard walk(directory, goOn, { inode, bytes in count.visit(inode, bytes) }) else {
+                let isWalked = walk(directory, goOn) { inode, status in
+                    count.visit(inode) { status().map { weights.bytes($0) } }
+                }
+                guard isWalked else {
                     _ = count.end()
                     return false
                 }
@@ -105,16 +108,34 @@ extension SpaceLedger {
         var total = weights.bytes(try directory.status())
         var seen: Set<UInt64> = []
         let root = SharedDescriptor(try directory.duplicate())
-        func add(_ inode: UInt64, _ bytes: () -> Int64?) {
-            if seen.insert(inode).inserted { total += bytes() ?? 0 }
+        _ = walk(root, { true }) { inode, status in
+            if seen.insert(inode).inserted { total += status().map { weights.bytes($0) } ?? 0 }
         }
-        _ = walk(root, { true }, add)
+        return total
+    }
+
+    /// What comes free with trees that go: not what has a name elsewhere.
+    public func bytes(goingWith trees: [SharedDescriptor]) throws(SystemError) -> Int64 {
+        var total: Int64 = 0
+        // How many names of a file with several have been come to.
+        var names: [UInt64: UInt64] = [:]
+        for tree in trees {
+            total += weights.bytes(try tree.descriptor.status())
+            _ = walk(tree, { true }) { _, status in
+                guard let status = status() else { return }
+                if status.kind != .directory, status.linkCount > 1 {
+                    names[status.inode, default: 0] += 1
+                    guard names[status.inode] == status.linkCount else { return }
+                }
+                total += weights.bytes(status)
+            }
+        }
         return total
     }
 
     /// Goes through a tree. What goes or moves meanwhile is passed over.
     private func walk(
-        _ root: SharedDescriptor, _ goOn: () -> Bool, _ visit: (UInt64, () -> Int64?) -> Void
+        _ root: SharedDescriptor, _ goOn: () -> Bool, _ visit: (UInt64, () -> FileStatus?) -> Void
     ) -> Bool {
         var paths: [[FileName]] = [[]]
         // By inode: a directory that is moved while it waits for its turn is come to by another way.
@@ -127,9 +148,7 @@ extension SpaceLedger {
             let shared = SharedDescriptor(directory)
             while let entry = try? entries.next() {
                 guard goOn() else { return false }
-                visit(entry.inode) {
-                    (try? shared.descriptor.status(of: entry.name)).map { weights.bytes($0) }
-                }
+                visit(entry.inode) { try? shared.descriptor.status(of: entry.name) }
                 if entry.isDirectory { paths.append(path + [entry.name]) }
             }
         }

@@ -66,8 +66,8 @@ extension Device {
                     let containers = try directory.containers(.data)
                     try staging.rename(fresh, to: app.data.fileName, in: containers, mode: .exchanging)
                     try containers.synchronizeEntries()
-                    count(try containers.openDirectory(app.data.fileName), 1)
-                    count(try staging.openDirectory(fresh), -1)
+                    countComing(try containers.openDirectory(app.data.fileName))
+                    countGoing([SharedDescriptor(try staging.openDirectory(fresh))])
                 }
             } catch {
                 _ = try? staging.removeTree(fresh)

@@ -47,17 +47,35 @@ extension Device {
     /// The containers that any app has.
     var containers: Set<ContainerUUID> { Set(apps.flatMap { $0.containers.map(\.uuid) }) }
 
-    /// Counts a container that has come to be an app's, or, with -1, is none's any more. It is in its place.
-    func count(_ kind: ContainerKind, _ uuid: ContainerUUID, _ sign: Int64) {
+    /// Counts a container that has come to be an app's. It is in its place.
+    func countComing(_ kind: ContainerKind, _ uuid: ContainerUUID) {
         guard let container = try? directory.container(kind, uuid) else { return }
-        count(container, sign)
+        countComing(container)
     }
 
-    /// As ``count(_:_:_:)``, of any tree.
-    func count(_ tree: borrowing Descriptor, _ sign: Int64) {
+    /// As ``countComing(_:_:)``, of any tree.
+    func countComing(_ tree: borrowing Descriptor) {
         // What cannot be looked through is counted when the device is counted next.
         guard let bytes = try? context.space.bytes(below: tree) else { return }
-        context.space.add(sign * bytes)
+        add(bytes)
+    }
+
+    /// Counts containers for nothing that are no app's any more. They are in their places.
+    func countGoing(_ containers: [(kind: ContainerKind, uuid: ContainerUUID)]) {
+        countGoing(
+            containers.compactMap { kind, uuid in
+                try? SharedDescriptor(directory.container(kind, uuid))
+            })
+    }
+
+    /// As ``countGoing(_:)``, of any trees. A file that has a name in another container, as one of a group, stays.
+    func countGoing(_ trees: [SharedDescriptor]) {
+        guard let bytes = try? context.space.bytes(goingWith: trees) else { return }
+        add(-bytes)
+    }
+
+    private func add(_ bytes: Int64) {
+        context.space.add(bytes)
         // Nobody has told of each file.
         context.space.disturbCount()
     }

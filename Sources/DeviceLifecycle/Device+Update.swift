@@ -134,7 +134,7 @@ extension Device {
     /// Takes a bundle that was replaced out of sight. It is removed when nobody reads it any more: descriptors that are
     /// open in it, and directories that somebody is in, work until then.
     private func retire(_ bundle: ContainerUUID) {
-        count(.bundle, bundle, -1)
+        countGoing([(.bundle, bundle)])
         let use = stagingUse.presentUse(of: bundle)
         if use != nil { stagingUse.keep(bundle) }
         // Where it is not there, or cannot be moved, there is nothing to do that the next boot would not do.

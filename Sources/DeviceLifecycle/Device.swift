@@ -176,14 +176,14 @@ struct AppChanges {
     func register(_ app: InstalledApp) throws(Complaint) {
         let known = device.containers
         try device.replaceApps(device.apps.filter { $0.identifier != app.identifier } + [app])
-        for (kind, uuid) in app.containers where !known.contains(uuid) { device.count(kind, uuid, 1) }
+        for (kind, uuid) in app.containers where !known.contains(uuid) { device.countComing(kind, uuid) }
     }
 
     /// Takes an app out of the registry: the moment at which it is gone.
     func unregister(_ app: InstalledApp) throws(Complaint) {
         try device.replaceApps(device.apps.filter { $0.identifier != app.identifier })
         let known = device.containers
-        for (kind, uuid) in app.containers where !known.contains(uuid) { device.count(kind, uuid, -1) }
+        device.countGoing(app.containers.filter { !known.contains($0.uuid) })
     }
 
     /// What no operation can be at work on now.
