@@ -5,17 +5,11 @@ public import SandboxModel
 import Synchronization
 
 extension DeviceDirectory {
-    /// The directory that purged entries are moved to. A device that was made before there was one is given it.
-    public func trash() throws(SystemError) -> Descriptor {
-        if try !root.exists(Name.trash) { try root.makePrivateDirectory(Name.trash) }
-        return try root.openDirectory(Name.trash)
-    }
-
     /// Removes what an earlier process has purged and not come to remove. It is counted for nothing any more.
     /// - Parameter goOn: false ends it.
     public func emptyTrash(while goOn: () -> Bool = { true }) throws(SystemError) {
         guard try root.exists(Name.trash) else { return }
-        let trash = try trash()
+        let trash = try root.openDirectory(Name.trash)
         for name in try trash.names(where: { _ in true }) {
             guard try trash.removeTree(name, progress: { _ in goOn() }) else { return }
         }
@@ -26,14 +20,18 @@ extension DeviceDirectory {
 ///
 /// Moving may be done under any lock; removing takes its time, and is done under none.
 public final class Trash: Sendable {
+    private let device: SharedDescriptor
     private let directory: SharedDescriptor
     private let space: SpaceLedger
 
     /// - Parameters:
-    ///   - directory: on the filesystem of the containers; see ``DeviceDirectory/trash()``.
+    ///   - device: the device's directory, which gets one for the trash when it was made before there was one.
     ///   - space: what is removed is counted there for nothing any more.
-    public init(_ directory: consuming Descriptor, space: SpaceLedger) {
-        self.directory = SharedDescriptor(directory)
+    public init(in device: borrowing Descriptor, space: SpaceLedger) throws(SystemError) {
+        let name = DeviceDirectory.Name.trash
+        if try !device.exists(name) { try device.makePrivateDirectory(name) }
+        self.device = SharedDescriptor(try device.duplicate())
+        directory = SharedDescriptor(try device.openDirectory(name))
         self.space = space
     }
 
@@ -44,18 +42,13 @@ public final class Trash: Sendable {
         fileprivate let freed: Int64
     }
 
-    /// Takes an entry away from a directory, with all that lies in it. On a host that has no room for another name it
-    /// is removed at once.
+    /// Takes an entry away from a directory, with all that lies in it. On a host that has no room for another name, not
+    /// even in the device's reserve, it is removed at once: the end of the process may then leave a part of it.
     public func take(_ name: FileName, from place: borrowing Descriptor) throws(SystemError) -> Item {
         let newName = ContainerUUID().fileName
         do throws(SystemError) {
-            do throws(SystemError) {
-                try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
-            } catch {
-                // A directory gets another `..`, for which its owner has to have the right to write to it.
-                guard error == .accessDenied, try place.status(of: name).kind == .directory else { throw error }
-                try place.changeMode(of: name, to: 0o700)
-                try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
+            try RecordReserve.use(in: device.descriptor) { () throws(SystemError) in
+                try move(name, from: place, to: newName)
             }
             return Item(name: newName, freed: 0)
         } catch {
@@ -64,6 +57,26 @@ public final class Trash: Sendable {
             let links = SharedLinkTally()
             try place.removeTree(name, removed: { freed += release($0, links) })
             return Item(name: nil, freed: freed)
+        }
+    }
+
+    private func move(
+        _ name: FileName, from place: borrowing Descriptor, to newName: FileName
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            return try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
+        } catch {
+            guard error == .accessDenied else { throw error }
+        }
+        // A directory gets another `..`, for which its owner has to have the right to write to it.
+        let status = try place.status(of: name)
+        guard status.kind == .directory else { throw .accessDenied }
+        try place.changeMode(of: name, to: 0o700)
+        do throws(SystemError) {
+            try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
+        } catch {
+            try? place.changeMode(of: name, to: status.permissions)
+            throw error
         }
     }
 

@@ -1,13 +1,17 @@
 // Room for the records of a device on a host that is full.
+// Lock: `giving`, around the calls on the host that the reserve is given up for, and nothing else.
 
 import Glibc
 import Platform
 import SandboxModel
 
-/// A file that takes room which nobody uses: it is given up for a moment when a record finds none.
+/// A file that takes room which nobody uses: it is given up for a moment when a record, or what is purged on its way to
+/// the trash, finds none.
 ///
 /// Without it a device on a full host could not be started, unlocked or shut down in order, and so nothing of it deleted.
 enum RecordReserve {
+    /// Two that need it at once get it one after the other.
+    private static let giving = ReadWriteLock()
     private static let name = DeviceDirectory.Name.reserve
     /// More than the records take that have to be written on a full host.
     private static let most: Int64 = 256 << 10
@@ -25,23 +29,21 @@ enum RecordReserve {
         }
     }
 
-    /// - Returns: false when there is none to be given up.
-    static func giveUp(in directory: borrowing Descriptor) -> Bool {
-        guard let file = try? directory.open(name, flags: O_WRONLY), let status = try? file.status(),
-            status.blocks > 0
-        else { return false }
-        return (try? file.truncate(to: 0)) != nil
-    }
-
-    /// Does something that may find no room, with the reserve's if need be, and takes that again.
+    /// Does something that may find no room: then once more in place of the reserve, which is taken again. A directory
+    /// that has none is not given one.
     static func use(in directory: borrowing Descriptor, _ body: () throws(SystemError) -> Void) throws(SystemError) {
         do throws(SystemError) {
             return try body()
         } catch {
-            guard error.isWantOfRoom, giveUp(in: directory) else { throw error }
+            guard error.isWantOfRoom, (try? directory.exists(name)) == true else { throw error }
         }
-        // What the body replaced gives its room back.
-        defer { take(in: directory) }
+        giving.lockForWriting()
+        // What the body replaced has given its room back.
+        defer {
+            take(in: directory)
+            giving.unlock()
+        }
+        try? directory.open(name, flags: O_WRONLY).truncate(to: 0)
         try body()
     }
 }

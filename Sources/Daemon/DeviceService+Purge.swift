@@ -16,7 +16,7 @@ extension DeviceService {
         try Complaint.wrap("cannot prepare purging on \(device.directory.path)") { () throws(SystemError) in
             let (mounts, purger) = (mounts, purger)
             let run = PurgeRun(
-                device: device, trash: Trash(try device.directory.trash(), space: device.context.space),
+                device: device, trash: try Trash(in: device.directory.root, space: device.context.space),
                 operations: operations, running: running, volume: { mounts.volumeBehind($0) },
                 purged: { [record] purged in
                     record.note(

@@ -38,7 +38,7 @@ private final class PurgedDevice: Sendable {
     func start() throws {
         let purger = purger
         let run = PurgeRun(
-            device: device, trash: Trash(try device.directory.trash(), space: device.context.space),
+            device: device, trash: try Trash(in: device.directory.root, space: device.context.space),
             operations: operations, running: running, volume: { _ in nil },
             purged: { [self] purged in events.withLock { $0.append(purged.unit.path) } },
             freed: { purger.note(freed: $0) })

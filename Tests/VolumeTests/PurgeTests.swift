@@ -19,10 +19,8 @@ struct PurgeTests {
     init() throws {
         home = try TestHome()
         caches = try home.volume.node("Library/Caches")
-        try FileManager.default.createDirectory(atPath: "\(home.directory)/Trash", withIntermediateDirectories: false)
-        trash = Trash(
-            try Descriptor.open(path: "\(home.directory)/Trash", flags: O_RDONLY | O_DIRECTORY),
-            space: home.context.space)
+        trash = try Trash(
+            in: try Descriptor.open(path: home.directory, flags: O_RDONLY | O_DIRECTORY), space: home.context.space)
     }
 
     private var entries: [PurgeableEntry] {
