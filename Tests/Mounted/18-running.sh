@@ -1,15 +1,6 @@
 # Running apps: leases and what ends them, mounts that last as long, terminals and signals, confinement.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
-# until_true COMMAND…: waits until it succeeds; half a minute is for a machine with much else to do.
-until_true() {
-    local _
-    for _ in $(seq 600); do
-        if "$@" >/dev/null 2>&1; then return; fi
-        sleep 0.05
-    done
-    fail "did not come true: $*"
-}
 not() { ! "$@"; }
 # The apps that run, in one line.
 running() {
@@ -43,7 +34,7 @@ case_an_app_runs_as_long_as_its_command() {
     runs_not
     appcontainer run "$DEVICE" "$APP" -- sh -c "$hold; exit 3" &
     local runner=$! status=0
-    until_true runs
+    eventually runs
     same "$(appcontainer apps "$DEVICE" --json | json 0 running)" True "what apps says"
     contains "$(appcontainer status "$DEVICE")" "Running:    $APP"
     for command in uninstall reset; do complains 41 appcontainer "$command" "$DEVICE" "$APP"; done
@@ -60,17 +51,17 @@ case_a_killed_run_takes_its_command_with_it() {
     device
     appcontainer run "$DEVICE" "$APP" -- sh -c 'sleep 300 & echo $! $$ >Documents/pids; wait' &
     local runner=$!
-    until_true runs
+    eventually runs
     local home
     home=$(mounts)
-    until_true test -s "$home/Documents/pids"
+    eventually test -s "$home/Documents/pids"
     local pids
     pids=$(cat "$home/Documents/pids")
     kill -9 "$runner"
-    until_true runs_not
-    for pid in $pids; do until_true is_gone "$pid"; done
-    until_true unmounted
-    until_true not test -e "$home"
+    eventually runs_not
+    for pid in $pids; do eventually is_gone "$pid"; done
+    eventually unmounted
+    eventually not test -e "$home"
     appcontainer uninstall "$DEVICE" "$APP"
 }
 
@@ -82,11 +73,11 @@ case_eight_runs_share_a_mount_that_goes_with_the_last() {
             sh -c "pwd >Documents/$number; while [ ! -e $WORK/stop-$number ]; do sleep 0.05; done" &
         echo $! >"runner-$number"
     done
-    until_true runs
+    eventually runs
     local home
     home=$(mounts)
     same "$(echo "$home" | wc -l)" 1 "mounts"
-    for number in 1 2 3 4 5 6 7 8; do until_true test -s "$home/Documents/$number"; done
+    for number in 1 2 3 4 5 6 7 8; do eventually test -s "$home/Documents/$number"; done
     same "$(sort -u "$home"/Documents/[1-8])" "$home" "where they run"
     for number in 1 2 3 4 5 6 7; do
         touch "stop-$number"
@@ -101,8 +92,8 @@ case_eight_runs_share_a_mount_that_goes_with_the_last() {
         appcontainer run "$DEVICE" "$APP" -- sh -c "echo >Documents/again-$number; sleep 300" &
         echo $! >"runner-$number"
     done
-    until_true runs
-    for number in 1 2 3 4 5 6 7 8; do until_true test -e "$(mounts)/Documents/again-$number"; done
+    eventually runs
+    for number in 1 2 3 4 5 6 7 8; do eventually test -e "$(mounts)/Documents/again-$number"; done
     appcontainer terminate "$DEVICE" "$APP"
     same "$(mounts) $(running)" " " "after their end"
     for number in 1 2 3 4 5 6 7 8; do
@@ -122,7 +113,7 @@ case_what_is_left_behind_keeps_its_mount_until_it_ends() {
     # A further run finds it there.
     same "$(appcontainer run "$DEVICE" "$APP" -- pwd)" "$home" "where it runs"
     touch stop
-    until_true unmounted
+    eventually unmounted
     absent "$home"
 }
 
@@ -130,8 +121,8 @@ case_terminate_ends_what_ignores_being_asked() {
     device
     appcontainer run "$DEVICE" "$APP" -- sh -c 'trap "" TERM; touch Documents/ready; while :; do sleep 0.1; done' &
     local runner=$! status=0
-    until_true runs
-    until_true test -e "$(mounts)/Documents/ready"
+    eventually runs
+    eventually test -e "$(mounts)/Documents/ready"
     appcontainer terminate "$DEVICE" "$APP"
     same "$(running)" "" "running apps"
     wait "$runner" || status=$?
@@ -146,7 +137,7 @@ case_terminate_lets_a_command_put_things_in_order() {
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c 'trap "sleep 0.5; echo saved >Documents/saved; exit 4" TERM; touch Documents/ready; while :; do sleep 0.1; done' &
     local runner=$! status=0
-    until_true test -e "$DOCUMENTS/ready"
+    eventually test -e "$DOCUMENTS/ready"
     appcontainer terminate "$DEVICE" "$APP"
     same "$(cat "$DOCUMENTS/saved")" saved "what it saved"
     wait "$runner" || status=$?
@@ -156,7 +147,7 @@ case_terminate_lets_a_command_put_things_in_order() {
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c 'trap "echo saved >Documents/saved; exit 5" TERM; kill -STOP $$; while :; do sleep 0.1; done' &
     runner=$! status=0
-    until_true child_has_stopped "$runner"
+    eventually child_has_stopped "$runner"
     appcontainer terminate "$DEVICE" "$APP"
     same "$(cat "$DOCUMENTS/saved")" saved "what it saved after it had been stopped"
     wait "$runner" || status=$?
@@ -168,11 +159,11 @@ case_terminate_lets_a_command_put_things_in_order() {
 case_a_launched_app_runs_until_its_process_ends() {
     launched "$hold"
     same "$(running)" "$APP" "running apps, as soon as launch returns"
-    until_true test -e "$(mounts)/Documents/ready"
+    eventually test -e "$(mounts)/Documents/ready"
     touch stop
-    until_true runs_not
-    until_true unmounted
-    until_true is_gone "$process"
+    eventually runs_not
+    eventually unmounted
+    eventually is_gone "$process"
     # What cannot be launched is not marked, nor mounted.
     mkdir other
     cp -R "$BASE/Notes.app" other/Notes.app
@@ -187,13 +178,13 @@ case_terminate_ends_the_whole_session_of_a_launched_app() {
     launched 'sh -c "trap \"\" TERM HUP; touch Documents/ready; sleep 300" & echo $! >Documents/child; (sleep 300 & echo $! >Documents/orphan); exec sleep 300'
     local home
     home=$(mounts)
-    until_true test -e "$home/Documents/ready"
-    until_true test -s "$home/Documents/orphan"
+    eventually test -e "$home/Documents/ready"
+    eventually test -s "$home/Documents/orphan"
     local child orphan
     child=$(cat "$home/Documents/child")
     orphan=$(cat "$home/Documents/orphan")
     appcontainer terminate "$DEVICE" "$APP"
-    for pid in $process $child $orphan; do until_true is_gone "$pid"; done
+    for pid in $process $child $orphan; do eventually is_gone "$pid"; done
     same "$(running) $(mounts)" " " "running apps and mounts"
 }
 
@@ -245,25 +236,25 @@ case_a_restart_kills_what_runs() {
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c 'trap "" TERM HUP; sleep 300 & echo $! >Documents/child; wait; sleep 300' &
     local runner=$! status=0
-    until_true runs
-    until_true test -s "$(mounts)/Documents/child"
+    eventually runs
+    eventually test -s "$(mounts)/Documents/child"
     local child
     child=$(cat "$(mounts)/Documents/child")
     appcontainer restart "$DEVICE"
     same "$(running)" "" "running apps"
     wait "$runner" || status=$?
     same "$status" 137 "its exit status"
-    until_true is_gone "$child"
-    until_true unmounted
+    eventually is_gone "$child"
+    eventually unmounted
     appcontainer run "$DEVICE" "$APP" -- true
 }
 
 case_a_shutdown_ends_what_runs() {
     launched 'trap "echo bye >Documents/bye; exit" TERM; touch Documents/ready; while :; do sleep 0.1; done'
-    until_true test -e "$(mounts)/Documents/ready"
+    eventually test -e "$(mounts)/Documents/ready"
     appcontainer launch "$DEVICE" "$APP" --no-exec
     appcontainer shutdown "$DEVICE"
-    until_true is_gone "$process"
+    eventually is_gone "$process"
     same "$(appcontainer run "$DEVICE" "$APP" -- cat Documents/bye)" bye "what it did last"
     same "$(running)" "" "running apps of the next boot"
 }
@@ -273,8 +264,8 @@ case_a_run_outlives_a_killed_daemon() {
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c "touch Documents/ready; while [ ! -e $WORK/stop ]; do sleep 0.05; done; ls Documents 2>$WORK/said; exit 6" &
     local runner=$! status=0
-    until_true runs
-    until_true test -e "$(mounts)/Documents/ready"
+    eventually runs
+    eventually test -e "$(mounts)/Documents/ready"
     kill -9 "$(daemon_pid)"
     touch stop
     wait "$runner" || status=$?
@@ -308,135 +299,6 @@ case_a_shell_at_a_terminal() {
 case_a_program_stops_and_goes_on_at_a_terminal() {
     start
     /usr/bin/python3 "$BASE/cases/running.py" stop "$DEVICE" "$APP" "$DOCUMENTS"
-}
-
-case_a_confined_command_sees_the_container_only() {
-    device
-    echo secret >"$WORK/secret"
-    echo secret >"/var/tmp/appcontainer-secret-$$"
-    local container
-    container=$(appcontainer apps "$DEVICE" --json | json 0 container)
-    appcontainer run "$DEVICE" "$APP" --confine -- /usr/bin/python3 - "$WORK" "/var/tmp/appcontainer-secret-$$" >said <<'PYTHON'
-import os, socket, sys
-home = os.getcwd()
-print(home)
-assert os.environ["HOME"] == home and os.environ["TMPDIR"] == home + "/tmp"
-assert sorted(os.listdir(home)) == sorted(["Documents", "Library", "Notes.app", "tmp"] + [
-    name for name in os.listdir(home) if name.startswith(".com.apple")]), os.listdir(home)
-for path in sys.argv[1:] + ["/root", "/home", "/var", "/sys", "/srv", "/etc/shadow", "/etc/hostname"]:
-    assert not os.path.exists(path), path
-for path in ["/usr/x", "/x", "/etc/x", "/usr/bin/x", "/run/x"]:
-    try:
-        open(path, "w")
-        raise AssertionError(path + " was written")
-    except OSError:
-        pass
-open("/tmp/private", "w").write("x")
-open("Documents/kept", "w").write("kept\n")
-try:
-    open("Notes.app/x", "w")
-    raise AssertionError("the bundle was written")
-except PermissionError:
-    pass
-# Nobody else's processes, and no network but an interface to itself.
-assert all(int(name) < 100 for name in os.listdir("/proc") if name.isdigit()), os.listdir("/proc")
-assert [name for _, name in socket.if_nameindex()] == ["lo"], socket.if_nameindex()
-for line in open("/proc/self/status"):
-    if line.startswith("CapEff:"):
-        # Of capability.h: none but the first, second, fourth and fifth, which concern files.
-        assert int(line.split()[1], 16) & ~0b11011 == 0, line
-PYTHON
-    rm "/var/tmp/appcontainer-secret-$$"
-    contains "$(cat said)" "/homes/$container"
-    absent /tmp/private
-    same "$(appcontainer run "$DEVICE" "$APP" -- cat Documents/kept)" kept "what it wrote"
-    same "$(running) $(mounts)" " " "running apps and mounts"
-    # Where somebody mounted it is the way as well.
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-    same "$(appcontainer run "$DEVICE" "$APP" --confine -- pwd)" "$MOUNT" "where it runs"
-    appcontainer run "$DEVICE" "$APP" --confine -- Notes.app/Notes add confined
-    contains "$(appcontainer run "$DEVICE" "$APP" --confine)" confined
-}
-
-case_a_confined_command_ends_as_any_other() {
-    start
-    local status=0
-    appcontainer run "$DEVICE" "$APP" --confine -- sh -c 'exit 7' || status=$?
-    same "$status" 7 "an exit status"
-    status=0
-    appcontainer run "$DEVICE" "$APP" --confine -- sh -c 'kill -9 $$' || status=$?
-    same "$status" 137 "the status of one that was killed"
-    complains 127 appcontainer run "$DEVICE" "$APP" --confine -- no-such-command
-    complains 127 appcontainer run "$DEVICE" "$APP" --confine -- "$WORK/secret"
-    complains 126 appcontainer run "$DEVICE" "$APP" --confine -- /etc/passwd
-    complains 126 appcontainer run "$DEVICE" "$APP" --confine -- Documents/
-    same "$(appcontainer run "$DEVICE" "$APP" --confine -- printf %s 'a b')" "a b" "an argument with a blank"
-    /usr/bin/python3 "$BASE/cases/running.py" signals "$DEVICE" "$APP" "$DOCUMENTS" --confine
-    # It ends with its runner, whatever it ignores, and so does what it left behind.
-    appcontainer run "$DEVICE" "$APP" --confine -- \
-        sh -c 'trap "" TERM HUP INT; setsid sleep 300 & touch Documents/ready; while :; do sleep 0.1; echo >>Documents/alive; done' &
-    local runner=$!
-    until_true test -s "$DOCUMENTS/alive"
-    kill -9 "$runner"
-    until_true runs_not
-    appcontainer unmount "$MOUNT"
-}
-
-case_confinement_needs_bubblewrap() {
-    device
-    mkdir programs
-    local name status=0
-    for name in appcontainer fusermount3 true; do ln -s "$(command -v "$name")" "programs/$name"; done
-    env PATH="$WORK/programs" appcontainer run "$DEVICE" "$APP" --confine -- true 2>said || status=$?
-    same "$status" 125 "the exit status"
-    contains "$(cat said)" "install the package bubblewrap"
-    same "$(wc -l <said)" 1 "lines"
-    same "$(running)" "" "running apps"
-}
-
-case_file_sharing_shows_documents_only() {
-    start
-    mkdir "$MOUNT/Library/Application Support"
-    echo note >"$DOCUMENTS/note"
-    echo state >"$MOUNT/Library/Application Support/state"
-    appcontainer unmount "$MOUNT"
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --documents
-    same "$(ls -A "$MOUNT")" Documents "what is shown"
-    same "$(stat -c %h "$MOUNT")" 3 "links of the top level"
-    same "$(cat "$DOCUMENTS/note")" note "a document"
-    echo more >"$DOCUMENTS/more"
-    local name
-    for name in Library "Library/Application Support/state" tmp Notes.app Notes.app/Info.plist \
-        .com.apple.mobile_container_manager.metadata.plist; do
-        absent "$MOUNT/$name"
-    done
-    refused mkdir "$MOUNT/Library"
-    refused touch "$MOUNT/x"
-    refused mkdir "$DOCUMENTS/Inbox"
-    contains "$(appcontainer status "$DEVICE")" "$MOUNT (documents)"
-    echo mail >mail.txt
-    same "$(appcontainer deliver "$DEVICE" "$APP" mail.txt)" Documents/Inbox/mail.txt "deliver"
-    same "$(cat "$DOCUMENTS/Inbox/mail.txt")" mail "what was delivered"
-    appcontainer entitle "$DEVICE" "$APP" --group group.com.example.shared
-    same "$(ls -A "$MOUNT")" Documents "what is shown after a group has come"
-    same "$(appcontainer path "$DEVICE" "$APP")" "$MOUNT" "the path of the home"
-    complains 25 appcontainer path "$DEVICE" "$APP" app
-    # There is nothing to be run in it.
-    complains 125 appcontainer run "$DEVICE" "$APP" -- true
-    contains "$(cat .err)" "unmount that first"
-    appcontainer restart "$DEVICE"
-    same "$(ls -A "$MOUNT")" Documents "what is shown after a restart"
-    appcontainer unmount "$MOUNT"
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-    same "$(cat "$MOUNT/Library/Application Support/state" "$DOCUMENTS/more")" "state
-more" "what is there with everything shown"
-    # An app has to want it.
-    make_app com.example.Private Private
-    sed -i '/UIFileSharingEnabled/{N;d}' "$WORK/Private.app/Info.plist"
-    appcontainer install "$DEVICE" "$WORK/Private.app"
-    mkdir other
-    complains 44 appcontainer mount "$DEVICE" com.example.Private "$WORK/other" --documents
-    not_mounted "$WORK/other"
 }
 
 case_foundation_finds_its_directories_in_the_container() {

@@ -28,15 +28,6 @@ import json, sys
 print(*(e["path"] + ":" + e["reason"] for e in json.load(sys.stdin)[sys.argv[1]]))' "$1"
 }
 purge() { timeout 60 appcontainer purge "$DEVICE" "$@"; }
-# eventually COMMAND…: until it succeeds.
-eventually() {
-    local _
-    for _ in $(seq 300); do
-        if "$@" >/dev/null 2>&1; then return 0; fi
-        sleep 0.1
-    done
-    fail "never came to be: $*"
-}
 
 case_the_least_recently_used_entries_go_first() {
     bounded 128M
@@ -294,25 +285,6 @@ case_writers_find_room_by_purging() {
     whole
 }
 
-hostcase_a_host_that_fills_up_is_noticed() {
-    local device=$HOSTS/small/${WORK##*/}-device
-    mkdir -p "$MOUNT"
-    appcontainer create "$device"
-    appcontainer install "$device" "$BASE/Notes.app"
-    appcontainer mount "$device" "$APP" "$MOUNT"
-    cache "$CACHES/old" 8
-    cache "$CACHES/new" 2
-    local free
-    free=$(df --output=avail -B1 "$HOSTS/small" | tail -1)
-    # Somebody else fills the disk up to a little under the low-water mark.
-    head -c $((free - MIB)) /dev/zero >"$HOSTS/small/${WORK##*/}-filler"
-    eventually test ! -e "$CACHES/old"
-    ls "$CACHES/new/data"
-    rm "$HOSTS/small/${WORK##*/}-filler"
-    appcontainer unmount "$MOUNT"
-    appcontainer shutdown "$device"
-}
-
 hostcase_a_purge_takes_no_more_than_it_needs_on_any_host() {
     local kind target told
     for kind in ext4 xfs btrfs tmpfs; do
@@ -329,38 +301,6 @@ hostcase_a_purge_takes_no_more_than_it_needs_on_any_host() {
         whole
         stop
     done
-}
-
-hostcase_where_a_host_has_no_room_for_a_name_entries_go_at_once() {
-    DEVICE=$HOSTS/small/${WORK##*/}-device
-    local filler=$HOSTS/small/${WORK##*/}-filler
-    start
-    cache "$CACHES/unit" 1
-    mkdir -p "$CACHES/unit/a/b/c" && echo x >"$CACHES/unit/a/b/c/file"
-    # Held until there is no room: it would be purged before.
-    exec 7<"$CACHES/unit/data"
-    dd if=/dev/zero of="$filler" bs=1M 2>/dev/null || true
-    dd if=/dev/zero of="$filler" bs=1K oflag=append conv=notrunc 2>/dev/null || true
-    # Not even an empty file finds a place in the trash.
-    /usr/bin/python3 - "$DEVICE/Trash" <<'PYTHON'
-import errno, os, sys
-for length in (250, 120, 60, 36):
-    number = 0
-    while True:
-        name = f"{length}-{number}-".ljust(length, "x")
-        number += 1
-        try:
-            os.close(os.open(os.path.join(sys.argv[1], name), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except OSError as problem:
-            assert problem.errno == errno.ENOSPC, problem
-            break
-PYTHON
-    exec 7<&-
-    eventually gone_by_now "$CACHES/unit"
-    rm "$filler"
-    same "$(find "$DEVICE/Trash" -mindepth 1 ! -name '*-xxx*' | wc -l)" 0 "entries that came to the trash"
-    whole
-    stop
 }
 
 case_space_is_told_as_ios_tells_it() {

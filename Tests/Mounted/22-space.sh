@@ -197,31 +197,3 @@ case_a_killed_device_is_counted_anew() {
     appcontainer erase "$DEVICE"
     same "$(figure capacity)" $((512 << 20)) "capacity after an erase"
 }
-
-hostcase_a_device_is_started_and_unlocked_on_a_host_without_a_byte() {
-    DEVICE=$HOSTS/small/${WORK##*/}-device
-    filler=$HOSTS/small/${WORK##*/}-filler
-    start_protected
-    head -c 300000 /dev/urandom >kept
-    cp kept "$DOCUMENTS/kept"
-    sync "$DOCUMENTS/kept"
-    echo 314159 >wrong
-    chmod 600 wrong
-    for round in 1 2 3; do
-        kill -9 "$(daemon_pid)"
-        dd if=/dev/zero of="$filler-$round" bs=64k status=none 2>/dev/null || true
-        cat /dev/zero 2>/dev/null >>"$filler-$round" || true
-        appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-        # Each attempt is counted before it is made.
-        complains 17 appcontainer unlock "$DEVICE" --passcode-file wrong
-        unlock
-        cmp kept "$DOCUMENTS/kept"
-        appcontainer lock "$DEVICE"
-        unlock
-    done
-    rm "$DOCUMENTS/kept"
-    appcontainer shutdown "$DEVICE"
-    rm "$filler"-[123]
-    whole
-    appcontainer delete "$DEVICE"
-}

@@ -68,6 +68,16 @@ make_app() {
     sed -i "s/com\.example\.Notes/$1/" "$WORK/$2.app/Info.plist"
 }
 
+# eventually COMMAND…: until it succeeds; half a minute is for a machine with much else to do.
+eventually() {
+    local _
+    for _ in $(seq 600); do
+        if "$@" >/dev/null 2>&1; then return; fi
+        sleep 0.05
+    done
+    fail "did not come true: $*"
+}
+
 # A device with the sample app, mounted at $MOUNT. Arguments go to install.
 start() {
     mkdir -p "$MOUNT"
