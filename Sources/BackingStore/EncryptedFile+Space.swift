@@ -71,6 +71,11 @@ extension EncryptedFile {
         }
     }
 
+    /// Says what is counted for the file, to a count that has just begun.
+    func tellSpace() {
+        lock.reading { context.space.noteOpen(inode, charged) }
+    }
+
     // MARK: What there was no room for
 
     /// Remembers a range that the kernel has taken from an application and that could not be written: read again, it

@@ -72,6 +72,11 @@ public final class OpenContent: Sendable {
         return inodes
     }
 
+    /// Has each open file say what is counted for it.
+    func tellSpace() {
+        forEach { $0.tellSpace() }
+    }
+
     // MARK: Locking and unlocking
 
     /// Refuses to read class A; what the kernel still writes out is taken.

@@ -76,11 +76,18 @@ final class SpaceCount: Sendable {
 
 extension SpaceLedger {
     /// Counts anew what lies below a directory, hard links once. Others may change it meanwhile, if they say so.
-    /// - Parameter goOn: false ends the count, which is then for nothing.
+    /// - Parameters:
+    ///   - open: the files that are open: one without a name is nowhere to be found, and counts until it is closed.
+    ///   - atRest: calls its argument while no tree is between going and being counted for nothing, nor the other way round.
+    ///   - goOn: false ends the count, which is then for nothing.
     /// - Returns: whether it was counted to the end.
-    public func count(below root: SharedDescriptor, while goOn: () -> Bool) -> Bool {
+    public func count(
+        below root: SharedDescriptor, besides open: OpenContent, atRest: (() -> Void) -> Void = { $0() },
+        while goOn: () -> Bool
+    ) -> Bool {
         while true {
-            count.begin()
+            atRest { removals.writing { count.begin() } }
+            open.tellSpace()
             var next: SharedDescriptor? = root
             while let directory = next {
                 let isWalked = walk(directory, goOn) { inode, status in
@@ -92,10 +99,25 @@ extension SpaceLedger {
                 }
                 next = count.takeMoved()
             }
-            guard let counted = count.end() else { continue }
-            take(counted: counted)
-            return true
+            var isTaken = false
+            atRest {
+                removals.writing {
+                    guard let counted = count.end() else { return }
+                    take(counted: counted)
+                    isTaken = true
+                }
+            }
+            if isTaken { return true }
         }
+    }
+
+    /// Removes what was in the containers until now, and tells of each file that it is gone. A count neither begins nor
+    /// ends meanwhile: what is out of its sight must not be taken off it later.
+    public func whileRemoving<Result>(_ body: () -> Result) -> Result { removals.reading(body) }
+
+    /// Counts an open file with what it is known to hold, unless it has been counted.
+    func noteOpen(_ inode: UInt64, _ bytes: Int64) {
+        count.visit(inode) { bytes }
     }
 
     /// Says that a whole tree has come or gone, of whose files nobody tells.

@@ -52,6 +52,8 @@ public final class SpaceLedger: Sendable {
     private let relief = Mutex<(any SpaceRelief)?>(nil)
     private let tightness = Mutex<(@Sendable () -> Void)?>(nil)
     let count = SpaceCount()
+    /// Held shared while entries are on their way out.
+    let removals = ReadWriteLock()
 
     /// - Parameters:
     ///   - used: what was counted when the device was last shut down.

@@ -142,7 +142,8 @@ struct PurgeRun: Sendable {
                 }
                 return isWanted
             }
-            carryOut(PurgeRun.takeWindow(of: &rest, candidates), candidates, into: &outcome)
+            let window = PurgeRun.takeWindow(of: &rest, candidates)
+            device.context.space.whileRemoving { carryOut(window, candidates, into: &outcome) }
         }
         return true
     }

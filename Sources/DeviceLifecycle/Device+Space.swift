@@ -14,7 +14,9 @@ extension Device {
     /// - Parameter goOn: false ends the count; the next session begins it anew.
     public func countSpace(while goOn: () -> Bool) {
         guard let containers = try? directory.containerTree() else { return }
-        if context.space.count(below: containers, while: goOn) {
+        let isCounted = context.space.count(
+            below: containers, besides: context.content, atRest: { body in changes.writing(body) }, while: goOn)
+        if isCounted {
             spaceIsCounted.store(true, ordering: .releasing)
         }
     }

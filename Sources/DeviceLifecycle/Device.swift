@@ -26,7 +26,7 @@ public final class Device: Sendable {
     let lock: DeviceLock
     private let state: Mutex<State>
     /// One change at a time.
-    private let changes = ReadWriteLock()
+    let changes = ReadWriteLock()
     /// What is not to be removed from the staging directory.
     let stagingUse = StagingUse()
     /// One attempt with a passcode at a time.
