@@ -256,6 +256,8 @@ public final class EncryptedFile: @unchecked Sendable {
     /// could write is closed.
     public func commit() throws(Fault) {
         try lock.writing { () throws(Fault) in
+            // A host that allocates late tells of other blocks while it does, and when it has.
+            defer { recountSpace() }
             // Without its key the header stays open, and is settled when the file is opened next.
             if header.isOpen, heldKey != nil {
                 try withWorkspace { workspace throws(Fault) in try commitStructure(workspace) }
