@@ -130,7 +130,7 @@ extension SpaceLedger {
         var total = weights.bytes(try directory.status())
         var seen: Set<UInt64> = []
         let root = SharedDescriptor(try directory.duplicate())
-        _ = walk(root, { true }) { inode, status in
+        _ = walk(root) { inode, status in
             if seen.insert(inode).inserted { total += status().map { weights.bytes($0) } ?? 0 }
         }
         return total
@@ -143,7 +143,7 @@ extension SpaceLedger {
         var names: [UInt64: UInt64] = [:]
         for tree in trees {
             total += weights.bytes(try tree.descriptor.status())
-            _ = walk(tree, { true }) { _, status in
+            _ = walk(tree) { _, status in
                 guard let status = status() else { return }
                 if status.kind != .directory, status.linkCount > 1 {
                     names[status.inode, default: 0] += 1
@@ -157,7 +157,7 @@ extension SpaceLedger {
 
     /// Goes through a tree. What goes or moves meanwhile is passed over.
     private func walk(
-        _ root: SharedDescriptor, _ goOn: () -> Bool, _ visit: (UInt64, () -> FileStatus?) -> Void
+        _ root: SharedDescriptor, _ goOn: () -> Bool = { true }, _ visit: (UInt64, () -> FileStatus?) -> Void
     ) -> Bool {
         var paths: [[FileName]] = [[]]
         // By inode: a directory that is moved while it waits for its turn is come to by another way.

@@ -2,22 +2,10 @@
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 not() { ! "$@"; }
-# The apps that run, in one line.
-running() {
-    appcontainer status "$DEVICE" --json | /usr/bin/python3 -c 'import json, sys; print(*json.load(sys.stdin)["running"])'
-}
-runs() { [ "$(running)" = "$APP" ]; }
-runs_not() { [ -z "$(running)" ]; }
 child_has_stopped() { grep -q '^State:.T' "/proc/$(cat "/proc/$1/task/"*/children | tr -d ' ')/status"; }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
-mounts() { appcontainer status "$DEVICE" --json | json mounts | grep -o "'mountPoint': '[^']*'" | cut -d"'" -f4; }
 unmounted() { [ -z "$(mounts)" ]; }
 control_socket() { appcontainer status "$DEVICE" --json | json daemon socket; }
-device() {
-    mkdir -p "$MOUNT"
-    appcontainer create "$DEVICE"
-    appcontainer install "$DEVICE" "${1:-$BASE/Notes.app}"
-}
 # A run that lasts until $WORK/stop is there, or longer, if given a command.
 hold='touch Documents/ready; while [ ! -e '"$WORK"'/stop ]; do sleep 0.05; done'
 # launched SCRIPT: a device with an app whose executable is that script, launched; its process is in `process`.
@@ -25,12 +13,12 @@ launched() {
     mkdir -p app
     cp -R "$BASE/Notes.app" app/Notes.app
     printf '#!/bin/sh\n%s\n' "$1" >app/Notes.app/Notes
-    device app/Notes.app
+    start_unmounted app/Notes.app
     process=$(appcontainer launch "$DEVICE" "$APP")
 }
 
 case_an_app_runs_as_long_as_its_command() {
-    device
+    start_unmounted
     runs_not
     appcontainer run "$DEVICE" "$APP" -- sh -c "$hold; exit 3" &
     local runner=$! status=0
@@ -48,7 +36,7 @@ case_an_app_runs_as_long_as_its_command() {
 }
 
 case_a_killed_run_takes_its_command_with_it() {
-    device
+    start_unmounted
     appcontainer run "$DEVICE" "$APP" -- sh -c 'sleep 300 & echo $! $$ >Documents/pids; wait' &
     local runner=$!
     eventually runs
@@ -66,7 +54,7 @@ case_a_killed_run_takes_its_command_with_it() {
 }
 
 case_eight_runs_share_a_mount_that_goes_with_the_last() {
-    device
+    start_unmounted
     local number
     for number in 1 2 3 4 5 6 7 8; do
         appcontainer run "$DEVICE" "$APP" -- \
@@ -104,7 +92,7 @@ case_eight_runs_share_a_mount_that_goes_with_the_last() {
 }
 
 case_what_is_left_behind_keeps_its_mount_until_it_ends() {
-    device
+    start_unmounted
     appcontainer run "$DEVICE" "$APP" -- sh -c "setsid sh -c '$hold' >/dev/null 2>&1 & while [ ! -e Documents/ready ]; do sleep 0.05; done"
     runs_not
     local home
@@ -118,7 +106,7 @@ case_what_is_left_behind_keeps_its_mount_until_it_ends() {
 }
 
 case_terminate_ends_what_ignores_being_asked() {
-    device
+    start_unmounted
     appcontainer run "$DEVICE" "$APP" -- sh -c 'trap "" TERM; touch Documents/ready; while :; do sleep 0.1; done' &
     local runner=$! status=0
     eventually runs
@@ -132,7 +120,7 @@ case_terminate_ends_what_ignores_being_asked() {
 }
 
 case_terminate_lets_a_command_put_things_in_order() {
-    device
+    start_unmounted
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c 'trap "sleep 0.5; echo saved >Documents/saved; exit 4" TERM; touch Documents/ready; while :; do sleep 0.1; done' &
@@ -189,7 +177,7 @@ case_terminate_ends_the_whole_session_of_a_launched_app() {
 }
 
 case_an_app_is_marked_running_without_being_started() {
-    device
+    start_unmounted
     complains 12 appcontainer launch "$DEVICE" com.example.Nobody --no-exec
     appcontainer launch "$DEVICE" "$APP" --no-exec
     appcontainer launch "$DEVICE" "$APP" --no-exec
@@ -210,7 +198,7 @@ case_an_app_is_marked_running_without_being_started() {
 }
 
 case_a_mount_marks_its_app_running() {
-    device
+    start_unmounted
     appcontainer mount "$DEVICE" "$APP" "$MOUNT" --running
     same "$(running)" "$APP" "running apps"
     complains 41 appcontainer uninstall "$DEVICE" "$APP"
@@ -232,7 +220,7 @@ case_a_mount_marks_its_app_running() {
 }
 
 case_a_restart_kills_what_runs() {
-    device
+    start_unmounted
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c 'trap "" TERM HUP; sleep 300 & echo $! >Documents/child; wait; sleep 300' &
     local runner=$! status=0
@@ -260,7 +248,7 @@ case_a_shutdown_ends_what_runs() {
 }
 
 case_a_run_outlives_a_killed_daemon() {
-    device
+    start_unmounted
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c "touch Documents/ready; while [ ! -e $WORK/stop ]; do sleep 0.05; done; ls Documents 2>$WORK/said; exit 6" &
     local runner=$! status=0
@@ -276,7 +264,7 @@ case_a_run_outlives_a_killed_daemon() {
 }
 
 case_a_run_over_the_control_socket() {
-    device
+    start_unmounted
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     /usr/bin/python3 "$BASE/cases/running.py" lease "$(control_socket)" "$APP"
     same "$(running)" "" "running apps"
@@ -322,7 +310,7 @@ try! Data("made by Foundation\n".utf8).write(to: URL(filePath: first(.documentDi
 SWIFT
     swiftc -o paths paths.swift
     cp paths app/Notes.app/Notes
-    device app/Notes.app
+    start_unmounted app/Notes.app
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     local expected="documents $MOUNT/Documents
 support $MOUNT/Library/Application Support

@@ -117,7 +117,7 @@ hostcase_a_device_is_started_and_unlocked_on_a_host_without_a_byte() {
         complains 17 appcontainer unlock "$DEVICE" --passcode-file wrong
         unlock
         cmp kept "$DOCUMENTS/kept"
-        appcontainer lock "$DEVICE"
+        appcontainer lock "$DEVICE" --now
         unlock
     done
     appcontainer capacity "$DEVICE" 40M >/dev/null

@@ -86,6 +86,14 @@ start() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
+# The same, not mounted.
+# start_unmounted [APP]
+start_unmounted() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    appcontainer install "$DEVICE" "${1:-$BASE/Notes.app}"
+}
+
 # Root's daemon, the app of an ordinary user, and that user at work in it.
 as_container_user() {
     chmod 711 "$WORK"
@@ -132,6 +140,14 @@ not_mounted() { if mountpoint -q "$1"; then fail "$1 is a mount point still"; fi
 
 backing() { appcontainer path "$DEVICE" "$APP" data --backing; }
 
+# The apps that run, in one line.
+running() {
+    appcontainer status "$DEVICE" --json | /usr/bin/python3 -c 'import json, sys; print(*json.load(sys.stdin)["running"])'
+}
+runs() { [ "$(running)" = "$APP" ]; }
+runs_not() { [ -z "$(running)" ]; }
+# Where apps are mounted.
+mounts() { appcontainer status "$DEVICE" --json | json mounts | grep -o "'mountPoint': '[^']*'" | cut -d"'" -f4; }
 daemon_pid() { appcontainer status --json "$DEVICE" | json daemon pid; }
 
 # How many apps a device has.
