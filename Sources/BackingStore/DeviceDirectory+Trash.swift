@@ -37,40 +37,54 @@ public final class Trash: Sendable {
 
     /// An entry on its way out.
     public struct Item: Sendable {
-        /// nil where the host had no room for moving it, and it is gone already.
-        fileprivate let name: FileName?
-        fileprivate let freed: Int64
+        fileprivate enum Content: Sendable {
+            /// A directory, by its name in the trash.
+            case tree(FileName)
+            /// A file that has lost its last name: the host removes it when the descriptor is closed.
+            case file(HeldFile)
+            /// A file that has another name.
+            case name
+            /// What the host had no room to move: it is gone already.
+            case gone(freed: Int64)
+        }
+
+        fileprivate let content: Content
     }
 
     /// Takes an entry away from a directory, with all that lies in it. On a host that has no room for another name, not
     /// even in the device's reserve, it is removed at once: the end of the process may then leave a part of it.
     public func take(_ name: FileName, from place: borrowing Descriptor) throws(SystemError) -> Item {
+        let node = try place.openNode(name)
+        let status = try node.status()
+        guard status.kind == .directory else {
+            // One step as well, without a second name.
+            try place.removeFile(name)
+            return Item(content: status.linkCount <= 1 ? .file(HeldFile(node)) : .name)
+        }
         let newName = ContainerUUID().fileName
         do throws(SystemError) {
             try RecordReserve.use(in: device.descriptor) { () throws(SystemError) in
-                try move(name, from: place, to: newName)
+                try move(name, status, from: place, to: newName)
             }
-            return Item(name: newName, freed: 0)
+            return Item(content: .tree(newName))
         } catch {
             guard error.isWantOfRoom else { throw error }
             var freed: Int64 = 0
             let links = SharedLinkTally()
             try place.removeTree(name, removed: { freed += release($0, links) })
-            return Item(name: nil, freed: freed)
+            return Item(content: .gone(freed: freed))
         }
     }
 
     private func move(
-        _ name: FileName, from place: borrowing Descriptor, to newName: FileName
+        _ name: FileName, _ status: FileStatus, from place: borrowing Descriptor, to newName: FileName
     ) throws(SystemError) {
         do throws(SystemError) {
             return try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
         } catch {
             guard error == .accessDenied else { throw error }
         }
-        // A directory gets another `..`, for which its owner has to have the right to write to it.
-        let status = try place.status(of: name)
-        guard status.kind == .directory else { throw .accessDenied }
+        // It gets another `..`, for which its owner has to have the right to write to it.
         try place.changeMode(of: name, to: 0o700)
         do throws(SystemError) {
             try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
@@ -104,15 +118,27 @@ public final class Trash: Sendable {
     private func remove(
         _ item: Item, _ links: SharedLinkTally, isAlone: Bool, freed: @escaping @Sendable (Int64) -> Void
     ) {
-        guard let name = item.name else { return freed(item.freed) }
-        let removed: @Sendable (FileStatus) -> Void = { [self] in freed(release($0, links)) }
-        let emptying: (SharedDescriptor) -> Void = { try? $0.removeManyFiles(removed: removed) }
-        _ = try? directory.descriptor.removeTree(name, removed: removed, emptying: isAlone ? emptying : nil)
+        switch item.content {
+        case .gone(let bytes): freed(bytes)
+        case .name: break
+        case .file(let held):
+            guard let file = held.letGo() else { return }
+            // It may have been written to since it was taken.
+            if let status = try? file.descriptor.status() { freed(release(status)) }
+        case .tree(let name):
+            let removed: @Sendable (FileStatus) -> Void = { [self] in freed(release($0, links)) }
+            let emptying: (SharedDescriptor) -> Void = { try? $0.removeManyFiles(removed: removed) }
+            _ = try? directory.descriptor.removeTree(name, removed: removed, emptying: isAlone ? emptying : nil)
+        }
     }
 
     /// Counts what was removed for nothing any more, unless it has another name.
     private func release(_ status: FileStatus, _ links: SharedLinkTally) -> Int64 {
         guard status.kind == .directory || links.removed(status.inode, of: status.linkCount) else { return 0 }
+        return release(status)
+    }
+
+    private func release(_ status: FileStatus) -> Int64 {
         let bytes = space.weights.bytes(status)
         space.recount(status.inode, from: bytes, to: 0)
         return bytes
@@ -141,6 +167,22 @@ private final class SharedLinkTally: Sendable {
 
     func removed(_ inode: UInt64, of links: UInt64) -> Bool {
         tally.withLock { $0.removed(inode, of: links) }
+    }
+}
+
+/// A file that is gone from the host when it is let go of.
+private final class HeldFile: Sendable {
+    private let file: Mutex<SharedDescriptor?>
+
+    init(_ node: consuming Descriptor) {
+        file = Mutex(SharedDescriptor(node))
+    }
+
+    func letGo() -> SharedDescriptor? {
+        file.withLock { file in
+            defer { file = nil }
+            return file
+        }
     }
 }
 
