@@ -223,15 +223,6 @@ delivered $APP Documents/Inbox/album" "events"
     appcontainer delete "$DEVICE"
     absent "$DEVICE"
 }
-# json_lines KEY…: the values of each line, separated by blanks.
-json_lines() {
-    /usr/bin/python3 -c '
-import json, sys
-for line in sys.stdin:
-    event = json.loads(line)
-    print(*[event.get(key, "null") for key in sys.argv[1:]])' "$@"
-}
-
 case_the_control_api_answers_with_the_events() {
     start
     refused mkdir "$MOUNT/new"

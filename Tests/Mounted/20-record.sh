@@ -44,14 +44,6 @@ until_is() {
     fail "'$*' prints '$("$@")', and not '$wanted'"
 }
 
-json_lines() {
-    /usr/bin/python3 -c '
-import json, sys
-for line in sys.stdin:
-    event = json.loads(line)
-    print(*[event.get(key, "null") for key in sys.argv[1:]])' "$@"
-}
-
 # MARK: How much is recorded
 
 case_what_tools_and_scripts_do_is_recorded_to_the_last_call() {

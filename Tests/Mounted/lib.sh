@@ -61,6 +61,15 @@ for key in sys.argv[1:]:
 print("null" if value is None else value)' "$@"
 }
 
+# json_lines KEY…: the values of each line, separated by blanks.
+json_lines() {
+    /usr/bin/python3 -c '
+import json, sys
+for line in sys.stdin:
+    event = json.loads(line)
+    print(*[event.get(key, "null") for key in sys.argv[1:]])' "$@"
+}
+
 # make_app IDENTIFIER NAME: a further app, $WORK/NAME.app
 make_app() {
     cp -R "$BASE/Notes.app" "$WORK/$2.app"
