@@ -204,12 +204,6 @@ case_the_grace_period() {
     contains "$(cat "$WORK/record")" "willBecomeUnavailable locked refused unlocked didBecomeAvailable"
 }
 
-# json_lines KEY: of each line.
-json_lines() {
-    /usr/bin/python3 -c 'import json, sys
-for line in sys.stdin: print(json.loads(line).get(sys.argv[1]))' "$1"
-}
-
 # A thread of the killed process waits in the kernel for the mount that the process served: its guard ends the mount.
 case_a_daemon_killed_in_the_middle_of_a_lock_hangs_nobody() {
     local writer delay
