@@ -49,7 +49,16 @@ extension EncryptedFile {
 
     private static let longestExamined: Int64 = 1 << 30
 
-    /// Counts what the backing file takes now. The caller holds the lock exclusively.
+    /// Counts what was written for what the host should have allocated. What it has is asked for when the last writer
+    /// closes the file: asked after each write of an untar, it is two calls more for each file.
+    /// The caller holds the lock exclusively.
+    func countGrowth(_ bytes: Int64) {
+        guard bytes > 0 else { return }
+        context.space.recount(inode, from: charged, to: charged + bytes)
+        charged += bytes
+    }
+
+    /// Counts what the backing file takes now, as the host tells it. The caller holds the lock exclusively.
     func recountSpace() {
         let file = self.file
         // Without the times: whoever asks for those makes the next fdatasync dearer.

@@ -46,21 +46,16 @@ extension EncryptedFile {
             if purpose == .writtenBack { noteRefusal(offset..<end) }
             return fault
         }
+        let growth: Int64
         let claimed: Int64
-        let mayAllocate: Bool
         do throws(Fault) {
             // An overwrite of what is all there takes nothing.
-            let isLonger = end > contentLength
-            let growth = isLonger || mayHaveHoles ? try self.growth(from: offset, to: end, workspace) : 0
+            growth = end > contentLength || mayHaveHoles ? try self.growth(from: offset, to: end, workspace) : 0
             claimed = try context.space.claim(growth, for: purpose)
-            mayAllocate = isLonger || growth > 0
         } catch {
             throw refuse(error)
         }
-        defer {
-            if mayAllocate { recountSpace() }
-            context.space.settle(claimed)
-        }
+        defer { context.space.settle(claimed) }
         let headerLength: Int64?
         do throws(Fault) {
             headerLength = try prepareGrowth(from: offset, to: end, workspace)
@@ -70,11 +65,13 @@ extension EncryptedFile {
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
             endLoss(offset..<end)
+            countGrowth(growth)
             let firstGroup = ContentLayout.group(of: ContentLayout.block(at: offset))
             syncHabit.wrote(ContentLayout.tagPageOffset(group: firstGroup)..<ContentLayout.backingLength(of: end))
             return syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }
         } catch {
             reload(after: error, workspace)
+            recountSpace()
             throw refuse(error)
         }
     }

@@ -133,7 +133,7 @@ public final class EncryptedFile: @unchecked Sendable {
             try context.workspaces.with { workspace throws(Fault) in
                 try content.writePage(header, workspace)
             }
-            content.recountSpace()
+            content.countGrowth(Int64(ContentPage.size))
         }
         return content
     }
@@ -165,6 +165,7 @@ public final class EncryptedFile: @unchecked Sendable {
             let content = try create(
                 file, inode: status.inode, protection: .standard, isWritable: isWritable,
                 charged: isCounted ? context.space.weights.bytes(status) : 0, context: context)
+            if isWritable { content.countSpace() }
             content.lengthWasSettled = ContentLayout.length(ofBacking: status.size) != 0
             content.needsWriter = content.lengthWasSettled && !isWritable
             return content
