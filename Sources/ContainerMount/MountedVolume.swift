@@ -172,6 +172,14 @@ extension MountedVolume: KernelCache {
         kernel?.forgetEntry(Array(name.bytes), in: KernelNode(parent))
     }
 
+    func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool) {
+        kernel?.forgetEntry(Array(name.bytes), in: KernelNode(parent), unless: isBack)
+    }
+
+    func expireEntry(_ name: FileName, in parent: NodeID) {
+        kernel?.expireEntry(Array(name.bytes), in: KernelNode(parent))
+    }
+
     func forgetContent(of node: NodeID) {
         kernel?.forgetContent(of: KernelNode(node))
     }

@@ -3,6 +3,7 @@
 public import BackingStore
 public import Platform
 public import SandboxModel
+import Synchronization
 
 /// What became of an entry that was to be purged.
 public enum Withdrawal: Sendable {
@@ -50,9 +51,9 @@ extension StoreContext {
 extension Volume {
     /// Takes entries away, of which those that hold an open file stay.
     ///
-    /// No call sees a part of an entry: it is whole, or it is not there. The kernel is told to forget the names, and
-    /// nobody here waits until it has: until then a file that it still knows is `ESTALE`, whereupon it looks again, and
-    /// in a directory nothing is found.
+    /// No call sees a part of an entry: it is whole, or it is not there. The kernel is told to ask for the names again,
+    /// and nobody here waits until it has heard: until then a file that it still knows is `ESTALE`, whereupon it asks,
+    /// and in a directory nothing is found. What it caches of them goes with ``forgetWithdrawn()``.
     ///
     /// - Parameter directory: the container's `Library/Caches` or `tmp`, which all of them are entries of.
     public func withdraw(
@@ -66,11 +67,12 @@ extension Volume {
             names.unlock()
             if let parent, let kernelCache {
                 for (name, node) in known {
-                    kernelCache.forgetEntry(name, in: parent.id)
+                    kernelCache.expireEntry(name, in: parent.id)
                     // Whoever is in the directory is not to go on seeing what was listed there.
                     if node.isDirectory { kernelCache.forgetContent(of: node.id) }
                 }
                 kernelCache.forgetContent(of: parent.id)
+                withdrawn.withLock { $0 += known.map { ($0.name, parent) } }
             }
         }
         parent = (try? directory.status().inode).flatMap { table.known(inode: $0) }
@@ -89,6 +91,22 @@ extension Volume {
             table.purge(entry.name, in: parent, of: node)
         }
         return withdrawals
+    }
+
+    /// Has the kernel let go of what it caches of entries that were taken away. To be called when they are removed: it
+    /// takes processors as long again, and a directory is locked meanwhile.
+    public func forgetWithdrawn() {
+        let gone = withdrawn.withLock { names in
+            defer { names = [] }
+            return names
+        }
+        guard let kernelCache else { return }
+        for (name, parent) in gone {
+            // Where something else has the name, the kernel has asked, and let go; and somebody may be in that.
+            kernelCache.forgetEntry(name, in: parent.id) { [self] in
+                names.reading { (try? directory(parent).descriptor.exists(name)) ?? false }
+            }
+        }
     }
 
     /// The purgeable entries that are or hold files which are open. The caller holds `names` exclusively, so that no

@@ -38,6 +38,8 @@ public final class Volume: Sendable {
     /// Whether the kernel may still know names of files that a restart has left behind.
     let isForgetting = Atomic<Bool>(false)
     let passage = Passage()
+    /// Names of entries that were purged, of which the kernel still caches what they held.
+    let withdrawn = Mutex<[(name: FileName, parent: Node)]>([])
     let homes = Mutex<[ContainerIdentifier: Home]>([:])
     private let cache = Mutex<(any KernelCache)?>(nil)
     /// Who the daemon is: a superuser gives what it makes to the caller.
@@ -159,10 +161,15 @@ public final class Volume: Sendable {
 
 /// What the kernel keeps of this filesystem, and must let go of when it changes behind the kernel's back.
 ///
-/// Both calls return at once: a request may be waiting for the lock that the kernel takes to obey.
+/// All of these return at once: a request may be waiting for the lock that the kernel takes to obey.
 public protocol KernelCache: AnyObject, Sendable {
     /// An entry came or went.
     func forgetEntry(_ name: FileName, in parent: NodeID)
+    /// An entry went some time ago.
+    /// - Parameter isBack: whether something has the name again by the time at which the kernel is told.
+    func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool)
+    /// The kernel is to ask before it relies on a name again. It keeps what it caches below.
+    func expireEntry(_ name: FileName, in parent: NodeID)
     /// Content and attributes changed.
     func forgetContent(of node: NodeID)
     /// A range of the content is not what the kernel has of it.

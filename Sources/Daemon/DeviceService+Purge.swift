@@ -50,8 +50,9 @@ extension DeviceService {
                 report(DeviceProgress(unit: .files, completed: Int64(done), total: nil), "purging", to: progress)
             }
             guard let outcome else { throw Complaint(.shuttingDown, "the device is shutting down; try again") }
-            // Whoever looks next is to see what went.
+            // Whoever looks next is to see what went. Nobody has to wait for the memory.
             mounts.waitForKernel()
+            purger.forgetWithdrawn()
             return outcome
         }
         if !order.isDryRun {

@@ -118,6 +118,12 @@ struct PurgeRun: Sendable {
         return outcome
     }
 
+    /// Has the kernel let go of what it caches of all that went. Purges are waited for because of the room, not of the
+    /// memory: to be called when nobody waits any more.
+    func forgetWithdrawn() {
+        for app in device.apps { volume(app.identifier)?.forgetWithdrawn() }
+    }
+
     private func extent(of order: PurgeOrder) -> PurgeDemand.Extent {
         switch order.extent {
         case .available(let bytes): .bytes(bytes - available)

@@ -122,6 +122,7 @@ final class Purger: SpaceRelief {
         guard !isQuiet else { return }
         let (running, uses) = (running.all, uses.serial)
         let outcome = run(PurgeOrder(.available(target), isReported: false)) { _ in !self.isStopped }
+        run.forgetWithdrawn()
         let isFruitless = outcome.purged.isEmpty && outcome.available < target
         state.access { state in
             state.quiet =
@@ -152,6 +153,9 @@ final class Purger: SpaceRelief {
         wake.signal()
         return outcome.wait { $0 }
     }
+
+    /// Has the kernel let go of what it caches of all that commands have purged.
+    func forgetWithdrawn() { state.access { $0.run }?.forgetWithdrawn() }
 
     // MARK: SpaceRelief
 

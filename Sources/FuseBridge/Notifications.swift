@@ -29,14 +29,32 @@ import SandboxModel
     }
 
     /// The kernel forgets what it knows of a name, absence included, and the directory's cached list.
-    public func forgetEntry(_ name: [UInt8], in parent: KernelNode) {
+    /// - Parameter isBack: asked when its turn comes, on the lane's thread; then what has the name stays known.
+    public func forgetEntry(
+        _ name: [UInt8], in parent: KernelNode, unless isBack: @escaping @Sendable () -> Bool = { false }
+    ) {
         names.add { connection in
+            if isBack() { return }
             unsafe Notifications.withTerminated(name) { name, count in
                 unsafe fuse_lowlevel_notify_inval_entry(connection.session, parent.rawValue, name, count)
             }
         }
         // A name that is not in the kernel's cache leaves the list as it is (fuse_reverse_inval_entry): drop it too.
         forgetContent(of: parent)
+    }
+
+    /// The kernel asks for a name before it relies on it again. Unlike ``forgetEntry(_:in:)`` this takes no time, whatever
+    /// is cached below the name.
+    public func expireEntry(_ name: [UInt8], in parent: KernelNode) {
+        names.add { connection in
+            unsafe Notifications.withTerminated(name) { name, count in
+                let answer = unsafe fuse_lowlevel_notify_expire_entry(
+                    connection.session, parent.rawValue, name, count, FUSE_LL_EXPIRE_ONLY)
+                // A kernel before 6.2 cannot let a name expire.
+                guard answer == -ENOSYS else { return answer }
+                return unsafe fuse_lowlevel_notify_inval_entry(connection.session, parent.rawValue, name, count)
+            }
+        }
     }
 
     /// Waits until all that was asked for so far has reached the kernel. Never from a request, nor with a lock held

@@ -104,6 +104,32 @@ import Testing
         }
     }
 
+    @Test func aNameExpiresAndWhatIsCachedBelowItStays() throws {
+        try Mounted.run { mount in
+            try mount.write("before", to: "a")
+            #expect(try mount.text("a") == "before")
+            _ = mount.fileSystem.replaceContent(of: "a", with: "after!")
+            let lookups = mount.fileSystem.calls("lookup")
+            #expect(unsafe access(mount.path("a"), F_OK) == 0)
+            #expect(mount.fileSystem.calls("lookup") == lookups)
+            mount.session.notifications.expireEntry(Array("a".utf8), in: .root)
+            mount.session.notifications.drain()
+            #expect(try mount.text("a") == "before")
+            #expect(mount.fileSystem.calls("lookup") == lookups + 1)
+        }
+    }
+
+    @Test func aNameThatIsBackWhenItsTurnComesStaysKnown() throws {
+        try Mounted.run { mount in
+            try mount.write("x", to: "a")
+            let lookups = mount.fileSystem.calls("lookup")
+            mount.session.notifications.forgetEntry(Array("a".utf8), in: .root) { true }
+            mount.session.notifications.drain()
+            #expect(unsafe access(mount.path("a"), F_OK) == 0)
+            #expect(mount.fileSystem.calls("lookup") == lookups)
+        }
+    }
+
     @Test func whatTheKernelDoesNotKnowCanBeNotified() throws {
         try Mounted.run { mount in
             mount.session.notifications.forgetContent(of: KernelNode(rawValue: 4711))

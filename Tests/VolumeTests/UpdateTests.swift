@@ -213,6 +213,8 @@ import Testing
         func forgetEntry(_ name: FileName, in parent: NodeID) {
             if parent == .root { names.withLock { $0.append(name.text) } }
         }
+        func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool) {}
+        func expireEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
         func forgetContent(of node: NodeID, _ range: Range<Int64>) {}
         func forgetAttributes(of node: NodeID) {}

@@ -66,6 +66,8 @@ final class TestHome: @unchecked Sendable {
         init(_ directory: String) { self.directory = directory }
         deinit { try? FileManager.default.removeItem(atPath: directory) }
         func forgetEntry(_ name: FileName, in parent: NodeID) {}
+        func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool) {}
+        func expireEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
         func forgetContent(of node: NodeID, _ range: Range<Int64>) {}
         func forgetAttributes(of node: NodeID) {}
