@@ -48,12 +48,15 @@ import Synchronization
         unsafe request.mem = worker.memory
         unsafe RequestInHand.lie(at: worker.memory)
         var backlog = 0
+        var forgets = 0
         while true {
             waiting.add(1, ordering: .sequentiallyConsistent)
-            let count = next(worker)
+            // Of several in a row no client waits for the end: the kernel lets go of what it caches.
+            let count = next(worker, watching: forgets < 2)
             let others = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
             guard let count else { break }
             oversight.tookRequest()
+            forgets = unsafe RequestSource.isForget(request.mem) ? forgets + 1 : 0
             backlog = hasNext() ? backlog + 1 : 0
             if others == 0, unsafe mayTakeLong(request.mem, backlog: backlog) {
                 callAnother(leaving: session.options.reserve)
@@ -118,7 +121,15 @@ import Synchronization
         return backlog >= (opcode == RequestSource.readOpcode ? 1 : 2)
     }
 
+    /// Whether a request wants no answer and follows no call.
+    private static func isForget(_ request: UnsafeMutableRawPointer) -> Bool {
+        let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
+        return opcode == forgetOpcode || opcode == batchForgetOpcode
+    }
+
     private static let readOpcode: UInt32 = 15
+    private static let forgetOpcode: UInt32 = 2
+    private static let batchForgetOpcode: UInt32 = 42
 
     /// FSYNC, FSYNCDIR, FALLOCATE, COPY_FILE_RANGE.
     private static let slowOpcodes: Set<UInt32> = [20, 30, 43, 47]
@@ -151,11 +162,12 @@ import Synchronization
         return !isOver.load(ordering: .sequentiallyConsistent)
     }
 
+    /// - Parameter watching: whether it may come at once.
     /// - Returns: the size of the next request; nil when there will be none any more.
-    private func next(_ worker: RequestWorker) -> Int? {
+    private func next(_ worker: RequestWorker, watching: Bool) -> Int? {
         while !session.isStopping {
             worker.wipe(asked: wipes.load(ordering: .acquiring))
-            watch()
+            if watching { watch() }
             let count = unsafe read(device, worker.memory, RequestWorker.capacity)
             if count > 0 { return count }
             switch errno {
