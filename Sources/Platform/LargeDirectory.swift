@@ -7,6 +7,8 @@ extension SharedDescriptor {
     private static let batchCount = 4096
     /// Files that one thread removes before it looks for more; fewer are not worth a thread.
     private static let shareCount = 64
+    /// A host that tells its disk of what came free at once, as with the mount option `discard`, waits for it each time.
+    private static let threadsPerProcessor = 4
 
     /// Removes the files of the directory that this descriptor names, where there are many. Directories stay, and so
     /// does what cannot be removed.
@@ -27,7 +29,8 @@ extension SharedDescriptor {
                     removed(status)
                 }
             }
-            _ = try ParallelWork.run(shares, progress: { _ in true }, remove)
+            _ = try ParallelWork.run(
+                shares, threadsPerProcessor: SharedDescriptor.threadsPerProcessor, progress: { _ in true }, remove)
             guard names.count == SharedDescriptor.batchCount else { return }
         }
     }

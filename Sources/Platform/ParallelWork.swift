@@ -9,6 +9,7 @@ public enum ParallelWork {
     /// Works on each of `count` items once, in the order of their numbers as far as there is one.
     ///
     /// - Parameters:
+    ///   - threadsPerProcessor: more than 1 where most of the time an item waits for the host's disk.
     ///   - tool: makes what one thread needs for itself, such as buffers; it is used for one item after the other.
     ///   - progress: called on this thread, some times a second, with what the items have told their meter since the
     ///     last call; false cancels.
@@ -16,13 +17,13 @@ public enum ParallelWork {
     /// - Returns: false when `progress` cancelled it.
     /// - Throws: the first error that an item threw; the others are given up then.
     public static func run<Tool>(
-        _ count: Int, tool: @escaping @Sendable () -> Tool, progress: (Int64) -> Bool,
+        _ count: Int, threadsPerProcessor: Int = 1, tool: @escaping @Sendable () -> Tool, progress: (Int64) -> Bool,
         _ body: @escaping @Sendable (Tool, Int, WorkMeter) throws(SystemError) -> Void
     ) throws(SystemError) -> Bool {
         let meter = WorkMeter()
         let shared = Shared()
         let ended = Semaphore()
-        let threads = min(count, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        let threads = min(count, max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) * threadsPerProcessor)
         var started: [HostThread] = []
         for _ in 0..<threads {
             let body: @Sendable () -> Void = {
@@ -62,15 +63,16 @@ public enum ParallelWork {
         return isWanted && progress(meter.take())
     }
 
-    /// As ``run(_:tool:progress:_:)``, for work that needs nothing of its own in each thread.
+    /// As ``run(_:threadsPerProcessor:tool:progress:_:)``, for work that needs nothing of its own in each thread.
     public static func run(
-        _ count: Int, progress: (Int64) -> Bool,
+        _ count: Int, threadsPerProcessor: Int = 1, progress: (Int64) -> Bool,
         _ body: @escaping @Sendable (Int, WorkMeter) throws(SystemError) -> Void
     ) throws(SystemError) -> Bool {
         let withoutTool: @Sendable (Void, Int, WorkMeter) throws(SystemError) -> Void = {
             (_, item, meter) throws(SystemError) in try body(item, meter)
         }
-        return try run(count, tool: {}, progress: progress, withoutTool)
+        return try run(
+            count, threadsPerProcessor: threadsPerProcessor, tool: {}, progress: progress, withoutTool)
     }
 
     private final class Shared: Sendable {
