@@ -266,6 +266,22 @@ long platform_getxattr(const char *path, const char *name, void *value, size_t s
     return follow ? getxattr(path, name, value, size) : lgetxattr(path, name, value, size);
 }
 
+// The number is the same on every architecture but alpha, and glibc 2.36 does not have it.
+#ifndef SYS_getxattrat
+#define SYS_getxattrat 464
+#endif
+
+struct xattr_args_of_getxattrat {
+    uint64_t value;
+    uint32_t size;
+    uint32_t flags;
+};
+
+long platform_getxattrat(int directory, const char *name, const char *attribute, void *value, size_t size) {
+    struct xattr_args_of_getxattrat args = {.value = (uint64_t)(uintptr_t)value, .size = (uint32_t)size};
+    return syscall(SYS_getxattrat, directory, name, AT_SYMLINK_NOFOLLOW, attribute, &args, sizeof args);
+}
+
 int platform_setxattr(const char *path, const char *name, const void *value, size_t size, int flags, int follow) {
     return follow ? setxattr(path, name, value, size, flags) : lsetxattr(path, name, value, size, flags);
 }

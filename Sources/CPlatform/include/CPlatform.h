@@ -124,6 +124,8 @@ int platform_open_by_handle(int mount, int type, const void *bytes, unsigned cou
 /// getrandom(2) and the calls of xattr(7), whose headers Swift's Glibc lacks. `follow` 0 acts on a symbolic link itself.
 long platform_getrandom(void *buffer, size_t size);
 long platform_getxattr(const char *path, const char *name, void *value, size_t size, int follow);
+/// getxattrat(2) of an entry, a symbolic link itself. Linux 6.13 has it.
+long platform_getxattrat(int directory, const char *name, const char *attribute, void *value, size_t size);
 int platform_setxattr(const char *path, const char *name, const void *value, size_t size, int flags, int follow);
 int platform_removexattr(const char *path, const char *name, int follow);
 long platform_listxattr(const char *path, char *list, size_t size, int follow);
