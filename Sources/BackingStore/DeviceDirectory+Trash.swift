@@ -94,41 +94,26 @@ public final class Trash: Sendable {
         }
     }
 
-    /// Removes entries from the host. What cannot be removed stays until the device is served the next time.
-    /// - Returns: the bytes that came free by each.
-    public func remove(_ items: [Item]) -> [Int64] {
-        let freed = Freed(items.count)
-        // Of all items: hard links may lie in several.
-        let links = SharedLinkTally()
-        let unlimited: @Sendable (Int, WorkMeter) throws(SystemError) -> Void = {
-            [self] (index, _) throws(SystemError) in
-            remove(items[index], links, isAlone: items.count == 1) { freed.add($0, to: index) }
-        }
-        let isDone = try? ParallelWork.run(items.count, progress: { _ in true }, unlimited)
-        // Where no thread was to be had.
-        if isDone == nil {
-            for (index, item) in items.enumerated() { remove(item, links, isAlone: false) { freed.add($0, to: index) } }
-        }
-        return freed.all
-    }
-
+    /// Removes an entry from the host. What cannot be removed stays until the device is served the next time.
+    ///
     /// - Parameters:
-    ///   - isAlone: whether the processors have nothing else to do, and may share in this one.
-    ///   - freed: told of bytes that came free, on any thread.
-    private func remove(
-        _ item: Item, _ links: SharedLinkTally, isAlone: Bool, freed: @escaping @Sendable (Int64) -> Void
-    ) {
+    ///   - links: one for all entries that are being removed at the same time.
+    ///   - isShared: whether processors have nothing else to do, and may share in a directory with many files.
+    /// - Returns: the bytes that came free.
+    public func remove(_ item: Item, _ links: SharedLinkTally, isShared: Bool) -> Int64 {
         switch item.content {
-        case .gone(let bytes): freed(bytes)
-        case .name: break
+        case .gone(let bytes): return bytes
+        case .name: return 0
         case .file(let held):
-            guard let file = held.letGo() else { return }
             // It may have been written to since it was taken.
-            if let status = try? file.descriptor.status() { freed(release(status)) }
+            guard let file = held.letGo(), let status = try? file.descriptor.status() else { return 0 }
+            return release(status)
         case .tree(let name):
-            let removed: @Sendable (FileStatus) -> Void = { [self] in freed(release($0, links)) }
+            let freed = FreedBytes()
+            let removed: @Sendable (FileStatus) -> Void = { [self] in freed.add(release($0, links)) }
             let emptying: (SharedDescriptor) -> Void = { try? $0.removeManyFiles(removed: removed) }
-            _ = try? directory.descriptor.removeTree(name, removed: removed, emptying: isAlone ? emptying : nil)
+            _ = try? directory.descriptor.removeTree(name, removed: removed, emptying: isShared ? emptying : nil)
+            return freed.bytes
         }
     }
 
@@ -162,8 +147,11 @@ struct LinkTally {
     }
 }
 
-private final class SharedLinkTally: Sendable {
+/// A ``LinkTally`` of several threads.
+public final class SharedLinkTally: Sendable {
     private let tally = Mutex(LinkTally())
+
+    public init() {}
 
     func removed(_ inode: UInt64, of links: UInt64) -> Bool {
         tally.withLock { $0.removed(inode, of: links) }
@@ -186,17 +174,11 @@ private final class HeldFile: Sendable {
     }
 }
 
-/// What came free by each of several items, told from several threads.
-private final class Freed: Sendable {
-    private let bytes: Mutex<[Int64]>
+/// What came free, told from several threads.
+private final class FreedBytes: Sendable {
+    private let sum = Atomic<Int64>(0)
 
-    init(_ count: Int) {
-        bytes = Mutex(Array(repeating: 0, count: count))
-    }
+    func add(_ value: Int64) { sum.add(value, ordering: .relaxed) }
 
-    func add(_ value: Int64, to index: Int) {
-        bytes.withLock { $0[index] += value }
-    }
-
-    var all: [Int64] { bytes.withLock { $0 } }
+    var bytes: Int64 { sum.load(ordering: .relaxed) }
 }

@@ -20,9 +20,11 @@ extension DeviceService {
                 operations: operations, running: running, volume: { mounts.volumeBehind($0) },
                 purged: { [record] purged in
                     record.note(
-                        Event(
-                            .purged, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes,
-                            reason: purged.reason.rawValue))
+                        purged.map { purged in
+                            Event(
+                                .purged, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes,
+                                reason: purged.reason.rawValue)
+                        })
                 }, freed: { purger.note(freed: $0) })
             try purger.start(run) { goOn in
                 do throws(SystemError) {

@@ -27,7 +27,7 @@ final class EventLog: Sendable {
         var isOver = false
     }
 
-    /// Held while a line is written, so that lines keep their order and only one thread changes files.
+    /// Held while lines are written, so that they keep their order and only one thread changes files.
     private let state = Mutex(State())
 
     init(device: String, largest: Int64 = 4 << 20) {
@@ -40,18 +40,26 @@ final class EventLog: Sendable {
         self.largest = largest
     }
 
-    func note(_ event: Event) {
-        guard let directory else { return }
+    func note(_ event: Event) { note([event]) }
+
+    /// Notes events that happened at one time, all of them or none.
+    func note(_ events: [Event]) {
+        guard let directory, let first = events.first else { return }
+        var lines = events.map { EventRecord.line($0) }
         state.withLock { state in
-            var event = event
-            event.dropped = state.dropped == 0 ? nil : state.dropped
+            if state.dropped > 0 {
+                var first = first
+                first.dropped = state.dropped
+                lines[0] = EventRecord.line(first)
+            }
             do throws(SystemError) {
-                let line = EventRecord.line(event)
-                try write(line, to: &state, in: directory.descriptor)
+                try write(Array(lines.joined()), to: &state, in: directory.descriptor)
                 state.dropped = 0
-                for follower in state.followers.values { follower.note(line) }
+                for follower in state.followers.values {
+                    for line in lines { follower.note(line) }
+                }
             } catch {
-                state.dropped += event.weight
+                state.dropped += events.reduce(0) { $0 + $1.weight }
                 // Looked at anew with the next event.
                 state.file = nil
             }
@@ -105,16 +113,16 @@ final class EventLog: Sendable {
     }
 
     private func write(
-        _ line: [UInt8], to state: inout State, in directory: borrowing Descriptor
+        _ lines: [UInt8], to state: inout State, in directory: borrowing Descriptor
     ) throws(SystemError) {
         var (file, status) = try current(&state, in: directory)
-        if status.size > 0, status.size + Int64(line.count) > largest {
+        if status.size > 0, status.size + Int64(lines.count) > largest {
             try directory.rename(EventRecord.newer, to: EventRecord.older, in: directory)
             state.file = nil
             (file, status) = try current(&state, in: directory)
         }
         do throws(SystemError) {
-            try file.descriptor.append(state.isTorn ? [UInt8(ascii: "\n")] + line : line)
+            try file.descriptor.append(state.isTorn ? [UInt8(ascii: "\n")] + lines : lines)
             state.isTorn = false
         } catch {
             // A part of the line may have found room.

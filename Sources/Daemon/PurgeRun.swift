@@ -8,6 +8,7 @@ import DeviceLifecycle
 import Platform
 import SandboxModel
 import SandboxPolicy
+import Synchronization
 
 /// What a purge works with.
 struct PurgeRun: Sendable {
@@ -17,14 +18,19 @@ struct PurgeRun: Sendable {
     let running: RunningApps
     /// The volume through which an app's files may be open.
     let volume: @Sendable (ContainerIdentifier) -> Volume?
-    /// Told of each entry that went.
-    let purged: @Sendable (PurgeOutcome.Purged) -> Void
-    /// Told of bytes that came free.
+    /// Told of entries that went, on any thread.
+    let purged: @Sendable ([PurgeOutcome.Purged]) -> Void
+    /// Told of bytes that came free, on any thread.
     let freed: @Sendable (Int64) -> Void
 
-    /// Entries that leave their apps before any is removed: whoever waits for room is not to wait for long.
-    private static let windowCount = 64
+    /// Entries that leave their apps before any is removed: whoever waits for room is not to wait for long, nor are
+    /// requests while they leave.
+    private static let windowCount = 16
     private static let windowBytes: Int64 = 64 << 20
+    /// Windows that are carried out at the same time, for each processor: removing waits for the host's disk.
+    private static let threadsPerProcessor = 4
+    /// With fewer windows, processors may share in the removal of one directory.
+    private static let fewWindows = 8
     /// Plans that one purge makes: on a busy device the first one is not enough.
     private static let mostRounds = 8
 
@@ -85,8 +91,8 @@ struct PurgeRun: Sendable {
 
     // MARK: Carrying out
 
-    /// - Parameter goOn: told how many units have gone; false ends the purge.
-    func callAsFunction(_ order: PurgeOrder, goOn: (Int) -> Bool) -> PurgeOutcome {
+    /// - Parameter goOn: told how many units have gone, on one thread at a time; false ends the purge.
+    func callAsFunction(_ order: PurgeOrder, goOn: @escaping @Sendable (Int) -> Bool) -> PurgeOutcome {
         device.context.uses.writeDown()
         var outcome = PurgeOutcome()
         for _ in 0..<PurgeRun.mostRounds {
@@ -135,41 +141,97 @@ struct PurgeRun: Sendable {
     /// - Returns: false when `goOn` ended it.
     private func carryOut(
         _ plan: PurgePlan, _ candidates: Candidates, _ order: PurgeOrder, into outcome: inout PurgeOutcome,
-        goOn: (Int) -> Bool
+        goOn: @escaping @Sendable (Int) -> Bool
     ) -> Bool {
-        var rest = plan.chosen[...]
-        while !rest.isEmpty {
-            let isWanted = goOn(outcome.purged.count)
+        let windows = PurgeRun.windows(of: plan.chosen, candidates)
+        guard !windows.isEmpty else { return true }
+        let step = Step(results: windows.count, purged: outcome.purged.count, goOn: goOn)
+        let isShared = windows.count < PurgeRun.fewWindows
+        let body: @Sendable (Int, WorkMeter) throws(SystemError) -> Void = { [self] (index, _) throws(SystemError) in
             // Others may have given space back meanwhile.
-            guard isWanted, order.target.map({ available < $0 }) ?? true else {
-                outcome.skipped += rest.map {
-                    PurgeOutcome.Skipped(
-                        unit: candidates.units[$0.unit], reason: isWanted ? .targetReached : .cancelled)
-                }
-                return isWanted
+            guard step.goesOn, order.target.map({ available < $0 }) ?? true else { return }
+            let result = device.context.space.whileRemoving {
+                carryOut(windows[index], candidates, step, isShared: isShared)
             }
-            let window = PurgeRun.takeWindow(of: &rest, candidates)
-            device.context.space.whileRemoving { carryOut(window, candidates, into: &outcome) }
+            step.end(index, result)
         }
-        return true
+        // No window throws.
+        _ = try? ParallelWork.run(
+            windows.count, threadsPerProcessor: PurgeRun.threadsPerProcessor, progress: { _ in true }, body)
+        let isFinished = !step.isEnded
+        for (window, result) in zip(windows, step.results.withLock { $0 }) {
+            outcome.purged += result?.purged ?? []
+            outcome.skipped +=
+                result?.skipped
+                ?? window.map { choice in
+                    PurgeOutcome.Skipped(
+                        unit: candidates.units[choice.unit], reason: isFinished ? .targetReached : .cancelled)
+                }
+        }
+        return isFinished
     }
 
-    private static func takeWindow(
-        of rest: inout ArraySlice<PurgePlan.Choice>, _ candidates: Candidates
-    ) -> ArraySlice<PurgePlan.Choice> {
-        var bytes: Int64 = 0
-        let window = rest.prefix(windowCount).prefix { choice in
-            defer { bytes += candidates.units[choice.unit].bytes }
-            return bytes < windowBytes
+    /// What the threads of one purge share.
+    private final class Step: Sendable {
+        /// Of each window that was carried out.
+        let results: Mutex<[Result?]>
+        let links = SharedLinkTally()
+        /// Held while entries leave an app: one thread would find the app busy with another.
+        let withdrawing = Mutex(())
+        private let purged: Atomic<Int>
+        private let ended = Mutex(false)
+        private let goOn: @Sendable (Int) -> Bool
+
+        init(results count: Int, purged: Int, goOn: @escaping @Sendable (Int) -> Bool) {
+            results = Mutex(Array(repeating: nil, count: count))
+            self.purged = Atomic(purged)
+            self.goOn = goOn
         }
-        rest = rest.dropFirst(window.count)
-        return window
+
+        /// Asks whether the purge is to go on.
+        var goesOn: Bool {
+            ended.withLock { isEnded in
+                if !isEnded { isEnded = !goOn(purged.load(ordering: .relaxed)) }
+                return !isEnded
+            }
+        }
+
+        /// Whether somebody has ended it.
+        var isEnded: Bool { ended.withLock { $0 } }
+
+        func end(_ window: Int, _ result: Result) {
+            results.withLock { $0[window] = result }
+            purged.add(result.purged.count, ordering: .relaxed)
+        }
     }
 
-    /// Takes the entries of a window from their apps, then removes them.
+    private struct Result {
+        var purged: [PurgeOutcome.Purged] = []
+        var skipped: [PurgeOutcome.Skipped] = []
+    }
+
+    private static func windows(
+        of chosen: [PurgePlan.Choice], _ candidates: Candidates
+    ) -> [ArraySlice<PurgePlan.Choice>] {
+        var windows: [ArraySlice<PurgePlan.Choice>] = []
+        var rest = chosen[...]
+        while !rest.isEmpty {
+            var bytes: Int64 = 0
+            let window = rest.prefix(windowCount).prefix { choice in
+                defer { bytes += candidates.units[choice.unit].bytes }
+                return bytes < windowBytes
+            }
+            windows.append(window)
+            rest = rest.dropFirst(window.count)
+        }
+        return windows
+    }
+
+    /// Takes the entries of a window from their apps, then removes them. On one of several threads.
     private func carryOut(
-        _ window: ArraySlice<PurgePlan.Choice>, _ candidates: Candidates, into outcome: inout PurgeOutcome
-    ) {
+        _ window: ArraySlice<PurgePlan.Choice>, _ candidates: Candidates, _ step: Step, isShared: Bool
+    ) -> Result {
+        var result = Result()
         // By the index in the window.
         var items: [Int: Trash.Item] = [:]
         let groups = Dictionary(grouping: window.indices) { index in
@@ -179,7 +241,7 @@ struct PurgeRun: Sendable {
         for (place, indices) in groups {
             let found = candidates.found[place.found]
             let entries = indices.map { found.entries[candidates.places[window[$0].unit].entry] }
-            let withdrawals = withdraw(entries, from: place.directory, of: found)
+            let withdrawals = step.withdrawing.withLock { _ in withdraw(entries, from: place.directory, of: found) }
             for (number, index) in indices.enumerated() {
                 let reason: PurgeRefusal
                 switch withdrawals {
@@ -194,20 +256,20 @@ struct PurgeRun: Sendable {
                     }
                 case .kept(let refusal): reason = refusal
                 }
-                outcome.skipped.append(
+                result.skipped.append(
                     PurgeOutcome.Skipped(unit: candidates.units[window[index].unit], reason: reason))
             }
         }
-        let taken = items.sorted { $0.key < $1.key }
-        let bytes = trash.remove(taken.map(\.value))
-        for ((index, _), bytes) in zip(taken, bytes) {
+        for index in window.indices {
+            guard let item = items[index] else { continue }
+            let bytes = trash.remove(item, step.links, isShared: isShared)
             let choice = window[index]
-            let purged = PurgeOutcome.Purged(
-                unit: candidates.units[choice.unit], reason: choice.reason, bytes: bytes)
-            outcome.purged.append(purged)
-            self.purged(purged)
+            result.purged.append(
+                PurgeOutcome.Purged(unit: candidates.units[choice.unit], reason: choice.reason, bytes: bytes))
         }
-        freed(bytes.reduce(0, +))
+        purged(result.purged)
+        freed(result.purged.reduce(0) { $0 + $1.bytes })
+        return result
     }
 
     private struct PurgePlace: Hashable {

@@ -43,9 +43,9 @@ public enum ParallelWork {
             do throws(SystemError) {
                 started.append(try HostThread(name: "work", body))
             } catch {
-                // Fewer will do, but not none.
-                guard started.isEmpty else { break }
-                throw error
+                // Fewer will do. Where there is none this one does the work, and tells of it in the end.
+                if started.isEmpty { body() }
+                break
             }
         }
         var isWanted = true

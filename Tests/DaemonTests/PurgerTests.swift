@@ -40,7 +40,7 @@ private final class PurgedDevice: Sendable {
         let run = PurgeRun(
             device: device, trash: try Trash(in: device.directory.root, space: device.context.space),
             operations: operations, running: running, volume: { _ in nil },
-            purged: { [self] purged in events.withLock { $0.append(purged.unit.path) } },
+            purged: { [self] purged in events.withLock { $0 += purged.map(\.unit.path) } },
             freed: { purger.note(freed: $0) })
         try purger.start(run) { [device] goOn in try? device.directory.emptyTrash(while: goOn) }
     }

@@ -45,7 +45,8 @@ struct PurgeTests {
             case .failed(let error): return "\(entry.name.text): \(error)"
             }
         }
-        _ = trash.remove(items)
+        let links = SharedLinkTally()
+        for item in items { _ = trash.remove(item, links, isShared: false) }
         return told
     }
 
@@ -192,7 +193,7 @@ struct PurgeTests {
             Issue.record("it was not taken")
             return
         }
-        #expect(trash.remove([item]) == [bytes])
+        #expect(trash.remove(item, SharedLinkTally(), isShared: true) == bytes)
         #expect(trashed.isEmpty)
         #expect(home.context.space.used == before)
     }
