@@ -1,4 +1,5 @@
-// One purge, from the look at what there is to the removal of what went. It runs on the purger's thread.
+// One purge, from the look at what there is to the removal of what went. It runs on the purger's thread, and has others
+// help to remove.
 // No lock is held but for moments: each app's while entries are taken from it, which a request may wait for.
 
 import AppContainer
@@ -8,7 +9,6 @@ import DeviceLifecycle
 import Platform
 import SandboxModel
 import SandboxPolicy
-import Synchronization
 
 /// What a purge works with.
 struct PurgeRun: Sendable {
@@ -23,14 +23,6 @@ struct PurgeRun: Sendable {
     /// Told of bytes that came free, on any thread.
     let freed: @Sendable (Int64) -> Void
 
-    /// Entries that leave their apps before any is removed: whoever waits for room is not to wait for long, nor are
-    /// requests while they leave.
-    private static let windowCount = 16
-    private static let windowBytes: Int64 = 64 << 20
-    /// Windows that are carried out at the same time, for each processor: removing waits for the host's disk.
-    private static let threadsPerProcessor = 4
-    /// With fewer windows, processors may share in the removal of one directory.
-    private static let fewWindows = 8
     /// Plans that one purge makes: on a busy device the first one is not enough.
     private static let mostRounds = 8
 
@@ -143,95 +135,25 @@ struct PurgeRun: Sendable {
         _ plan: PurgePlan, _ candidates: Candidates, _ order: PurgeOrder, into outcome: inout PurgeOutcome,
         goOn: @escaping @Sendable (Int) -> Bool
     ) -> Bool {
-        let windows = PurgeRun.windows(of: plan.chosen, candidates)
-        guard !windows.isEmpty else { return true }
-        let step = Step(results: windows.count, purged: outcome.purged.count, goOn: goOn)
-        let isShared = windows.count < PurgeRun.fewWindows
+        let windows = PurgeWindows(
+            of: plan.chosen.map { (candidates.units[$0.unit], $0) }, purged: outcome.purged.count, goOn: goOn)
         let body: @Sendable (Int, WorkMeter) throws(SystemError) -> Void = { [self] (index, _) throws(SystemError) in
             // Others may have given space back meanwhile.
-            guard step.goesOn, order.target.map({ available < $0 }) ?? true else { return }
-            let result = device.context.space.whileRemoving {
-                carryOut(windows[index], candidates, step, isShared: isShared)
-            }
-            step.end(index, result)
+            guard windows.goesOn, order.target.map({ available < $0 }) ?? true else { return }
+            windows.end(index, space.whileRemoving { carryOut(windows[index], candidates, windows) })
         }
         // No window throws.
         _ = try? ParallelWork.run(
-            windows.count, threadsPerProcessor: PurgeRun.threadsPerProcessor, progress: { _ in true }, body)
-        let isFinished = !step.isEnded
-        for (window, result) in zip(windows, step.results.withLock { $0 }) {
-            outcome.purged += result?.purged ?? []
-            outcome.skipped +=
-                result?.skipped
-                ?? window.map { choice in
-                    PurgeOutcome.Skipped(
-                        unit: candidates.units[choice.unit], reason: isFinished ? .targetReached : .cancelled)
-                }
-        }
-        return isFinished
-    }
-
-    /// What the threads of one purge share.
-    private final class Step: Sendable {
-        /// Of each window that was carried out.
-        let results: Mutex<[Result?]>
-        let links = SharedLinkTally()
-        /// Held while entries leave an app: one thread would find the app busy with another.
-        let withdrawing = Mutex(())
-        private let purged: Atomic<Int>
-        private let ended = Mutex(false)
-        private let goOn: @Sendable (Int) -> Bool
-
-        init(results count: Int, purged: Int, goOn: @escaping @Sendable (Int) -> Bool) {
-            results = Mutex(Array(repeating: nil, count: count))
-            self.purged = Atomic(purged)
-            self.goOn = goOn
-        }
-
-        /// Asks whether the purge is to go on.
-        var goesOn: Bool {
-            ended.withLock { isEnded in
-                if !isEnded { isEnded = !goOn(purged.load(ordering: .relaxed)) }
-                return !isEnded
-            }
-        }
-
-        /// Whether somebody has ended it.
-        var isEnded: Bool { ended.withLock { $0 } }
-
-        func end(_ window: Int, _ result: Result) {
-            results.withLock { $0[window] = result }
-            purged.add(result.purged.count, ordering: .relaxed)
-        }
-    }
-
-    private struct Result {
-        var purged: [PurgeOutcome.Purged] = []
-        var skipped: [PurgeOutcome.Skipped] = []
-    }
-
-    private static func windows(
-        of chosen: [PurgePlan.Choice], _ candidates: Candidates
-    ) -> [ArraySlice<PurgePlan.Choice>] {
-        var windows: [ArraySlice<PurgePlan.Choice>] = []
-        var rest = chosen[...]
-        while !rest.isEmpty {
-            var bytes: Int64 = 0
-            let window = rest.prefix(windowCount).prefix { choice in
-                defer { bytes += candidates.units[choice.unit].bytes }
-                return bytes < windowBytes
-            }
-            windows.append(window)
-            rest = rest.dropFirst(window.count)
-        }
-        return windows
+            windows.count, threadsPerProcessor: PurgeWindows.threadsPerProcessor, progress: { _ in true }, body)
+        windows.tell(&outcome, candidates.units)
+        return !windows.isEnded
     }
 
     /// Takes the entries of a window from their apps, then removes them. On one of several threads.
     private func carryOut(
-        _ window: ArraySlice<PurgePlan.Choice>, _ candidates: Candidates, _ step: Step, isShared: Bool
-    ) -> Result {
-        var result = Result()
+        _ window: PurgeWindows.Window, _ candidates: Candidates, _ windows: PurgeWindows
+    ) -> PurgeWindows.Result {
+        var result = PurgeWindows.Result()
         // By the index in the window.
         var items: [Int: Trash.Item] = [:]
         let groups = Dictionary(grouping: window.indices) { index in
@@ -241,7 +163,7 @@ struct PurgeRun: Sendable {
         for (place, indices) in groups {
             let found = candidates.found[place.found]
             let entries = indices.map { found.entries[candidates.places[window[$0].unit].entry] }
-            let withdrawals = step.withdrawing.withLock { _ in withdraw(entries, from: place.directory, of: found) }
+            let withdrawals = windows.withdrawing { withdraw(entries, from: place.directory, of: found) }
             for (number, index) in indices.enumerated() {
                 let reason: PurgeRefusal
                 switch withdrawals {
@@ -262,7 +184,7 @@ struct PurgeRun: Sendable {
         }
         for index in window.indices {
             guard let item = items[index] else { continue }
-            let bytes = trash.remove(item, step.links, isShared: isShared)
+            let bytes = trash.remove(item, windows.links, isShared: windows.areFew)
             let choice = window[index]
             result.purged.append(
                 PurgeOutcome.Purged(unit: candidates.units[choice.unit], reason: choice.reason, bytes: bytes))

@@ -116,6 +116,20 @@ import Testing
         EventLog(device: device).note(Event(.locked))
     }
 
+    @Test func `what is noted together is written together, or dropped together`() throws {
+        let log = EventLog(device: device, largest: 4096)
+        let events = (0..<16).map { Event(.purged, path: "\($0)") }
+        try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
+        log.note(events)
+        try files.removeItem(atPath: newer)
+        log.note(events)
+        let entries = try EventRecord.entries(of: device)
+        #expect(entries.map(\.event.path) == (0..<16).map { "\($0)" })
+        #expect(entries.map(\.event.dropped) == [16] + Array(repeating: nil, count: 15))
+        log.note([])
+        #expect(try EventRecord.entries(of: device).count == 16)
+    }
+
     @Test func `what is dropped takes along what it would have said was left out`() throws {
         let log = EventLog(device: device)
         try files.createDirectory(atPath: newer, withIntermediateDirectories: false)

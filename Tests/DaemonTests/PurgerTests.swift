@@ -21,7 +21,7 @@ private final class PurgedDevice: Sendable {
     let running = RunningApps()
     let operations = Operations()
     private let events = Mutex<[String]>([])
-    private let container: String
+    let container: String
 
     static let notes = ContainerIdentifier("com.example.Notes")!
     private static let sampleApp = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -146,6 +146,26 @@ private final class PurgedDevice: Sendable {
             device.running.release(hold)
             #expect(device.purger.purgeable >= 4 << 20)
             #expect(device.purge(PurgeOrder(.everything)).purged.count == 4)
+        }
+    }
+
+    @Test func `however many threads carry a plan out, it is told in its order, each entry once`() throws {
+        try with { device in
+            let names = (0..<200).map { "tmp/\(1000 + $0)" }
+            for (number, name) in names.enumerated() { try device.put(name, kibibytes: 4, age: Int64(1000 - number)) }
+            // What several entries are names of comes free once, and was used when that file was.
+            for name in names[100...] {
+                try FileManager.default.removeItem(atPath: "\(device.container)/\(name)")
+                try FileManager.default.linkItem(
+                    atPath: "\(device.container)/\(names[0])", toPath: "\(device.container)/\(name)")
+            }
+            try device.start()
+            let outcome = device.purge(PurgeOrder(.everything))
+            let order = Array(names[..<1]) + Array(names[100...]) + Array(names[1..<100])
+            #expect(outcome.purged.map(\.unit.path) == order)
+            #expect(outcome.freed == 100 * 4096)
+            #expect(device.entries.isEmpty)
+            #expect(device.told.sorted() == names)
         }
     }
 
