@@ -40,6 +40,9 @@ extension Volume {
         space.reliever?.makeRoom(for: bytes) ?? false
     }
 
+    /// More than what describes the blocks of one write.
+    private static let mostPages: Int64 = 64 << 10
+
     /// Writes what the kernel brings, and again as long as room is made for it; then as much of it as there is room for.
     /// A closure cannot capture a span.
     func write(_ bytes: borrowing RawSpan, to offset: Int64, of file: EncryptedFile) throws(Fault) -> EarlyWriteback? {
@@ -48,7 +51,7 @@ extension Volume {
                 return try file.write(bytes, at: offset, for: .writtenBack)
             } catch {
                 guard error == .system(.noSpace) else { throw error }
-                if makeRoom(for: Int64(bytes.byteCount)) { continue }
+                if makeRoom(for: Int64(bytes.byteCount) + Volume.mostPages) { continue }
                 // The last blocks of a full host are better left to the device's own records.
                 if space.capacity != nil { writeInPart(bytes, to: offset, of: file) }
                 throw error

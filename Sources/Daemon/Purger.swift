@@ -165,7 +165,7 @@ final class Purger: SpaceRelief {
     }
 
     func makeRoom(for bytes: Int64) -> Bool {
-        guard !isQuiet else { return false }
+        guard !isQuiet else { return hasRoom(for: bytes) }
         let ticket = state.access { state -> (number: Int, freed: Int64)? in
             guard !state.isStopped else { return nil }
             state.asked += 1
@@ -176,10 +176,13 @@ final class Purger: SpaceRelief {
         wake.signal()
         return state.wait { state in
             let hasFreed = state.freed > ticket.freed
-            if state.answered >= ticket.number || state.isStopped { return hasFreed }
-            return hasFreed && space.figures.available >= bytes ? true : nil
+            if state.answered >= ticket.number || state.isStopped { return hasFreed || hasRoom(for: bytes) }
+            return hasFreed && hasRoom(for: bytes) ? true : nil
         }
     }
+
+    /// Also when it came free after the call was refused, and before anybody was asked.
+    private func hasRoom(for bytes: Int64) -> Bool { space.figures.available >= bytes }
 
     // MARK: What is purgeable
 

@@ -207,6 +207,17 @@ private final class PurgedDevice: Sendable {
         }
     }
 
+    @Test func `who was refused before others made room is told that there is some`() throws {
+        try with(capacity: 64 << 20) { device in
+            try device.start()
+            #expect(device.purger.makeRoom(for: device.device.context.space.figures.available))
+            // Nothing can be purged, and a purge that was tried keeps the next one away.
+            #expect(!device.purger.makeRoom(for: 1 << 40))
+            #expect(!device.purger.makeRoom(for: 1 << 40))
+            #expect(device.purger.makeRoom(for: device.device.context.space.figures.available))
+        }
+    }
+
     @Test func `who has no room waits until there is some`() throws {
         try with(capacity: 8 << 20) { device in
             for number in 0..<6 { try device.put("tmp/\(number)", kibibytes: 1024, age: Int64(100 - number)) }
