@@ -54,6 +54,8 @@ struct PurgeOutcome: Sendable {
     var purged: [Purged] = []
     /// The least recently used first.
     var skipped: [Skipped] = []
+    /// Whether more was wanted than may go.
+    var isExhausted = false
     /// Available when it was over, or, of a dry run, would be.
     var available: Int64 = 0
 

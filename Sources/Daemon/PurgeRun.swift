@@ -92,6 +92,7 @@ struct PurgeRun: Sendable {
             let candidates = candidates(of: order.app, leavesOut: order.isReported ? [] : running)
             let plan = PurgePlan(
                 candidates.units, running: running, demand: PurgeDemand(extent(of: order), of: order.app))
+            outcome.isExhausted = !plan.isEnough
             outcome.skipped = plan.skipped.map {
                 PurgeOutcome.Skipped(unit: candidates.units[$0.unit], reason: $0.reason)
             }

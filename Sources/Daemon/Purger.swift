@@ -123,7 +123,8 @@ final class Purger: SpaceRelief {
         let (running, uses) = (running.all, uses.serial)
         let outcome = run(PurgeOrder(.available(target), isReported: false)) { _ in !self.isStopped }
         run.forgetWithdrawn()
-        let isFruitless = outcome.purged.isEmpty && outcome.available < target
+        // What is available may have become less since it was found to be enough.
+        let isFruitless = outcome.purged.isEmpty && outcome.isExhausted
         state.access { state in
             state.quiet =
                 isFruitless

@@ -132,6 +132,10 @@ private final class PurgedDevice: Sendable {
             let outcome = device.purge(PurgeOrder(.available(1 << 40)))
             #expect(outcome.purged.count == 4)
             #expect(outcome.available < 1 << 40)
+            #expect(outcome.isExhausted)
+            // Nothing to do is not the same as nothing that may go.
+            #expect(device.purge(PurgeOrder(.available(1 << 40))).isExhausted)
+            #expect(!device.purge(PurgeOrder(.available(outcome.available / 2))).isExhausted)
         }
     }
 
