@@ -8,25 +8,38 @@ public import SandboxModel
 
 /// Where an attribute is kept: an entry of a directory, or a descriptor.
 public struct AttributeHolder: Sendable {
-    private let path: [UInt8]
-    private var entry: (directory: Int32, name: [UInt8])?
+    private enum Place {
+        /// An entry of a directory; the name ends with NUL.
+        case entry(directory: Int32, name: [UInt8])
+        case directory(Int32)
+        case file(Int32)
+    }
+
+    private let place: Place
 
     public init(_ name: FileName, in directory: borrowing Descriptor) {
-        entry = (directory.number, name.terminated)
-        path = Array("/proc/self/fd/\(directory.number)/".utf8) + name.terminated
+        place = .entry(directory: directory.number, name: name.terminated)
     }
 
     public init(_ descriptor: borrowing Descriptor) {
-        path = Array("/proc/self/fd/\(descriptor.number)/.".utf8) + [0]
+        place = .directory(descriptor.number)
     }
 
     /// A file that has no name any more, or that is known by its descriptor only.
     public init(file descriptor: borrowing Descriptor) {
-        path = Array("/proc/self/fd/\(descriptor.number)".utf8) + [0]
-        follows = true
+        place = .file(descriptor.number)
     }
 
-    private var follows = false
+    /// Ends with NUL.
+    private var path: [UInt8] {
+        switch place {
+        case .entry(let directory, let name): Array("/proc/self/fd/\(directory)/".utf8) + name
+        case .directory(let number): Array("/proc/self/fd/\(number)/.".utf8) + [0]
+        case .file(let number): Array("/proc/self/fd/\(number)".utf8) + [0]
+        }
+    }
+
+    private var follows: Bool { if case .file = place { true } else { false } }
 
     @inline(__always)
     private func call(
@@ -65,10 +78,10 @@ public struct AttributeHolder: Sendable {
     }
 
     private func read(_ name: [UInt8], into value: inout [UInt8]) throws(SystemError) -> Int {
-        if let entry, AttributeHolder.hasYoungerCall {
-            return try unsafe AttributeHolder.withPointers(to: entry.name, name + [0]) { entryName, name in
+        if case .entry(let directory, let entry) = place, AttributeHolder.hasYoungerCall {
+            return try unsafe AttributeHolder.withPointers(to: entry, name + [0]) { entry, name in
                 unsafe value.withUnsafeMutableBytes { bytes in
-                    unsafe platform_getxattrat(entry.directory, entryName, name, bytes.baseAddress, bytes.count)
+                    unsafe platform_getxattrat(directory, entry, name, bytes.baseAddress, bytes.count)
                 }
             }
         }
