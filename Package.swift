@@ -44,6 +44,7 @@ let package = Package(
         // Floor 1: what the machine gives, and pure rules.
         room("Platform", uses: ["CPlatform", "SandboxModel"]),
         room("SandboxPolicy", uses: ["SandboxModel"]),
+        room("BackupModel", uses: ["SandboxModel"]),
 
         // Floor 2: trades that know nothing of each other.
         room("DataProtection", uses: ["COpenSSL", "Platform", "SandboxModel"]),

@@ -82,17 +82,19 @@ extension Complaint.Kind {
     var status: Int {
         switch self {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
-            .sealBroken, .unsigned, .invalidIdentity:
+            .sealBroken, .unsigned, .invalidIdentity, .invalidBackup, .newerBackup:
             400
-        case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared: 403
+        case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared,
+            .wrongPassword, .passwordNeeded:
+            403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
-            .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning:
+            .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice:
             409
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace, .notEnoughFreed: 507
         case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged,
-            .confinementMissing:
+            .confinementMissing, .guidelinesBroken:
             500
         }
     }

@@ -50,6 +50,12 @@ public struct Complaint: Error, Hashable, Sendable {
         case confinementMissing
         case documentsNotShared
         case notEnoughFreed
+        case invalidBackup
+        case newerBackup
+        case wrongPassword
+        case passwordNeeded
+        case otherDevice
+        case guidelinesBroken
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -98,6 +104,12 @@ public struct Complaint: Error, Hashable, Sendable {
             case .confinementMissing: 43
             case .documentsNotShared: 44
             case .notEnoughFreed: 45
+            case .invalidBackup: 46
+            case .newerBackup: 47
+            case .wrongPassword: 48
+            case .passwordNeeded: 49
+            case .otherDevice: 50
+            case .guidelinesBroken: 51
             }
         }
     }
