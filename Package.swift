@@ -63,8 +63,8 @@ let package = Package(
         room(
             "DeviceLifecycle",
             uses: [
-                "BackingStore", "BundleArchive", "BundleSeal", "ContainerVolume", "DataProtection", "Platform",
-                "SandboxModel",
+                "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ContainerVolume", "DataProtection",
+                "Platform", "SandboxModel", "SandboxPolicy",
             ]),
 
         // Floor 6: the public library and the process that it talks to.
@@ -72,8 +72,8 @@ let package = Package(
         room(
             "Daemon",
             uses: [
-                "AppContainer", "BackingStore", "BundleSeal", "ContainerMount", "ContainerVolume", "DeviceLifecycle",
-                "Platform", "SandboxModel", "SandboxPolicy",
+                "AppContainer", "BackingStore", "BackupModel", "BundleSeal", "ContainerMount", "ContainerVolume",
+                "DeviceLifecycle", "Platform", "SandboxModel", "SandboxPolicy",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "Logging", package: "swift-log"),
@@ -134,8 +134,8 @@ let package = Package(
         tests(
             "DeviceLifecycleTests",
             of: [
-                "BackingStore", "BundleSeal", "DataProtection", "DeviceLifecycle", "Platform", "SandboxModel",
-                "TestSupport",
+                "BackingStore", "BackupModel", "BundleSeal", "DataProtection", "DeviceLifecycle", "Platform",
+                "SandboxModel", "TestSupport",
             ]),
     ]
 )

@@ -33,7 +33,7 @@ struct AppContainerCommand: AsyncParsableCommand {
             name: "Device",
             subcommands: [
                 Create.self, Clone.self, Erase.self, Delete.self, Status.self, Lock.self, Unlock.self, Restart.self,
-                Passcode.self, Capacity.self, Shutdown.self, Purge.self, Check.self, Events.self, Explain.self,
+                Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self, Check.self, Events.self, Explain.self,
             ]),
         CommandGroup(
             name: "App",

@@ -17,6 +17,17 @@ enum PasscodeSource {
         return passcode
     }
 
+    /// The password of a backup: the first line of a file, whatever a passcode may look like.
+    static func password(inFile file: String) throws(Complaint) -> String {
+        let line: ArraySlice<UInt8>
+        do throws(SystemError) {
+            line = try HostPath.contents(file, limit: 1 << 16).prefix { $0 != UInt8(ascii: "\n") }
+        } catch {
+            throw Complaint(.passwordNeeded, "cannot read the password from \(file): \(error.message)")
+        }
+        return try text(line, source: file, called: "password", missing: .passwordNeeded, invalid: .wrongPassword)
+    }
+
     /// Asks on a terminal, without showing what is typed; else takes one line of standard input.
     /// - Parameter option: names the file instead.
     static func ask(_ prompt: String = "Passcode", orFile option: String = "--passcode-file") throws(Complaint)
@@ -49,14 +60,17 @@ enum PasscodeSource {
         return new
     }
 
-    private static func text(_ line: ArraySlice<UInt8>, source: String) throws(Complaint) -> String {
+    private static func text(
+        _ line: ArraySlice<UInt8>, source: String, called name: String = "passcode",
+        missing: Complaint.Kind = .passcodeNeeded, invalid: Complaint.Kind = .invalidPasscode
+    ) throws(Complaint) -> String {
         var line = line
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard !line.isEmpty else {
-            throw Complaint(.passcodeNeeded, "the first line of \(source) is empty; it has to be the passcode")
+            throw Complaint(missing, "the first line of \(source) is empty; it has to be the \(name)")
         }
         guard let text = String(validating: line, as: UTF8.self) else {
-            throw Complaint(.invalidPasscode, "the passcode in \(source) is not UTF-8")
+            throw Complaint(invalid, "the \(name) in \(source) is not UTF-8")
         }
         return text
     }

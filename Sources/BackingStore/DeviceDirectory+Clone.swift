@@ -44,7 +44,8 @@ extension DeviceDirectory {
                 }
             }
             guard finished else { throw Complaint.cancelled }
-            let record = DeviceRecord(uuid: ContainerUUID().text, created: created, settings: settings)
+            var record = self.record
+            record.uuid = ContainerUUID().text
             let bytes = try DeviceRecords.encode(record)
             try Complaint.wrap(failure) { () throws(SystemError) in
                 try DeviceFile(name: Name.record).replace(with: bytes, in: directory)

@@ -50,7 +50,7 @@ extension DeviceDirectory {
         holding lock: DeviceLock, keeping kept: Set<FileName> = [], progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> Int {
         // Read first: with a registry that cannot be read nothing is known to be left over.
-        let known = Set(try apps().flatMap { $0.containers.map(\.uuid) })
+        let known = try registry().containers
         let doing = "cannot remove what an interrupted operation left in \(path)"
         try Complaint.wrap(doing) { () throws(SystemError) in
             // A copy made by a tool that leaves out empty directories is a device as well.
@@ -79,7 +79,7 @@ extension DeviceDirectory {
     /// What ``removeLeftovers(holding:keeping:progress:)`` would settle, by path from the device directory.
     /// - Parameter kept: names in the staging directory that are in use.
     public func leftovers(keeping kept: Set<FileName> = []) throws(Complaint) -> [String] {
-        let known = Set(try apps().flatMap { $0.containers.map(\.uuid) })
+        let known = try registry().containers
         return try Complaint.wrap("cannot look for leftovers in \(path)") { () throws(SystemError) in
             var found = try staging().names { !kept.contains($0) }.map { "\(Name.staging.text)/\($0.text)" }
             for kind in ContainerKind.allCases {

@@ -22,7 +22,7 @@ extension DeviceDirectory {
             let record = DeviceRecord(
                 uuid: ContainerUUID().text, created: DeviceRecords.now(), settings: settings)
             let files: [(FileName, [UInt8])] = [
-                (Name.apps, try DeviceRecords.encode(apps: [])),
+                (Name.apps, try DeviceRecords.encode(AppRegistry())),
                 (Name.sessions, try DeviceRecords.encode(SessionRecord())),
                 (Name.keybag, keybag),
                 (Name.uidKey, uidKey.exported()),

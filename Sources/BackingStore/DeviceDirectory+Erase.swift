@@ -38,7 +38,7 @@ extension DeviceDirectory {
             try root.exists(Name.erasing)
         }
         guard pending else { return }
-        try replace(Name.apps, with: try DeviceRecords.encode(apps: []))
+        try replace(Name.apps, with: try DeviceRecords.encode(AppRegistry()))
         try Complaint.wrap("cannot erase \(path)") { () throws(SystemError) in
             let staging = try staging()
             if try root.exists(Name.containers) {

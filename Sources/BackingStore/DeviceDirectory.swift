@@ -17,7 +17,7 @@ public final class DeviceDirectory: Sendable {
     public let uuid: String
     /// When the device was created: ISO 8601, in UTC.
     public let created: String
-    private let currentSettings: Mutex<DeviceSettings>
+    private let currentRecord: Mutex<DeviceRecord>
 
     enum Name {
         static let record: FileName = "Device.json"
@@ -51,16 +51,24 @@ public final class DeviceDirectory: Sendable {
         self.root = root
         uuid = record.uuid
         created = record.created
-        currentSettings = Mutex(record.settings)
+        currentRecord = Mutex(record)
     }
 
-    public var settings: DeviceSettings { currentSettings.withLock { $0 } }
+    /// What `Device.json` holds.
+    var record: DeviceRecord { currentRecord.withLock { $0 } }
+
+    public var settings: DeviceSettings { record.settings }
 
     /// Durable when it returns.
     public func replaceSettings(with settings: DeviceSettings, holding lock: DeviceLock) throws(Complaint) {
-        let record = DeviceRecord(uuid: uuid, created: created, settings: settings)
+        var record = record
+        record.settings = settings
+        try replace(with: record)
+    }
+
+    private func replace(with record: DeviceRecord) throws(Complaint) {
         try replace(Name.record, with: try DeviceRecords.encode(record))
-        currentSettings.withLock { $0 = settings }
+        currentRecord.withLock { $0 = record }
     }
 
     /// Opens a device without locking it: enough for looking.
@@ -196,13 +204,21 @@ public final class DeviceDirectory: Sendable {
     // MARK: Records
 
     /// Every installed app, by identifier.
-    public func apps() throws(Complaint) -> [InstalledApp] {
-        try DeviceRecords.apps(from: read(Name.apps), file: "\(path)/\(Name.apps.text)")
+    public func apps() throws(Complaint) -> [InstalledApp] { try registry().apps }
+
+    public func registry() throws(Complaint) -> AppRegistry {
+        try DeviceRecords.registry(from: read(Name.apps), file: "\(path)/\(Name.apps.text)")
     }
 
     /// Replaces the registry: the moment at which an app is installed, or is gone. Durable when it returns.
-    public func replaceApps(_ apps: [InstalledApp], holding lock: DeviceLock) throws(Complaint) {
-        try replace(Name.apps, with: try DeviceRecords.encode(apps: apps))
+    public func replaceRegistry(_ registry: AppRegistry, holding lock: DeviceLock) throws(Complaint) {
+        var record = record
+        if !registry.waiting.isEmpty, record.format < DeviceRecord.formatWithWaiting {
+            // First: a version that does not know of waiting containers would remove them.
+            record.format = DeviceRecord.formatWithWaiting
+            try replace(with: record)
+        }
+        try replace(Name.apps, with: try DeviceRecords.encode(registry))
     }
 
     /// Takes the next session number.

@@ -5,10 +5,15 @@ import SandboxModel
 
 /// What Device.json holds.
 struct DeviceRecord: Codable, Equatable {
-    /// Raised with every change that an older version could not read.
-    static let currentFormat = 1
+    /// Raised with every change that an older version could not read, or would undo.
+    static let currentFormat = 2
+    /// What every device begins with. It is raised where the device comes to have what an older version would take for
+    /// left over and remove.
+    static let firstFormat = 1
+    /// From which on containers wait for their apps.
+    static let formatWithWaiting = 2
 
-    var format = DeviceRecord.currentFormat
+    var format = DeviceRecord.firstFormat
     var uuid: String
     /// ISO 8601, in UTC.
     var created: String
@@ -93,6 +98,29 @@ enum DeviceRecords {
 
     private struct Registry: Codable {
         var apps: [App]
+        /// Missing where nothing waits.
+        var waiting: [Waiting]?
+    }
+
+    private struct Waiting: Codable {
+        var identifier, uuid: String
+        var isGroup: Bool
+        var owner, ownerGroup: UInt32
+
+        init(_ container: WaitingContainer) {
+            identifier = container.identifier.text
+            uuid = container.uuid.text
+            isGroup = container.kind == .group
+            owner = container.owner
+            ownerGroup = container.ownerGroup
+        }
+
+        var container: WaitingContainer? {
+            guard let identifier = ContainerIdentifier(identifier), let uuid = ContainerUUID(uuid) else { return nil }
+            return WaitingContainer(
+                kind: isGroup ? .group : .data, identifier: identifier, uuid: uuid, owner: owner,
+                ownerGroup: ownerGroup)
+        }
     }
 
     private struct App: Codable {
@@ -118,8 +146,8 @@ enum DeviceRecords {
         }
     }
 
-    static func encode(apps: [InstalledApp]) throws(Complaint) -> [UInt8] {
-        let apps = apps.sorted { $0.identifier < $1.identifier }.map { app in
+    static func encode(_ registry: AppRegistry) throws(Complaint) -> [UInt8] {
+        let apps = registry.apps.map { app in
             App(
                 identifier: app.identifier.text, bundleName: app.bundleName.text, displayName: app.displayName,
                 version: app.version, build: app.build, executable: app.executable?.text,
@@ -127,12 +155,16 @@ enum DeviceRecords {
                 groups: app.groups.map(Shared.init), iCloud: app.iCloud.map(Shared.init), owner: app.owner,
                 ownerGroup: app.ownerGroup)
         }
-        return try encode(Registry(apps: apps))
+        let waiting = registry.waiting.isEmpty ? nil : registry.waiting.map(Waiting.init)
+        return try encode(Registry(apps: apps, waiting: waiting))
     }
 
-    static func apps(from bytes: [UInt8], file: String) throws(Complaint) -> [InstalledApp] {
+    static func registry(from bytes: [UInt8], file: String) throws(Complaint) -> AppRegistry {
+        let record = try decode(Registry.self, from: bytes, file: file)
+        let waiting = (record.waiting ?? []).compactMap(\.container)
+        guard waiting.count == record.waiting?.count ?? 0 else { throw damaged(file) }
         var apps: [InstalledApp] = []
-        for app in try decode(Registry.self, from: bytes, file: file).apps {
+        for app in record.apps {
             let groups = app.groups.compactMap(\.container)
             let iCloud = app.iCloud.compactMap(\.container)
             // Names from this file become directory names: nothing in it is believed unchecked.
@@ -147,6 +179,6 @@ enum DeviceRecords {
                     sharesDocuments: app.sharesDocuments, bundle: bundle, data: data, groups: groups, iCloud: iCloud,
                     owner: app.owner, ownerGroup: app.ownerGroup))
         }
-        return apps
+        return AppRegistry(apps: apps, waiting: waiting)
     }
 }

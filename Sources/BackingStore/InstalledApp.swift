@@ -85,7 +85,7 @@ public struct InstalledApp: Hashable, Sendable {
     /// UIFileSharingEnabled.
     public let sharesDocuments: Bool
     public let bundle: ContainerUUID
-    public let data: ContainerUUID
+    public var data: ContainerUUID
     public var groups: [SharedContainer]
     public var iCloud: [SharedContainer]
     /// The container's user: who ran `install`, or who was named there. A uid and a gid of the host.

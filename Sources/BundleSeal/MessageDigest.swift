@@ -54,6 +54,12 @@ public enum HashFunction: Hashable, Sendable {
         precondition(done == 1)
     }
 
+    public mutating func update(_ bytes: borrowing RawSpan) {
+        // The span is valid for the call.
+        let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        precondition(done == 1)
+    }
+
     public mutating func update(_ buffer: PageBuffer, at offset: Int, count: Int) {
         buffer.withBytes(offset, count: count) { bytes in
             let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }

@@ -28,6 +28,11 @@ struct Superblock: Sendable {
 }
 
 extension MountTable {
+    /// Has the kernel write out everything that it holds of the device.
+    public func writeOut() {
+        for superblock in superblocks { superblock.writeOut() }
+    }
+
     /// Every superblock of the device, each once.
     var superblocks: [Superblock] {
         state.withLock { state in

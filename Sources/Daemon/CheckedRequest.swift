@@ -44,6 +44,17 @@ extension MountEndRequest: CheckedRequest {
     func check() throws(Complaint) { try requireAbsolute(mountPoint, "mountPoint") }
 }
 
+extension BackupRequest: CheckedRequest {
+    func check() throws(Complaint) {
+        try requireAbsolute(output, "output")
+        if let since { try requireAbsolute(since, "since") }
+    }
+}
+
+extension RestoreRequest: CheckedRequest {
+    func check() throws(Complaint) { try requireAbsolute(input, "input") }
+}
+
 extension InspectRequest: CheckedRequest {
     func check() throws(Complaint) { try requireNoNUL(path, "path") }
 }

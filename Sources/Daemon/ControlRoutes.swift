@@ -77,6 +77,13 @@ extension ControlHandler {
         add(PurgeRequest.self) { (request, progress) throws(Complaint) in
             try device.purge(request, progress: progress)
         }
+        add(BackupRequest.self) { (request, progress) throws(Complaint) in
+            try device.backUp(request, progress: progress)
+        }
+        add(BackupListRequest.self) { (request, _) throws(Complaint) in try device.listBackup(request) }
+        add(RestoreRequest.self) { (request, progress) throws(Complaint) in
+            try device.restore(request, progress: progress)
+        }
         add(InspectRequest.self) { (request, _) throws(Complaint) in try device.inspect(request) }
         add(CheckRequest.self) { (request, progress) throws(Complaint) in
             try device.check(request, progress: progress)

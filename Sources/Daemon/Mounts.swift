@@ -221,6 +221,9 @@ final class Mounts: Sendable {
         for name in delivery.names { volume.noticeChange(of: home + [documents, inbox, name]) }
     }
 
+    /// Has the kernel write out what applications have written, many pages at a time.
+    func writeOut() { table.writeOut() }
+
     // MARK: Lock and restart
 
     func lock(takeKeys: () -> Void) {

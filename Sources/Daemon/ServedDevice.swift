@@ -40,6 +40,10 @@ public protocol ServedDevice: Sendable {
     func markRunning(_ request: MarkRunningRequest) throws(Complaint)
     func terminate(_ request: TerminateRequest) throws(Complaint)
 
+    func backUp(_ request: BackupRequest, progress: @escaping ProgressReport) throws(Complaint) -> BackupReport
+    func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem]
+    func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport
+
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection
     func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport
 

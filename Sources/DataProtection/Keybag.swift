@@ -24,8 +24,8 @@ public enum KeybagFault: Error, Hashable, Sendable {
 /// is the slow part, and only the chip can do it; here the UID key is a file, and scrypt, which costs memory as well
 /// as time, is the slow part. Who lacks either the UID key or a guess's scrypt cannot test the guess.
 public struct Keybag: Equatable, Sendable {
-    /// Made with the keybag and kept for its life; the salt of every key made of the UID key.
-    let identifier: [UInt8]
+    /// 16 random bytes, made with the keybag and kept for its life; the salt of every key made of the UID key.
+    public let identifier: [UInt8]
     /// Tells another device's keybag from a damaged one: a value made of the UID key that reveals nothing of it.
     let deviceMark: [UInt8]
     public let hasPasscode: Bool

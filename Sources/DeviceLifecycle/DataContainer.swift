@@ -16,6 +16,11 @@ enum DataContainer {
         [documents], ["Library"], ["Library", "Caches"], ["Library", "Preferences"], [temporary],
     ]
 
+    static let inboxPath: [FileName] = [documents, inbox]
+
+    /// Whether a path is that of a directory that every data container has.
+    static func isStandard(_ path: [FileName]) -> Bool { directories.contains(path) }
+
     /// Fills an empty data container.
     static func fill(
         _ container: borrowing Descriptor, app: ContainerIdentifier, uuid: ContainerUUID, owner: ContainerOwner,

@@ -28,11 +28,16 @@ extension Device {
                 return try update(present, to: app, groups, iCloud, presenting, changes)
             }
             let owner = owner ?? .current
-            let data = ContainerUUID()
+            let waiting = registry.waiting(.data, app.identifier)
+            let data = waiting?.uuid ?? ContainerUUID()
             var staged = StagedContainers(directory)
             staged.take(.bundle, app.container)
             do throws(Complaint) {
-                try stageData(of: app.identifier, as: data, owner: owner, in: &staged)
+                if let waiting {
+                    try adopt(waiting, for: owner)
+                } else {
+                    try stageData(of: app.identifier, as: data, owner: owner, in: &staged)
+                }
                 let shared = try stageShared(groups: groups, iCloud: iCloud, owner: owner, in: &staged)
                 let doing = "cannot install \(app.bundleName.text)"
                 try requireRoom(for: stagedBytes(app.container.fileName), doing: doing)
@@ -109,8 +114,14 @@ extension Device {
         in staged: inout StagedContainers
     ) throws(Complaint) -> (groups: [SharedContainer], iCloud: [SharedContainer]) {
         let present = apps
+        var presentGroups = present.flatMap(\.groups)
+        for identifier in groups {
+            guard let waiting = registry.waiting(.group, identifier) else { continue }
+            try adopt(waiting, for: owner)
+            presentGroups.append(SharedContainer(identifier: identifier, uuid: waiting.uuid))
+        }
         do throws(SystemError) {
-            let groups = try Device.share(groups, .group, present.flatMap(\.groups), owner, in: &staged)
+            let groups = try Device.share(groups, .group, presentGroups, owner, in: &staged)
             let iCloud = try Device.share(iCloud, .iCloud, present.flatMap(\.iCloud), owner, in: &staged)
             reached(.stagedShared)
             return (groups, iCloud)

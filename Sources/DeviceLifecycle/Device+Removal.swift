@@ -19,7 +19,7 @@ extension Device {
             let app = try app(identifier)
             try changes.unregister(app)
             reached(.unregistered)
-            let kept = Set(apps.flatMap { $0.containers.map(\.uuid) })
+            let kept = registry.containers
             try Complaint.wrap("cannot remove the containers of \(identifier)") { () throws(SystemError) in
                 let staging = try directory.staging()
                 let gone = app.containers.filter { !kept.contains($0.uuid) }

@@ -46,9 +46,6 @@ extension Device {
 
     // MARK: What operations bring and take
 
-    /// The containers that any app has.
-    var containers: Set<ContainerUUID> { Set(apps.flatMap { $0.containers.map(\.uuid) }) }
-
     /// Counts a container that has come to be an app's. It is in its place.
     func countComing(_ kind: ContainerKind, _ uuid: ContainerUUID) {
         guard let container = try? directory.container(kind, uuid) else { return }

@@ -19,7 +19,7 @@ public final class Device: Sendable {
 
     private struct State {
         var keybag: Keybag
-        var apps: [InstalledApp]
+        var registry: AppRegistry
         var hasEnded = false
     }
 
@@ -58,7 +58,7 @@ public final class Device: Sendable {
         spaceIsCounted = Atomic(session.used != nil)
         context = StoreContext(keys: keys, history: session.history, space: space, report: report)
         stagingContext = StoreContext(staging: context)
-        state = Mutex(State(keybag: keybag, apps: try directory.apps()))
+        state = Mutex(State(keybag: keybag, registry: try directory.registry()))
     }
 
     // MARK: Boot and end
@@ -118,6 +118,9 @@ public final class Device: Sendable {
     /// Whether every key lies in memory that is locked. It does not where the limit of lockable memory is too small.
     public var keysAreLocked: Bool { SecretMemory.isLocked }
 
+    /// The identifier of the keybag: what is sealed under its keys can be read with no other.
+    var keybagIdentifier: [UInt8] { state.withLock { $0.keybag.identifier } }
+
     public var hasPasscode: Bool { state.withLock { $0.keybag.hasPasscode } }
 
     /// Durable when it returns; a process that ends before leaves the old keybag or the new one.
@@ -129,7 +132,10 @@ public final class Device: Sendable {
     // MARK: Apps
 
     /// Every installed app, by identifier.
-    public var apps: [InstalledApp] { state.withLock { $0.apps } }
+    public var apps: [InstalledApp] { registry.apps }
+
+    /// Which apps there are, and what waits for its own.
+    public var registry: AppRegistry { state.withLock { $0.registry } }
 
     /// - Throws: ``Complaint`` of kind `unknownApp`.
     public func app(_ identifier: ContainerIdentifier) throws(Complaint) -> InstalledApp {
@@ -153,9 +159,9 @@ public final class Device: Sendable {
         changes.writing {}
     }
 
-    fileprivate func replaceApps(_ apps: [InstalledApp]) throws(Complaint) {
-        try directory.replaceApps(apps, holding: lock)
-        state.withLock { $0.apps = apps.sorted { $0.identifier < $1.identifier } }
+    fileprivate func replaceRegistry(_ registry: AppRegistry) throws(Complaint) {
+        try directory.replaceRegistry(registry, holding: lock)
+        state.withLock { $0.registry = registry }
     }
 
     fileprivate func removeLeftovers() throws(Complaint) {
@@ -172,18 +178,35 @@ struct AppChanges {
         self.device = device
     }
 
-    /// Enters an app in the registry, in place of one with its identifier: the moment at which it is installed.
+    /// Enters an app in the registry, in place of one with its identifier: the moment at which it is installed. What has
+    /// waited for it does so no more.
     func register(_ app: InstalledApp) throws(Complaint) {
-        let known = device.containers
-        try device.replaceApps(device.apps.filter { $0.identifier != app.identifier } + [app])
-        for (kind, uuid) in app.containers where !known.contains(uuid) { device.countComing(kind, uuid) }
+        let own = Set(app.containers.map(\.uuid))
+        var registry = device.registry
+        registry.apps = registry.apps.filter { $0.identifier != app.identifier } + [app]
+        registry.waiting.removeAll { own.contains($0.uuid) }
+        try bring(registry)
     }
 
     /// Takes an app out of the registry: the moment at which it is gone.
     func unregister(_ app: InstalledApp) throws(Complaint) {
-        try device.replaceApps(device.apps.filter { $0.identifier != app.identifier })
-        let known = device.containers
-        device.countGoing(app.containers.filter { !known.contains($0.uuid) })
+        var registry = device.registry
+        registry.apps.removeAll { $0.identifier == app.identifier }
+        try replace(with: registry)
+    }
+
+    /// Replaces the registry, and counts what comes and goes with that. All containers are in their places.
+    func replace(with registry: AppRegistry) throws(Complaint) {
+        let before = device.registry.places
+        try bring(registry)
+        let known = registry.containers
+        device.countGoing(before.filter { !known.contains($0.uuid) })
+    }
+
+    private func bring(_ registry: AppRegistry) throws(Complaint) {
+        let known = device.registry.containers
+        try device.replaceRegistry(registry)
+        for (kind, uuid) in registry.places where !known.contains(uuid) { device.countComing(kind, uuid) }
     }
 
     /// What no operation can be at work on now.

@@ -57,9 +57,10 @@ struct StagedContainers: ~Copyable {
     }
 
     /// Takes everything back. What cannot be removed now is removed at the next boot.
-    borrowing func discard() {
+    /// - Parameter kept: what came to be some app's all the same.
+    borrowing func discard(keeping kept: Set<ContainerUUID> = []) {
         guard let staging = try? directory.staging() else { return }
-        for (kind, uuid) in containers {
+        for (kind, uuid) in containers where !kept.contains(uuid) {
             try? directory.containers(kind).rename(uuid.fileName, to: uuid.fileName, in: staging, mode: .keeping)
             _ = try? staging.removeTree(uuid.fileName)
         }

@@ -16,7 +16,7 @@ import Testing
         let device = try scratch.makeDevice()
         let app = InstalledApp.sample("com.example.Notes")
         let lock = try device.lock()
-        try device.replaceApps([app], holding: lock)
+        try device.replaceRegistry(AppRegistry(apps: [app]), holding: lock)
         let data = device.path(of: .data, app.data)
         try shell(
             """

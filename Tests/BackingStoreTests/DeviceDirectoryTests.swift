@@ -130,7 +130,7 @@ import Testing
         let device = try scratch.makeDevice()
         let lock = try device.lock()
         let app = InstalledApp.sample("com.example.Notes")
-        try device.replaceApps([app], holding: lock)
+        try device.replaceRegistry(AppRegistry(apps: [app]), holding: lock)
         try device.replaceKeybag(with: [9, 9], holding: lock)
         let reopened = try DeviceDirectory.open(at: device.path)
         #expect(try reopened.apps() == [app])
@@ -142,7 +142,7 @@ import Testing
     func `a registry that names a place outside the device is damaged`(name: String) throws {
         let device = try scratch.makeDevice()
         let lock = try device.lock()
-        try device.replaceApps([InstalledApp.sample("com.example.Notes")], holding: lock)
+        try device.replaceRegistry(AppRegistry(apps: [InstalledApp.sample("com.example.Notes")]), holding: lock)
         for field in ["bundleName", "data", "identifier"] {
             let original = try HostPath.contents("\(device.path)/Apps.json")
             let pattern = "s|\"\(field)\" : \"[^\"]*\"|\"\(field)\" : \"\(name)\"|"
@@ -158,7 +158,7 @@ import Testing
         let device = try scratch.makeDevice()
         let lock = try device.lock()
         let app = InstalledApp.sample("com.example.Notes")
-        try device.replaceApps([app], holding: lock)
+        try device.replaceRegistry(AppRegistry(apps: [app]), holding: lock)
         let kept = device.path(of: .data, app.data)
         let orphan = device.path(of: .data, ContainerUUID())
         let orphanGroup = device.path(of: .group, ContainerUUID())

@@ -120,6 +120,16 @@ final class FakeDevice: ServedDevice {
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection { throw Complaint(.unknownApp, "none") }
 
     /// Goes on until its client has gone.
+    func backUp(_ request: BackupRequest, progress: @escaping ProgressReport) throws(Complaint) -> BackupReport {
+        BackupReport(files: 0, bytes: 0, unchanged: 0, sealed: 0)
+    }
+
+    func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem] { [] }
+
+    func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport {
+        RestoreReport(apps: [], waiting: [], groups: [], files: 0, bytes: 0, leftOut: 0)
+    }
+
     func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport {
         let deadline = ContinuousClock.now + .seconds(60)
         while progress(WorkProgress(activity: "checking", unit: .files, done: 0, total: nil)) {

@@ -1,0 +1,183 @@
+// One container being written into a backup: from what lies on the host to entries.
+
+import BackingStore
+import BackupModel
+import BundleSeal
+import Glibc
+import Platform
+import SandboxModel
+
+/// How far a backup has come.
+struct BackupMeter {
+    /// Bytes of the host.
+    let total: Int64
+    private var done: Int64 = 0
+
+    init(total: Int64) {
+        self.total = total
+    }
+
+    mutating func advance(_ bytes: Int64, _ progress: (DeviceProgress) -> Bool) -> Bool {
+        done += bytes
+        return progress(DeviceProgress(unit: .bytes, completed: min(done, total), total: total))
+    }
+}
+
+struct BackupWriting {
+    let domain: BackupDomain
+    private(set) var tally: BackupTally
+    private(set) var meter: BackupMeter
+    private let reader: BackupReader
+    private let order: BackupOrder
+    /// Where the first name of each file with several went, until the last was come to.
+    private var firstNames: [UInt64: (path: [FileName], left: UInt64)] = [:]
+
+    init(
+        _ domain: BackupDomain, _ reader: BackupReader, _ order: BackupOrder, tally: BackupTally, meter: BackupMeter
+    ) {
+        self.domain = domain
+        self.reader = reader
+        self.order = order
+        self.tally = tally
+        self.meter = meter
+    }
+
+    mutating func take(
+        _ place: BackupPlace, into sink: inout some BackupSink, progress: (DeviceProgress) -> Bool
+    ) throws(Complaint) {
+        guard place.status.kind == .file else {
+            guard let kind = try kind(of: place) else { return }
+            let (protection, attributes) = try attributes(of: place)
+            let entry = entry(place, kind, protection: protection, attributes: attributes)
+            if try !isContinued(entry, in: &sink, digest: { () throws(Complaint) in nil }) { try sink.begin(entry) }
+            return try advance(0, progress)
+        }
+        tally.files += 1
+        if place.status.linkCount > 1, let first = firstName(of: place) {
+            let entry = entry(place, .hardLink(first), protection: nil, attributes: [])
+            if try !isContinued(entry, in: &sink, digest: { () throws(Complaint) in nil }) { try sink.begin(entry) }
+            return try advance(place.status.size, progress)
+        }
+        guard let file = try BackupFile(place, reader) else {
+            forgetFirstName(of: place)
+            tally.files -= 1
+            return
+        }
+        if case .sealed = file.content { tally.sealed += 1 }
+        tally.bytes += file.content.length
+        let (_, attributes) = try attributes(of: place)
+        var entry = entry(place, .file(file.content), protection: file.protection, attributes: attributes)
+        if let time = file.modificationTime { entry.modificationTime = time }
+        var meter = meter
+        defer { self.meter = meter }
+        if try isContinued(entry, in: &sink, digest: { () throws(Complaint) in try digest(of: file) }) {
+            tally.continued += 1
+            guard meter.advance(place.status.size, progress) else { throw Complaint.cancelled }
+            return
+        }
+        try sink.begin(entry)
+        var remaining = place.status.size
+        let finished = try file.read { (bytes, offset) throws(Complaint) in
+            try sink.write(bytes, at: offset)
+            let step = min(remaining, Int64(bytes.byteCount))
+            remaining -= step
+            return meter.advance(step, progress)
+        }
+        guard finished, meter.advance(remaining, progress) else { throw Complaint.cancelled }
+    }
+
+    /// Whether the earlier backup has the entry already.
+    private func isContinued(
+        _ entry: BackupEntry, in sink: inout some BackupSink, digest: () throws(Complaint) -> [UInt8]?
+    ) throws(Complaint) -> Bool {
+        guard order.isIncremental else { return false }
+        return try sink.continues(entry, digest: digest)
+    }
+
+    private mutating func advance(_ bytes: Int64, _ progress: (DeviceProgress) -> Bool) throws(Complaint) {
+        guard meter.advance(bytes, progress) else { throw Complaint.cancelled }
+    }
+
+    // MARK: Entries
+
+    private func entry(
+        _ place: BackupPlace, _ kind: BackupEntry.Kind, protection: ProtectionClass?,
+        attributes: [BackupEntry.Attribute]
+    ) -> BackupEntry {
+        BackupEntry(
+            domain: domain, path: place.path, kind: kind, permissions: place.status.permissions,
+            owner: place.status.owner, group: place.status.group, modificationTime: place.status.modificationTime,
+            protection: protection, isExcluded: place.isMarked, attributes: attributes)
+    }
+
+    /// - Returns: nil for what went meanwhile.
+    private func kind(of place: BackupPlace) throws(Complaint) -> BackupEntry.Kind? {
+        switch place.status.kind {
+        case .directory: return .directory
+        case .fifo: return .fifo
+        case .socket: return .socket
+        case .symbolicLink:
+            guard let parent = place.parent, let name = place.path.last else { return nil }
+            do throws(SystemError) {
+                return .symbolicLink(try parent.descriptor.symbolicLinkTarget(name))
+            } catch {
+                guard error != .noEntry, error != .invalid else { return nil }
+                throw Complaint(error, doing: reader.doing(place))
+            }
+        case .file, .device: return nil
+        }
+    }
+
+    private static let own = Array("user.appcontainer.".utf8)
+    private static let mark = Array(BackupMark.attributeName.utf8)
+    private static let classAttribute = Array(ProtectionClass.attributeName.utf8)
+
+    /// What an app has put on a file or directory, and the class that a directory gives.
+    private func attributes(
+        of place: BackupPlace
+    ) throws(Complaint) -> (protection: ProtectionClass?, [BackupEntry.Attribute]) {
+        guard place.status.kind == .file || place.status.kind == .directory else { return (nil, []) }
+        var found: [BackupEntry.Attribute] = []
+        var protection: ProtectionClass?
+        do throws(SystemError) {
+            let holder = place.attributes
+            for name in try holder.names() where name.starts(with: "user.".utf8) && name != BackupWriting.mark {
+                if name == BackupWriting.classAttribute, place.status.kind == .directory {
+                    // What is none of the four counts as the strictest.
+                    protection = ProtectionClass(attributeValue: try holder.value(of: name)) ?? .complete
+                }
+                guard !name.starts(with: BackupWriting.own) else { continue }
+                found.append(BackupEntry.Attribute(name: name, value: try holder.value(of: name)))
+            }
+        } catch {
+            guard error != .noEntry, error != .noAttribute else { return (protection, []) }
+            throw Complaint(error, doing: reader.doing(place))
+        }
+        return (protection, found.sorted { $0.name.lexicographicallyPrecedes($1.name) })
+    }
+
+    /// - Returns: nil where this is the first name of the file that was come to.
+    private mutating func firstName(of place: BackupPlace) -> [FileName]? {
+        let inode = place.status.inode
+        guard let known = firstNames[inode] else {
+            firstNames[inode] = (place.path, place.status.linkCount - 1)
+            return nil
+        }
+        firstNames[inode] = known.left > 1 ? (known.path, known.left - 1) : nil
+        return known.path
+    }
+
+    private mutating func forgetFirstName(of place: BackupPlace) {
+        firstNames[place.status.inode] = nil
+    }
+
+    /// SHA-256 of the content, holes as zeros.
+    private func digest(of file: BackupFile) throws(Complaint) -> [UInt8]? {
+        let digest = ContentDigest(length: file.content.length)
+        _ = try file.read { (bytes, offset) throws(Complaint) in
+            digest.add(bytes, at: offset)
+            return true
+        }
+        return digest.finish()
+    }
+}

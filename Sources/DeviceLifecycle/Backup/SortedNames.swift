@@ -1,0 +1,35 @@
+// The names in a directory in the order in which a backup has them, in little more memory than the names themselves.
+
+import Platform
+import SandboxModel
+
+/// Names, byte by byte in ascending order. A directory of a hundred thousand takes some megabytes.
+struct SortedNames {
+    private var bytes: [UInt8] = []
+    /// Where each name begins in ``bytes``, and how long it is.
+    private var places: [(start: UInt32, count: UInt8)] = []
+    private var position = 0
+
+    init(of directory: borrowing Descriptor) throws(SystemError) {
+        let reader = try directory.entries()
+        while let entry = try reader.next() {
+            let name = entry.name.bytes
+            places.append((UInt32(bytes.count), UInt8(name.count)))
+            bytes += name
+        }
+        let bytes = bytes
+        places.sort { left, right in
+            SortedNames.slice(of: bytes, left).lexicographicallyPrecedes(SortedNames.slice(of: bytes, right))
+        }
+    }
+
+    private static func slice(of bytes: [UInt8], _ place: (start: UInt32, count: UInt8)) -> ArraySlice<UInt8> {
+        bytes[Int(place.start)..<Int(place.start) + Int(place.count)]
+    }
+
+    mutating func next() -> FileName? {
+        guard position < places.count else { return nil }
+        defer { position += 1 }
+        return FileName(SortedNames.slice(of: bytes, places[position]))
+    }
+}
