@@ -135,7 +135,7 @@ let package = Package(
             "DeviceLifecycleTests",
             of: [
                 "BackingStore", "BackupModel", "BundleSeal", "DataProtection", "DeviceLifecycle", "Platform",
-                "SandboxModel", "TestSupport",
+                "SandboxModel", "SandboxPolicy", "TestSupport",
             ]),
     ]
 )

@@ -38,8 +38,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(
             name: "App",
             subcommands: [
-                Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self, Run.self,
-                Launch.self, Terminate.self,
+                Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self, Audit.self,
+                Run.self, Launch.self, Terminate.self,
             ]),
         CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self]),
         CommandGroup(name: "Seal", subcommands: [Identity.self, Seal.self, Verify.self]),

@@ -65,7 +65,8 @@ enum Output {
                 index == row.count - 1 ? cell : padded(cell, to: widths[index] + 2)
             }
         }
-        try self.lines(lines.map { $0.joined() })
+        // A cell that is empty at the end of its row leaves no blanks.
+        try self.lines(lines.map { $0.joined().replacing(/ +$/, with: "") })
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

@@ -81,6 +81,9 @@ extension ControlHandler {
             try device.backUp(request, progress: progress)
         }
         add(BackupListRequest.self) { (request, _) throws(Complaint) in try device.listBackup(request) }
+        add(AuditRequest.self) { (request, progress) throws(Complaint) in
+            try device.audit(request, progress: progress)
+        }
         add(RestoreRequest.self) { (request, progress) throws(Complaint) in
             try device.restore(request, progress: progress)
         }

@@ -126,6 +126,10 @@ final class FakeDevice: ServedDevice {
 
     func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem] { [] }
 
+    func audit(_ request: AuditRequest, progress: @escaping ProgressReport) throws(Complaint) -> AuditReport {
+        AuditReport(app: request.app, passed: true, directories: [], findings: [])
+    }
+
     func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport {
         RestoreReport(apps: [], waiting: [], groups: [], files: 0, bytes: 0, leftOut: 0)
     }

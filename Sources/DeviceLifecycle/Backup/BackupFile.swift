@@ -12,7 +12,7 @@ struct BackupFile {
     let protection: ProtectionClass
     /// The time of the last write, where the host does not know it yet.
     let modificationTime: timespec?
-    private let place: BackupPlace
+    private let place: ContainerPlace
     private let reader: BackupReader
     /// nil where the class is closed.
     private let file: EncryptedFile?
@@ -20,7 +20,7 @@ struct BackupFile {
 
     /// - Returns: nil where it went while the walk was on its way.
     /// - Throws: ``Complaint`` of kind `damaged` where the header does not authenticate.
-    init?(_ place: BackupPlace, _ reader: BackupReader) throws(Complaint) {
+    init?(_ place: ContainerPlace, _ reader: BackupReader) throws(Complaint) {
         self.place = place
         self.reader = reader
         do throws(Fault) {
@@ -149,7 +149,7 @@ final class BackupReader {
         self.openFile = openFile
     }
 
-    func open(_ place: BackupPlace) throws(Fault) -> EncryptedFile {
+    func open(_ place: ContainerPlace) throws(Fault) -> EncryptedFile {
         // What a process had open before a restart is read by nobody any more.
         if let live = openFile(place.status.inode), !live.isRetired { return live }
         let backing = try openBacking(place)
@@ -157,7 +157,7 @@ final class BackupReader {
     }
 
     /// - Returns: nil where the class is closed in the device's present state.
-    func openReadable(_ place: BackupPlace) throws(Fault) -> EncryptedFile? {
+    func openReadable(_ place: ContainerPlace) throws(Fault) -> EncryptedFile? {
         do throws(Fault) {
             return try open(place)
         } catch {
@@ -166,7 +166,7 @@ final class BackupReader {
         }
     }
 
-    func openBacking(_ place: BackupPlace) throws(Fault) -> SharedDescriptor {
+    func openBacking(_ place: ContainerPlace) throws(Fault) -> SharedDescriptor {
         let (directory, name) = (place.parent!, place.path[place.path.count - 1])
         return try onHost { () throws(SystemError) in
             let lifted = !isPrivileged && place.status.permissions & S_IRUSR == 0
@@ -176,9 +176,9 @@ final class BackupReader {
         }
     }
 
-    func doing(_ place: BackupPlace) -> String { "cannot back up \(place.path.text)" }
+    func doing(_ place: ContainerPlace) -> String { "cannot back up \(place.path.text)" }
 
-    func complaint(_ fault: Fault, about place: BackupPlace) -> Complaint {
+    func complaint(_ fault: Fault, about place: ContainerPlace) -> Complaint {
         switch fault {
         case .corrupt:
             Complaint(

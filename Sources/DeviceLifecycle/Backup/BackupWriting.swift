@@ -43,7 +43,7 @@ struct BackupWriting {
     }
 
     mutating func take(
-        _ place: BackupPlace, into sink: inout some BackupSink, progress: (DeviceProgress) -> Bool
+        _ place: ContainerPlace, into sink: inout some BackupSink, progress: (DeviceProgress) -> Bool
     ) throws(Complaint) {
         guard place.status.kind == .file else {
             guard let kind = try kind(of: place) else { return }
@@ -101,7 +101,7 @@ struct BackupWriting {
     // MARK: Entries
 
     private func entry(
-        _ place: BackupPlace, _ kind: BackupEntry.Kind, protection: ProtectionClass?,
+        _ place: ContainerPlace, _ kind: BackupEntry.Kind, protection: ProtectionClass?,
         attributes: [BackupEntry.Attribute]
     ) -> BackupEntry {
         BackupEntry(
@@ -111,7 +111,7 @@ struct BackupWriting {
     }
 
     /// - Returns: nil for what went meanwhile.
-    private func kind(of place: BackupPlace) throws(Complaint) -> BackupEntry.Kind? {
+    private func kind(of place: ContainerPlace) throws(Complaint) -> BackupEntry.Kind? {
         switch place.status.kind {
         case .directory: return .directory
         case .fifo: return .fifo
@@ -134,7 +134,7 @@ struct BackupWriting {
 
     /// What an app has put on a file or directory, and the class that a directory gives.
     private func attributes(
-        of place: BackupPlace
+        of place: ContainerPlace
     ) throws(Complaint) -> (protection: ProtectionClass?, [BackupEntry.Attribute]) {
         guard place.status.kind == .file || place.status.kind == .directory else { return (nil, []) }
         var found: [BackupEntry.Attribute] = []
@@ -157,7 +157,7 @@ struct BackupWriting {
     }
 
     /// - Returns: nil where this is the first name of the file that was come to.
-    private mutating func firstName(of place: BackupPlace) -> [FileName]? {
+    private mutating func firstName(of place: ContainerPlace) -> [FileName]? {
         let inode = place.status.inode
         guard let known = firstNames[inode] else {
             firstNames[inode] = (place.path, place.status.linkCount - 1)
@@ -167,7 +167,7 @@ struct BackupWriting {
         return known.path
     }
 
-    private mutating func forgetFirstName(of place: BackupPlace) {
+    private mutating func forgetFirstName(of place: ContainerPlace) {
         firstNames[place.status.inode] = nil
     }
 

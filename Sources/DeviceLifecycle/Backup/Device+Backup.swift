@@ -38,10 +38,11 @@ extension Device {
         var tally = BackupTally()
         for container in containers {
             var writing = BackupWriting(container.domain, reader, order, tally: tally, meter: meter)
-            var walk = BackupWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
-            try walk.run { (visit) throws(Complaint) in
-                guard case .takenIn(let place) = visit else { return }
+            var walk = ContainerWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
+            try walk.run { (place, inclusion) throws(Complaint) in
+                guard inclusion == .included else { return false }
                 try writing.take(place, into: &sink, progress: progress)
+                return true
             }
             (tally, meter) = (writing.tally, writing.meter)
         }
@@ -55,23 +56,21 @@ extension Device {
         _ body: (BackupListing) -> Void
     ) throws(Complaint) {
         for container in try backedUp(order.app) {
-            var walk = BackupWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
-            try walk.run { (visit) throws(Complaint) in
-                switch visit {
-                case .takenIn(let place): list(place, nil, in: container.domain, openFile, body)
-                case .leftOut(let place):
-                    let reason: BackupListing.Reason =
-                        if BackupRules.isNeverIn(place.path, of: container.kind) {
-                            .place
-                        } else if place.isMarked, !order.ignoresExclusions { .marked } else { .kind }
-                    list(place, reason, in: container.domain, openFile, body)
+            var walk = ContainerWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
+            try walk.run { (place, inclusion) throws(Complaint) in
+                var reason: BackupListing.Reason?
+                if inclusion != .included {
+                    let isNeverIn = BackupRules.isNeverIn(place.path, of: container.kind)
+                    reason = isNeverIn ? .place : place.isMarked && !order.ignoresExclusions ? .marked : .kind
                 }
+                list(place, reason, in: container.domain, openFile, body)
+                return reason == nil
             }
         }
     }
 
     private func list(
-        _ place: BackupPlace, _ reason: BackupListing.Reason?, in domain: BackupDomain,
+        _ place: ContainerPlace, _ reason: BackupListing.Reason?, in domain: BackupDomain,
         _ openFile: (UInt64) -> EncryptedFile?, _ body: (BackupListing) -> Void
     ) {
         var bytes: Int64 = 0

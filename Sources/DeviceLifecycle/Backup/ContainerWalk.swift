@@ -1,13 +1,12 @@
-// The walk through one container: what is in a backup, what is not and why, in the order that a backup has.
+// The walk through one container in the order that a backup has, with what a backup does with each thing and why.
 
 import BackingStore
 import Glibc
 import Platform
 import SandboxModel
-import SandboxPolicy
 
-/// Something of a container that a backup takes in.
-struct BackupPlace {
+/// Something of a container that the walk came to.
+struct ContainerPlace {
     let path: [FileName]
     /// What it is an entry of; nil for the container itself.
     let parent: SharedDescriptor?
@@ -23,19 +22,16 @@ struct BackupPlace {
     }
 }
 
-/// Walks through a container. Whether something goes in is decided by its name and its mark: no file is opened for that.
+/// Walks through a container. Whether something goes into a backup is decided by its name and its mark: no file is opened
+/// for that.
 ///
 /// Depth costs no descriptors: a directory that is come back to is reached from the top.
-struct BackupWalk: ~Copyable {
-    enum Visit {
-        case takenIn(BackupPlace)
-        /// Left out with all that is in it.
-        case leftOut(BackupPlace)
-    }
-
+struct ContainerWalk: ~Copyable {
     private struct Level {
         let path: [FileName]
         var names: SortedNames
+        /// What a backup does with what is in it, whatever that is itself.
+        let inherited: BackupInclusion
         /// What its mode was, where it kept its own ordinary user out. It is put back behind the walk.
         let lifted: mode_t?
     }
@@ -49,7 +45,7 @@ struct BackupWalk: ~Copyable {
     private var current: SharedDescriptor
     private var currentPath: [FileName] = []
 
-    init(_ kind: ContainerKind, _ container: SharedDescriptor, ignoringMarks: Bool) {
+    init(_ kind: ContainerKind, _ container: SharedDescriptor, ignoringMarks: Bool = false) {
         self.kind = kind
         self.container = container
         ignoresMarks = ignoringMarks
@@ -58,17 +54,18 @@ struct BackupWalk: ~Copyable {
 
     private static let mark = Array(BackupMark.attributeName.utf8)
 
-    /// - Parameter visit: told of each thing in order. What it throws ends the walk.
-    mutating func run(_ visit: (Visit) throws(Complaint) -> Void) throws(Complaint) {
+    /// - Parameter visit: told of each thing in order, and of what a backup does with it; a path in that is from the
+    ///   container. Answers, of a directory, whether to look into it. What it throws ends the walk.
+    mutating func run(_ visit: (ContainerPlace, BackupInclusion) throws(Complaint) -> Bool) throws(Complaint) {
         let status = try Complaint.wrap("cannot look at a container") { () throws(SystemError) in
             try container.descriptor.status()
         }
-        let isMarked = BackupWalk.isMarked(AttributeHolder(container.descriptor))
-        let root = BackupPlace(path: [], parent: nil, status: status, isMarked: isMarked, directory: container)
-        guard !isMarked || ignoresMarks else { return try visit(.leftOut(root)) }
-        try visit(.takenIn(root))
+        let isMarked = ContainerWalk.isMarked(AttributeHolder(container.descriptor))
+        let root = ContainerPlace(path: [], parent: nil, status: status, isMarked: isMarked, directory: container)
+        let inclusion = inclusion(of: root, in: .included)
+        guard try visit(root, inclusion) else { return }
         do throws(Complaint) {
-            try descend(into: [], lifted: nil)
+            try descend(into: root, inclusion, lifted: nil)
             while !levels.isEmpty {
                 guard let name = levels[levels.count - 1].names.next() else {
                     leave()
@@ -82,13 +79,15 @@ struct BackupWalk: ~Copyable {
         }
     }
 
-    private mutating func look(at name: FileName, _ visit: (Visit) throws(Complaint) -> Void) throws(Complaint) {
-        let level = levels[levels.count - 1]
-        let path = level.path + [name]
+    private mutating func look(
+        at name: FileName, _ visit: (ContainerPlace, BackupInclusion) throws(Complaint) -> Bool
+    ) throws(Complaint) {
+        let (levelPath, inherited) = (levels[levels.count - 1].path, levels[levels.count - 1].inherited)
+        let path = levelPath + [name]
         let parent: SharedDescriptor
         let status: FileStatus
         do throws(SystemError) {
-            parent = try directory(at: level.path)
+            parent = try directory(at: levelPath)
             status = try parent.descriptor.status(of: name)
         } catch {
             // It went while the walk was on its way.
@@ -97,29 +96,37 @@ struct BackupWalk: ~Copyable {
         }
         let isMarked =
             (status.kind == .file || status.kind == .directory)
-            && BackupWalk.isMarked(AttributeHolder(name, in: parent.descriptor))
-        let place = BackupPlace(path: path, parent: parent, status: status, isMarked: isMarked, directory: nil)
-        guard !BackupRules.isNeverIn(path, of: kind), !isMarked || ignoresMarks, status.kind != .device else {
-            return try visit(.leftOut(place))
-        }
-        try visit(.takenIn(place))
-        guard status.kind == .directory else { return }
+            && ContainerWalk.isMarked(AttributeHolder(name, in: parent.descriptor))
+        let place = ContainerPlace(path: path, parent: parent, status: status, isMarked: isMarked, directory: nil)
+        let inclusion = inclusion(of: place, in: inherited)
+        guard try visit(place, inclusion), status.kind == .directory else { return }
         var lifted: mode_t?
         if !isPrivileged, status.permissions & S_IRWXU != S_IRWXU {
             lifted = status.permissions
             try? parent.descriptor.changeMode(of: name, to: status.permissions | S_IRWXU)
         }
-        try descend(into: path, lifted: lifted)
+        try descend(into: place, inclusion, lifted: lifted)
     }
 
     private static func isMarked(_ holder: AttributeHolder) -> Bool { (try? holder.value(of: mark)) != nil }
 
-    private mutating func descend(into path: [FileName], lifted: mode_t?) throws(Complaint) {
+    private func inclusion(of place: ContainerPlace, in inherited: BackupInclusion) -> BackupInclusion {
+        if inherited != .included { return inherited }
+        let isOut =
+            BackupRules.isNeverIn(place.path, of: kind) || place.isMarked && !ignoresMarks || place.status.kind == .device
+        return isOut ? .excluded : .included
+    }
+
+    private mutating func descend(
+        into place: ContainerPlace, _ inclusion: BackupInclusion, lifted: mode_t?
+    ) throws(Complaint) {
         do throws(SystemError) {
-            levels.append(Level(path: path, names: try SortedNames(of: try directory(at: path).descriptor), lifted: lifted))
+            let names = try SortedNames(of: try directory(at: place.path).descriptor)
+            let inherited = inclusion == .excluded ? .excludedBy(place.path) : inclusion
+            levels.append(Level(path: place.path, names: names, inherited: inherited, lifted: lifted))
         } catch {
             guard error != .noEntry, error != .stale else { return }
-            throw Complaint(error, doing: "cannot list \(path.text)")
+            throw Complaint(error, doing: "cannot list \(place.path.text)")
         }
     }
 

@@ -1,0 +1,88 @@
+// What a name tells of a file: patterns, the last that matches decides, and a user's come after those that are built in.
+
+import Platform
+public import SandboxModel
+public import SandboxPolicy
+
+/// Patterns that sort files.
+public struct AuditPatterns: Sendable {
+    private var patterns: [(sort: StoredSort, isForDirectories: Bool, glob: Glob)] = []
+
+    /// Those that are built in.
+    public init() {
+        for (sort, globs) in AuditPatterns.usual { for glob in globs { add(glob, sort) } }
+    }
+
+    /// A line of them is a sort and a pattern of fnmatch(3) with a blank between them; a pattern that ends with a slash is for
+    /// directories. Lines that are empty or begin with `#` say nothing.
+    ///
+    /// - Parameter text: lines that are added to those that are built in.
+    /// - Throws: ``Complaint`` of kind `badRequest` for a line that is neither.
+    public init(adding text: String, from file: String) throws(Complaint) {
+        self.init()
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let words = line.split(maxSplits: 1, omittingEmptySubsequences: true) { $0 == " " || $0 == "\t" || $0 == "\r" }
+            guard let first = words.first, !first.hasPrefix("#") else { continue }
+            guard words.count == 2, let sort = StoredSort(rawValue: String(first)) else {
+                let sorts = StoredSort.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Complaint(
+                    .badRequest, "line \(index + 1) of \(file) is not a sort (\(sorts)) and a pattern, such as: document *.cad")
+            }
+            add(String(words[1]).trimmingTrailingBlanks, sort)
+        }
+    }
+
+    private mutating func add(_ pattern: String, _ sort: StoredSort) {
+        let isForDirectories = pattern.hasSuffix("/")
+        patterns.append((sort, isForDirectories, Glob(isForDirectories ? String(pattern.dropLast()) : pattern)))
+    }
+
+    /// - Parameter path: from the container.
+    public func sort(of path: [FileName], isDirectory: Bool) -> StoredSort {
+        guard let name = path.last?.text else { return .ordinary }
+        let text = path.text
+        let last = patterns.last { $0.isForDirectories == isDirectory && $0.glob.matches(text, name: name) }
+        return last?.sort ?? .ordinary
+    }
+
+    private static let usual: [(StoredSort, [String])] = [
+        (
+            .document,
+            [
+                "*.pdf", "*.txt", "*.md", "*.rtf", "*.rtfd", "*.doc", "*.docx", "*.xls", "*.xlsx", "*.ppt", "*.pptx", "*.odt",
+                "*.ods", "*.odp", "*.pages", "*.numbers", "*.key", "*.csv", "*.epub", "*.vcf", "*.ics", "*.eml",
+            ]
+        ),
+        (
+            .media,
+            [
+                "*.heic", "*.jpg", "*.jpeg", "*.png", "*.gif", "*.tiff", "*.dng", "*.mov", "*.mp4", "*.m4v", "*.m4a",
+                "*.mp3", "*.wav", "*.aiff",
+            ]
+        ),
+        (.database, ["*.sqlite", "*.sqlite3", "*.db", "*.sqlitedb", "*.realm", "*.store", "*.sqlite-wal", "*.db-wal"]),
+        (
+            .recreatable,
+            [
+                // Downloads, and what is left of them.
+                "*.download", "*.download/", "*.part", "*.partial", "*.crdownload", "CFNetworkDownload_*.tmp", "Downloads/",
+                "DownloadedMedia/",
+                // Caches, by the names that the system and widespread libraries give them.
+                "Cache/", "Caches/", "*.cache", "*.cache/", "*Cache/", "*Caches/", "Cache.db", "Cache.db-*", "fsCachedData/",
+                "*[Tt]humbnails/", "*.thumb", "*.ktx", "WebKitCache/", "MediaCache/", "ImageCache/",
+                // Of databases: what only an open one needs. A journal and a write-ahead log hold transactions.
+                "*.sqlite-shm", "*.sqlite3-shm", "*.db-shm", "etilqs_*", "*.realm.lock", "*.realm.note", "*.realm.management/",
+                // What tools and editors leave.
+                "*.tmp", "*.temp", "*~", ".DS_Store", "*.swp",
+            ]
+        ),
+    ]
+}
+
+extension String {
+    fileprivate var trimmingTrailingBlanks: String {
+        var text = self
+        while let last = text.last, last.isWhitespace { text.removeLast() }
+        return text
+    }
+}

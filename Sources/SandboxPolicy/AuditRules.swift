@@ -1,0 +1,115 @@
+// Whether a container keeps to Apple's data storage guidelines: pure functions from what a file is and where it lies to the
+// rules that it breaks. The guidelines are those of "iOS Data Storage Guidelines" and of App Review's former section 2.23.
+
+public import SandboxModel
+
+/// What a file is good for, as far as its name tells.
+public enum StoredSort: String, CaseIterable, Sendable {
+    /// It can be made or downloaded again: a cache, a download under way, a temporary file.
+    case recreatable
+    /// A person made it, and nothing can make it again.
+    case document
+    /// A picture, a film, a sound: a person's own in `Documents`, and anywhere else perhaps not.
+    case media
+    /// It holds what the app knows.
+    case database
+    case ordinary
+}
+
+/// A rule of the guidelines.
+public enum AuditRule: String, CaseIterable, Sendable {
+    /// What can be made again would be backed up.
+    case recreatableBackedUp
+    /// What a person made would not be backed up.
+    case documentNotBackedUp
+    /// What a person made can be read while the device is locked.
+    case documentReadableWhileLocked
+    /// What nothing can make again lies where it may be purged.
+    case irreplaceablePurgeable
+    /// What nothing can make again lies in `tmp`, which an update does not keep.
+    case irreplaceableLostByUpdate
+    /// A directory of `Library` that is excluded is not named after the app.
+    case excludedDirectoryName
+
+    /// Whether it alone makes an audit fail; the others are advice.
+    public var isBreach: Bool {
+        switch self {
+        case .recreatableBackedUp, .documentNotBackedUp, .irreplaceablePurgeable, .irreplaceableLostByUpdate: true
+        case .documentReadableWhileLocked, .excludedDirectoryName: false
+        }
+    }
+}
+
+/// One file or directory as the guidelines see it.
+public struct AuditedItem: Sendable {
+    /// From the container.
+    public var path: [FileName]
+    /// Whether the container is the app's data container, or else a group's.
+    public var isData: Bool
+    public var isDirectory: Bool
+    public var sort: StoredSort
+    public var inclusion: BackupInclusion
+    /// Whether it bears the mark itself.
+    public var isMarked: Bool
+    /// Of a file.
+    public var protection: ProtectionClass?
+
+    public init(
+        path: [FileName], isData: Bool, isDirectory: Bool, sort: StoredSort, inclusion: BackupInclusion, isMarked: Bool,
+        protection: ProtectionClass?
+    ) {
+        self.path = path
+        self.isData = isData
+        self.isDirectory = isDirectory
+        self.sort = sort
+        self.inclusion = inclusion
+        self.isMarked = isMarked
+        self.protection = protection
+    }
+}
+
+public enum AuditRules {
+    /// The rules that something breaks, by itself. What lies in a directory that breaks one as a whole is not asked about.
+    /// - Parameter app: the bundle identifier.
+    public static func broken(by item: AuditedItem, of app: ContainerIdentifier) -> [AuditRule] {
+        if item.isDirectory { return directoryRules(item, app) }
+        var broken: [AuditRule] = []
+        let sort = item.sort == .media ? (isIn(documents, item) ? .document : .ordinary) : item.sort
+        switch sort {
+        case .recreatable:
+            if item.inclusion == .included { broken.append(.recreatableBackedUp) }
+        case .document, .database:
+            if isIn(temporary, item) {
+                broken.append(.irreplaceableLostByUpdate)
+            } else if isIn(caches, item) {
+                broken.append(.irreplaceablePurgeable)
+            } else if item.inclusion != .included, sort == .document {
+                broken.append(.documentNotBackedUp)
+            }
+        case .media, .ordinary: break
+        }
+        if sort == .document, !isIn(temporary, item), !isIn(caches, item), let protection = item.protection,
+            protection != .complete
+        {
+            broken.append(.documentReadableWhileLocked)
+        }
+        return broken
+    }
+
+    private static func directoryRules(_ item: AuditedItem, _ app: ContainerIdentifier) -> [AuditRule] {
+        if item.sort == .recreatable, item.inclusion == .included { return [.recreatableBackedUp] }
+        let library: FileName = "Library"
+        guard item.isData, item.isMarked, item.inclusion == .excluded, item.path.first == library, item.path.count > 1,
+            !item.path.contains(where: { $0.text == app.text })
+        else { return [] }
+        return [.excludedDirectoryName]
+    }
+
+    private static let caches = PurgeableDirectory.caches.path
+    private static let documents: [FileName] = ["Documents"]
+    private static let temporary = PurgeableDirectory.temporary.path
+
+    private static func isIn(_ directory: [FileName], _ item: AuditedItem) -> Bool {
+        item.isData && item.path.starts(with: directory)
+    }
+}

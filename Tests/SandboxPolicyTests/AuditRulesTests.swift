@@ -1,0 +1,65 @@
+// Which of Apple's data storage guidelines a file breaks, by what it is and where it lies.
+
+import SandboxModel
+import SandboxPolicy
+import Testing
+
+@Suite struct AuditRulesTests {
+    private let app = ContainerIdentifier("com.example.Notes")!
+
+    private func broken(
+        _ path: String, _ sort: StoredSort, inclusion: BackupInclusion = .included, isDirectory: Bool = false,
+        isData: Bool = true, isMarked: Bool = false, protection: ProtectionClass = .complete
+    ) -> [AuditRule] {
+        AuditRules.broken(
+            by: AuditedItem(
+                path: path.split(separator: "/").map { FileName(String($0))! }, isData: isData, isDirectory: isDirectory,
+                sort: sort, inclusion: inclusion, isMarked: isMarked, protection: protection), of: app)
+    }
+
+    @Test func `what can be made again is not to be backed up, wherever it lies`() {
+        #expect(broken("Documents/a.part", .recreatable) == [.recreatableBackedUp])
+        #expect(broken("Library/Application Support/Cache", .recreatable, isDirectory: true) == [.recreatableBackedUp])
+        #expect(broken("shared.tmp", .recreatable, isData: false) == [.recreatableBackedUp])
+        #expect(broken("Documents/a.part", .recreatable, inclusion: .excluded) == [])
+        #expect(broken("Library/Caches/a.part", .recreatable, inclusion: .excludedBy(["Library", "Caches"])) == [])
+    }
+
+    @Test func `a document is to be backed up, and closed while the device is locked`() {
+        #expect(broken("Documents/a.pdf", .document) == [])
+        #expect(broken("Documents/a.pdf", .document, inclusion: .excluded) == [.documentNotBackedUp])
+        #expect(broken("Documents/a.pdf", .document, inclusion: .excludedBy(["Documents"])) == [.documentNotBackedUp])
+        #expect(
+            broken("Documents/a.pdf", .document, protection: .completeUntilFirstUserAuthentication)
+                == [.documentReadableWhileLocked])
+    }
+
+    @Test func `a database may be excluded, and open while the device is locked`() {
+        #expect(broken("Library/Application Support/a.sqlite", .database, inclusion: .excluded, protection: .none) == [])
+    }
+
+    @Test func `documents and databases do not lie where they are purged or dropped by an update`() {
+        let (caches, temporary) = (BackupInclusion.excludedBy(["Library", "Caches"]), BackupInclusion.excludedBy(["tmp"]))
+        #expect(broken("Library/Caches/a.sqlite", .database, inclusion: caches) == [.irreplaceablePurgeable])
+        #expect(broken("Library/Caches/a/b.pdf", .document, inclusion: caches) == [.irreplaceablePurgeable])
+        #expect(broken("tmp/a.sqlite", .database, inclusion: temporary) == [.irreplaceableLostByUpdate])
+        // A group has no such places.
+        #expect(broken("Library/Caches/a.sqlite", .database, isData: false) == [])
+    }
+
+    @Test func `a picture is a document in Documents, and nothing special elsewhere`() {
+        #expect(broken("Documents/a.jpg", .media, inclusion: .excluded) == [.documentNotBackedUp])
+        #expect(broken("Library/Caches/a.jpg", .media, inclusion: .excludedBy(["Library", "Caches"])) == [])
+        #expect(broken("Library/Application Support/a.jpg", .media, protection: .none) == [])
+    }
+
+    @Test func `a directory of Library that is excluded is named after the app`() {
+        func name(_ path: String) -> [AuditRule] {
+            broken(path, .ordinary, inclusion: .excluded, isDirectory: true, isMarked: true)
+        }
+        #expect(name("Library/Application Support/Tiles") == [.excludedDirectoryName])
+        #expect(name("Library/Application Support/com.example.Notes") == [])
+        #expect(name("Library/Application Support/com.example.Notes/Tiles") == [])
+        #expect(name("Documents/Tiles") == [])
+    }
+}
