@@ -87,6 +87,8 @@ let package = Package(
                 "Platform", "SandboxModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            // In the command itself, which is one file that can be copied anywhere.
+            resources: [.embedInCode("Report/Page.html")],
             swiftSettings: strict),
         .target(
             name: "TestSupport",

@@ -39,7 +39,7 @@ struct AppContainerCommand: AsyncParsableCommand {
             name: "App",
             subcommands: [
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self, Audit.self,
-                Run.self, Launch.self, Terminate.self,
+                Report.self,                 Run.self, Launch.self, Terminate.self,
             ]),
         CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self]),
         CommandGroup(name: "Seal", subcommands: [Identity.self, Seal.self, Verify.self]),

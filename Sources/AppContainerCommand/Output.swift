@@ -66,7 +66,7 @@ enum Output {
             }
         }
         // A cell that is empty at the end of its row leaves no blanks.
-        try self.lines(lines.map { $0.joined().replacing(/ +$/, with: "") })
+        try self.lines(lines.map { $0.joined().replacing(#/ +$/#, with: "") })
     }
 
     private static func padded(_ text: String, to width: Int) -> String {

@@ -84,6 +84,9 @@ extension ControlHandler {
         add(AuditRequest.self) { (request, progress) throws(Complaint) in
             try device.audit(request, progress: progress)
         }
+        add(SurveyRequest.self) { (request, progress) throws(Complaint) in
+            try device.survey(request, progress: progress)
+        }
         add(RestoreRequest.self) { (request, progress) throws(Complaint) in
             try device.restore(request, progress: progress)
         }

@@ -1,6 +1,7 @@
-// Auditing an app's containers.
+// Looking through an app's containers: audits and surveys.
 
 import AppContainer
+import BackingStore
 import DeviceLifecycle
 import Logging
 import SandboxModel
@@ -28,5 +29,30 @@ extension DeviceService {
                     rule: finding.rule.rawValue, severity: finding.rule.isBreach ? .breach : .advice,
                     domain: finding.domain, path: finding.path.text, size: finding.bytes)
             })
+    }
+
+    func survey(_ request: SurveyRequest, progress: @escaping ProgressReport) throws(Complaint) -> Survey {
+        let app = try device.app(try identifier(request.app))
+        let containers = try operations.run { () throws(Complaint) in
+            mounts.writeOut()
+            return try device.survey(app.identifier, openFile: { mounts.openFile(inode: $0) }) {
+                report($0, "surveying", to: progress)
+            }
+        }
+        return Survey(
+            app: app.identifier.text, name: app.displayName, version: app.version, state: protection.state.rawValue,
+            readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
+            running: running.isRunning(app.identifier), available: device.context.space.figures.available,
+            containers: containers.map { Survey.Node($0.part, name: $0.path) })
+    }
+}
+
+extension Survey.Node {
+    fileprivate init(_ part: SurveyedPart, name: String? = nil) {
+        self.init(
+            name: name ?? part.name?.text ?? "", size: part.bytes, files: part.files,
+            protection: part.look.protection?.foundationName,
+            backup: part.look.isBackedUp ? .included : .excluded, purgeable: part.look.isPurgeable,
+            children: part.parts?.map { Survey.Node($0) })
     }
 }

@@ -43,6 +43,7 @@ public protocol ServedDevice: Sendable {
     func backUp(_ request: BackupRequest, progress: @escaping ProgressReport) throws(Complaint) -> BackupReport
     func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem]
     func audit(_ request: AuditRequest, progress: @escaping ProgressReport) throws(Complaint) -> AuditReport
+    func survey(_ request: SurveyRequest, progress: @escaping ProgressReport) throws(Complaint) -> Survey
     func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport
 
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection

@@ -130,6 +130,10 @@ final class FakeDevice: ServedDevice {
         AuditReport(app: request.app, passed: true, directories: [], findings: [])
     }
 
+    func survey(_ request: SurveyRequest, progress: @escaping ProgressReport) throws(Complaint) -> Survey {
+        throw Complaint(.unknownApp, "none")
+    }
+
     func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport {
         RestoreReport(apps: [], waiting: [], groups: [], files: 0, bytes: 0, leftOut: 0)
     }

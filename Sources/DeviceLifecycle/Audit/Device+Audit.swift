@@ -105,7 +105,7 @@ private struct AuditedContainer {
         let sort = place.path.isEmpty ? .ordinary : patterns.sort(of: place.path, isDirectory: isDirectory)
         let item = AuditedItem(
             path: place.path, isData: isData, isDirectory: isDirectory, sort: sort, inclusion: inclusion,
-            isMarked: place.isMarked, protection: [.document, .media].contains(sort) && !isDirectory ? protection(of: place) : nil)
+            isMarked: place.isMarked, protection: [.document, .media].contains(sort) && !isDirectory ? place.protection : nil)
         for rule in AuditRules.broken(by: item, of: app) {
             findings.append(ContainerAudit.Finding(rule: rule, domain: domain, path: place.path, bytes: bytes))
             if isDirectory { whole = (place.path, findings.count - 1) }
@@ -137,12 +137,5 @@ private struct AuditedContainer {
         } else {
             shares[index].leftOut += bytes
         }
-    }
-
-    private func protection(of place: ContainerPlace) -> ProtectionClass? {
-        guard let parent = place.parent, let name = place.path.last,
-            let backing = try? parent.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)
-        else { return nil }
-        return EncryptedFile.protection(of: backing)
     }
 }

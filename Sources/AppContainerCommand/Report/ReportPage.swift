@@ -1,0 +1,47 @@
+// The page that `report` makes: Page.html with what it shows put in as JSON.
+
+import AppContainer
+import FoundationEssentials
+import SandboxModel
+
+/// What the page shows.
+struct ReportPage: Encodable {
+    let survey: Survey
+    let events: [Event]
+    /// When it was made: ISO 8601, in UTC.
+    let time: String
+
+    /// Where the page has its data.
+    private static let place = Array("\"%DATA%\"".utf8)
+
+    /// The whole page.
+    var html: [UInt8] {
+        get throws(Complaint) {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            guard let json = try? encoder.encode(self) else {
+                throw Complaint(.unexpected, "cannot write JSON of what was found")
+            }
+            let page = PackageResources.Page_html
+            guard let place = page.firstRange(of: ReportPage.place) else {
+                throw Complaint(.unexpected, "the page has no place for what was found")
+            }
+            return page[..<place.lowerBound] + ReportPage.embedded(json) + page[place.upperBound...]
+        }
+    }
+
+    /// JSON that can stand in a script element: nothing in it can end the element, or begin a comment there.
+    private static func embedded(_ json: Data) -> [UInt8] {
+        var text: [UInt8] = []
+        text.reserveCapacity(json.count)
+        for byte in json {
+            switch byte {
+            case UInt8(ascii: "<"): text += Array("\\u003c".utf8)
+            case UInt8(ascii: ">"): text += Array("\\u003e".utf8)
+            case UInt8(ascii: "&"): text += Array("\\u0026".utf8)
+            default: text.append(byte)
+            }
+        }
+        return text
+    }
+}
