@@ -1,0 +1,18 @@
+// The file by which backup tools know a directory of caches, as the Cache Directory Tagging Specification has it.
+
+/// `CACHEDIR.TAG`, which a mount can show in `Library/Caches` and `tmp`.
+public enum CacheDirectoryTag {
+    public static let name: FileName = "CACHEDIR.TAG"
+
+    /// What tools look for at the beginning: the MD5 of `.IsCacheDirectory`.
+    public static let signature = "Signature: 8a477f597d28d172789f06886806bc55"
+
+    public static let content: [UInt8] = Array(
+        """
+        \(signature)
+        # This file marks a directory of caches or temporary files, which no backup of the app has.
+        # The mount shows it (appcontainer mount --cachedir-tag); it is not in the app's container.
+        # About cache directory tags see https://bford.info/cachedir/
+
+        """.utf8)
+}
