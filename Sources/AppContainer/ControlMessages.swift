@@ -249,10 +249,12 @@ public struct MountRequest: ControlRequest {
     public var running: Bool?
     /// Whether only `Documents` is shown, as file sharing does. False when null.
     public var documents: Bool?
+    /// Whether `Library/Caches` and `tmp` show a `CACHEDIR.TAG`, for backup tools. False when null.
+    public var cachedirTag: Bool?
 
     public init(
         app: String, mountPoint: String, allowOther: Bool = false, readOnly: Bool = false, running: Bool = false,
-        documents: Bool = false
+        documents: Bool = false, cachedirTag: Bool = false
     ) {
         self.app = app
         self.mountPoint = mountPoint
@@ -260,6 +262,7 @@ public struct MountRequest: ControlRequest {
         self.readOnly = readOnly
         self.running = running
         self.documents = documents
+        self.cachedirTag = cachedirTag
     }
 }
 

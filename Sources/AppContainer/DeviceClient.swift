@@ -102,14 +102,15 @@ public struct DeviceClient: Sendable {
     /// - Parameters:
     ///   - running: mark the app running for as long as it is mounted.
     ///   - documents: show only `Documents`, of an app that shares its documents.
+    ///   - cachedirTag: show a `CACHEDIR.TAG` in `Library/Caches` and `tmp`, by which backup tools know them.
     public func mount(
         _ app: String, at mountPoint: String, allowOther: Bool = false, readOnly: Bool = false, running: Bool = false,
-        documents: Bool = false
+        documents: Bool = false, cachedirTag: Bool = false
     ) async throws(DeviceError) -> Mount {
         try await send(
             MountRequest(
                 app: app, mountPoint: mountPoint, allowOther: allowOther, readOnly: readOnly, running: running,
-                documents: documents))
+                documents: documents, cachedirTag: cachedirTag))
     }
 
     public func unmount(_ mountPoint: String, lazy: Bool = false) async throws(DeviceError) {

@@ -24,12 +24,18 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var group: UInt32
     /// The permission bits in octal digits, such as `644`.
     public var mode: String
+    /// Whether a backup has it: `included`, `excluded`, or `excluded-by:PATH`, where PATH is a directory above it that
+    /// is excluded, relative to the app's home.
+    public var backup: String
+    /// Whether it is excluded itself: by its mark, or as one of the places that are never in a backup.
+    public var excluded: Bool
     /// The path in the device directory; null for what only the mount has.
     public var backing: String?
 
     public init(
         path: String, app: String, kind: String, zone: String, rule: String, protection: String?, readable: Bool,
-        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: String, backing: String?
+        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: String, backup: String,
+        excluded: Bool, backing: String?
     ) {
         self.path = path
         self.app = app
@@ -43,11 +49,14 @@ public struct Inspection: Codable, Hashable, Sendable {
         self.owner = owner
         self.group = group
         self.mode = mode
+        self.backup = backup
+        self.excluded = excluded
         self.backing = backing
     }
 
     private enum CodingKeys: CodingKey {
-        case path, app, kind, zone, rule, protection, readable, size, storedSize, owner, group, mode, backing
+        case path, app, kind, zone, rule, protection, readable, size, storedSize, owner, group, mode, backup, excluded,
+            backing
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -64,6 +73,8 @@ public struct Inspection: Codable, Hashable, Sendable {
         try container.encode(owner, forKey: .owner)
         try container.encode(group, forKey: .group)
         try container.encode(mode, forKey: .mode)
+        try container.encode(backup, forKey: .backup)
+        try container.encode(excluded, forKey: .excluded)
         try container.encode(backing, forKey: .backing)
     }
 }

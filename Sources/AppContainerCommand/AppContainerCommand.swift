@@ -41,7 +41,9 @@ struct AppContainerCommand: AsyncParsableCommand {
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self, Audit.self,
                 Report.self,                 Run.self, Launch.self, Terminate.self,
             ]),
-        CommandGroup(name: "Mount", subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self]),
+        CommandGroup(
+            name: "Mount",
+            subcommands: [Mount.self, Unmount.self, Inspect.self, Protect.self, Exclude.self, Include.self]),
         CommandGroup(name: "Seal", subcommands: [Identity.self, Seal.self, Verify.self]),
     ]
 

@@ -69,7 +69,6 @@ struct TreeCopy: ~Copyable {
         try TreeCopy.copyAttributes(from: AttributeHolder(from), to: AttributeHolder(to))
         try to.changeOwner(status.owner, group: status.group)
         try to.changeMode(status.permissions)
-        TreeCopy.copyFlags(from: try from.reopen(flags: O_RDONLY | O_DIRECTORY), to: to)
         try to.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
         return true
     }
@@ -132,7 +131,6 @@ struct TreeCopy: ~Copyable {
         try output.changeOwner(status.owner, group: status.group)
         // After the owner, whose change clears the set-user-ID bit.
         try output.changeMode(status.permissions)
-        TreeCopy.copyFlags(from: input, to: output)
         try output.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
         return true
     }
@@ -143,17 +141,6 @@ struct TreeCopy: ~Copyable {
         for name in try source.names() where name.starts(with: "user.".utf8) {
             try target.set(name, to: try source.value(of: name))
         }
-    }
-
-    /// FS_NODUMP_FL (ioctl_iflags(2)): the one flag that says something about the file and not about its storage.
-    private static let noDump: UInt32 = 0x40
-
-    private static func copyFlags(from source: borrowing Descriptor, to target: borrowing Descriptor) {
-        // Where the host keeps no flags there are none to copy.
-        guard let flags = try? source.inodeFlags(), flags & noDump != 0,
-            let present = try? target.inodeFlags()
-        else { return }
-        try? target.setInodeFlags(present | noDump)
     }
 }
 

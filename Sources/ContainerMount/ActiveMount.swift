@@ -10,6 +10,8 @@ public struct MountOptions: Sendable {
     public var readOnly = false
     /// Is `Documents` all that is shown?
     public var onlyDocuments = false
+    /// Do `Library/Caches` and `tmp` show a `CACHEDIR.TAG`?
+    public var cacheTags = false
 
     public init() {}
 }

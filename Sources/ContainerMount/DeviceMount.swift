@@ -86,6 +86,10 @@ final class DeviceMount: Sendable {
         volume.show(home)
         // The home may be another than the one that the kernel last saw under this name.
         session.notifications.forgetEntry(Array(home.app.fileName.bytes), in: .root)
+        // What is still in use of an earlier mount may be listed from the kernel's memory.
+        for directory in PurgeableDirectory.allCases {
+            volume.noticeChange(of: [home.app.fileName] + directory.path + [CacheDirectoryTag.name])
+        }
         session.notifications.drain()
         do throws(SystemError) {
             // A second mount of the same superblock, for its source: a bind keeps the source of what it binds.

@@ -23,13 +23,15 @@ public struct Home: Sendable {
     public let isPrivate: Bool
     /// Whether `Documents` is all that is seen of it, as by file sharing.
     public let showsOnlyDocuments: Bool
+    /// Whether `Library/Caches` and `tmp` show a `CACHEDIR.TAG`.
+    public let showsCacheTags: Bool
     /// Whether an update has taken the bundle's place, and it is there for those only who are in it still.
     var isReplaced = false
 
     public init(
         app: ContainerIdentifier, bundleName: FileName, bundle: SealedBundle, data: SharedDescriptor,
         groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor],
-        owner: uid_t, group: gid_t, isPrivate: Bool, showsOnlyDocuments: Bool = false
+        owner: uid_t, group: gid_t, isPrivate: Bool, showsOnlyDocuments: Bool = false, showsCacheTags: Bool = false
     ) {
         self.app = app
         self.bundleName = bundleName
@@ -41,6 +43,7 @@ public struct Home: Sendable {
         self.group = group
         self.isPrivate = isPrivate
         self.showsOnlyDocuments = showsOnlyDocuments
+        self.showsCacheTags = showsCacheTags
     }
 
     static let documents: FileName = "Documents"
@@ -93,6 +96,7 @@ extension Zone {
             default: .bundle
             }
         case .bundle, .metadata: .bundle
+        case .cacheTag: .cacheTag
         case .containers: .standardDirectory
         case .standardDirectory:
             inLibrary && (name == Home.caches || name == Home.preferences) ? .standardDirectory : .container

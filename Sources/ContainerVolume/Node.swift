@@ -22,6 +22,8 @@ final class Node: @unchecked Sendable {
         case home
         /// `Groups` and `iCloud`.
         case containers
+        /// A `CACHEDIR.TAG` that the mount shows.
+        case cacheTag
     }
 
     // In an order that leaves few gaps: there may be a million of these.
@@ -83,7 +85,7 @@ final class Node: @unchecked Sendable {
     var isDirectory: Bool {
         switch kind {
         case .directory, .device, .home, .containers: true
-        case .file, .symbolicLink, .special: false
+        case .file, .symbolicLink, .special, .cacheTag: false
         }
     }
 
@@ -91,8 +93,14 @@ final class Node: @unchecked Sendable {
     /// bundle is stored as it is, and the top level and what is put together below it hold nothing of their own.
     var hasProtection: Bool { (kind == .file || kind == .directory) && zone != .bundle }
 
+    /// Whether its content is shown in every state of the device.
+    var isStoredAsItIs: Bool { zone == .bundle || zone == .cacheTag }
+
     /// Whether extended attributes can be kept with it.
     var holdsAttributes: Bool { kind == .file || kind == .directory || kind == .home }
+
+    /// The rule that refuses attributes to what holds none.
+    var ruleAboutAttributes: Rule { kind == .cacheTag ? .cacheTag : .attributeHolder }
 
     func withRare<Result>(_ body: (Rare) -> Result) -> Result {
         if rare == nil { rare = Rare() }
@@ -106,6 +114,8 @@ final class OpenFile {
         case encrypted(EncryptedFile)
         /// A bundle's file, stored as it is, with a hash tree apart.
         case sealed(SealedFile)
+        /// What the mount makes up.
+        case madeUp(MadeUpFile)
     }
 
     let content: Content
@@ -128,11 +138,12 @@ final class OpenFile {
 }
 
 extension OpenFile.Content {
-    /// The backing file, for what concerns its attributes.
-    var backing: SharedDescriptor {
+    /// The backing file, for what concerns its attributes; nil for what the host does not have.
+    var backing: SharedDescriptor? {
         switch self {
         case .encrypted(let file): file.backing
         case .sealed(let file): file.backing
+        case .madeUp: nil
         }
     }
 }

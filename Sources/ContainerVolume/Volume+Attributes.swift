@@ -31,8 +31,9 @@ extension Volume {
             // With a handle the kernel asks before it writes, which is refused by this; fstat(2) comes without one.
             try requireContent(handle, for: .write)
             try requireRoomToWrite(handle)
-            let status = try hostStatus(of: handle.content)
             let node = handle.node
+            if node.kind == .cacheTag { return names.reading { statusOfCacheTag(node) } }
+            let status = try hostStatus(of: handle.content)
             return names.reading {
                 present(
                     status, zone: node.zone, home: node.zone == .container ? nil : home(of: node),
@@ -73,7 +74,8 @@ extension Volume {
     /// The caller holds `names`, and has asked the rules.
     private func apply(_ change: AttributeChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
-        let place: Place = if let handle { .descriptor(handle.content.backing) } else { try holder(of: node) }
+        let place: Place =
+            if let backing = handle?.content.backing { .descriptor(backing) } else { try holder(of: node) }
         // Not while a closing file writes its header and puts its mode and times back.
         try openLock(of: node).reading { () throws(Fault) in
             try onHost { () throws(SystemError) in

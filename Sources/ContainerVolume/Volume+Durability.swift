@@ -29,7 +29,7 @@ extension Volume {
     public func synchronize(_ handle: FileHandle, dataOnly: Bool) throws(Fault) {
         switch handle.content {
         case .encrypted(let file): try file.synchronize(dataOnly: dataOnly)
-        case .sealed: return
+        case .sealed, .madeUp: return
         }
         try synchronizeNames(above: handle.node)
     }

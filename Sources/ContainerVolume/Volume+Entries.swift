@@ -13,7 +13,7 @@ extension Volume {
         try readingWithRoom { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeDirectory, on: parent.zone)
-            try permit(name: name, in: parent.zone)
+            try permit(name: name, in: parent)
             let directory = try directory(parent)
             let protection = try protection(in: parent)
             try context.space.requireRoom()
@@ -55,7 +55,7 @@ extension Volume {
         try readingWithRoom { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeSymbolicLink, on: parent.zone)
-            try permit(name: name, in: parent.zone)
+            try permit(name: name, in: parent)
             let directory = try directory(parent)
             try context.space.requireRoom()
             let status = try onHost { () throws(SystemError) in
@@ -84,7 +84,7 @@ extension Volume {
         return try names.reading { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeNode, on: parent.zone)
-            try permit(name: name, in: parent.zone)
+            try permit(name: name, in: parent)
             let directory = try directory(parent)
             let status = try onHost { () throws(SystemError) in
                 try directory.descriptor.makeNode(name, mode: mode & (S_IFMT | 0o1777))
@@ -101,7 +101,7 @@ extension Volume {
             let parent = try self.parent(parent)
             try permit(.linkFrom, on: node.zone)
             try permit(.linkInto, on: parent.zone)
-            try permit(name: name, in: parent.zone)
+            try permit(name: name, in: parent)
             guard !node.isDirectory else { throw .system(.notPermitted) }
             guard case .entry(let source, let oldName) = try place(of: node) else { throw .system(.noEntry) }
             let target = try directory(parent)

@@ -1,4 +1,4 @@
-// Extended attributes, kept as the host's own `user.` attributes, and the flags of FS_IOC_GETFLAGS.
+// Extended attributes, kept as the host's own `user.` attributes.
 
 import BackingStore
 import Glibc
@@ -13,6 +13,10 @@ private enum AttributeName {
     /// Kept on the host under this name.
     case stored([UInt8])
     case protection
+    /// A name of the mark that keeps something out of backups.
+    case mark(BackupMark.Form)
+    /// Whether it is in a backup.
+    case inclusion
     /// Of the home: how much can be stored for a usage.
     case capacity(SpaceUsage)
     /// Reserved for what this filesystem computes.
@@ -30,7 +34,11 @@ private enum AttributeName {
             self = .protection
         } else if name.starts(with: "user.appcontainer.".utf8) {
             let usage = SpaceUsage.allCases.first { name.elementsEqual($0.attributeName.utf8) }
-            self = usage.map { .capacity($0) } ?? .computed
+            self =
+                usage.map { .capacity($0) }
+                ?? (name.elementsEqual(BackupInclusion.attributeName.utf8) ? .inclusion : .computed)
+        } else if let form = BackupMark.Form(attribute: name) {
+            self = .mark(form)
         } else if name.starts(with: "user.".utf8), name.count > 5 {
             self = .stored(name)
         } else if name.starts(with: "com.apple.".utf8), name.count > 10 {
@@ -47,6 +55,8 @@ private enum AttributeName {
 extension Volume {
     /// XATTR_CREATE of <linux/xattr.h>, which Glibc's module does not have.
     private static let createFlag: Int32 = 1
+    /// XATTR_REPLACE.
+    private static let replaceFlag: Int32 = 2
 
     /// - Throws: ENODATA when the attribute is not there; EOPNOTSUPP for a namespace that is not served.
     public func attribute(_ name: [UInt8], of node: NodeID) throws(Fault) -> [UInt8] {
@@ -62,6 +72,17 @@ extension Volume {
             return try names.reading { () throws(Fault) in
                 guard let protection = try protection(of: try self.node(node)) else { throw .system(.noAttribute) }
                 return Array(protection.foundationName.utf8)
+            }
+        case .mark(let form):
+            return try names.reading { () throws(Fault) in
+                guard try isExcluded(try self.node(node)) else { throw .system(.noAttribute) }
+                return form.canonicalValue
+            }
+        case .inclusion:
+            return try names.reading { () throws(Fault) in
+                let node = try self.node(node)
+                guard node.kind != .device else { throw .system(.noAttribute) }
+                return try inclusion(of: node).attributeValue
             }
         case .stored(let stored):
             return try names.reading { () throws(Fault) in
@@ -92,11 +113,13 @@ extension Volume {
             case .stored(let name): stored = name
             case .protection:
                 return try setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
-            case .computed, .capacity: throw .refused(.computedAttribute)
+            case .mark(let form):
+                return try set(form, to: value, mustExist: flags & Volume.replaceFlag != 0, of: node)
+            case .computed, .inclusion, .capacity: throw .refused(.computedAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
-            guard node.holdsAttributes else { throw .refused(.attributeHolder) }
+            guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
             do throws(Fault) {
                 try permit(.setAttribute, on: node.zone)
             } catch {
@@ -124,12 +147,13 @@ extension Volume {
             switch AttributeName(name) {
             case .stored(let name): stored = name
             case .protection: return try removeProtection(of: node)
-            case .computed, .capacity: throw .refused(.computedAttribute)
+            case .mark: return try setExcluded(false, node, by: .removeAttribute)
+            case .computed, .inclusion, .capacity: throw .refused(.computedAttribute)
             // To the kernel, which takes it away before a write, this is success.
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
-            guard node.holdsAttributes else { throw .refused(.attributeHolder) }
+            guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
             try permit(.removeAttribute, on: node.zone)
             let place = try holder(of: node)
             try onHost { () throws(SystemError) in
@@ -149,43 +173,15 @@ extension Volume {
             let all = try onHost { () throws(SystemError) in
                 try place.withAttributes { holder throws(SystemError) in try holder.names() }
             }
-            let listed = all.filter { name in
+            var listed = all.filter { name in
                 if case .stored(name) = AttributeName(name) { return true }
                 return false
             }
+            // Those of the places that are never in a backup are as they are: nobody need carry that along.
+            if listsMark(of: node, all) { listed += BackupMark.listedNames }
             // A damaged file has no class to tell, and the other names all the same.
             let listsProtection = (try? self.listsProtection(of: node)) ?? false
             return listsProtection ? listed + [Array(ProtectionClass.attributeName.utf8)] : listed
-        }
-    }
-
-    // MARK: Flags
-
-    /// The flags of chattr(1) that an owner may set: no dump (0x40) and no access times (0x80).
-    private static let settableFlags: UInt32 = 0x40 | 0x80
-
-    public func inodeFlags(of node: NodeID) throws(Fault) -> UInt32 {
-        try names.reading { () throws(Fault) in
-            let place = try holder(of: try self.node(node))
-            // chattr looks before it sets, and is to meet the refusal of that.
-            if case .none = place { return 0 }
-            return try onHost { () throws(SystemError) in
-                try place.openForFlags().inodeFlags() & Volume.settableFlags
-            }
-        }
-    }
-
-    /// - Throws: EOPNOTSUPP for any other flag than those that an owner may set.
-    public func setInodeFlags(_ flags: UInt32, of node: NodeID) throws(Fault) {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
-            try permit(.setFlags, on: node.zone)
-            guard flags & ~Volume.settableFlags == 0 else { throw .system(.notSupported) }
-            let place = try holder(of: node)
-            try onHost { () throws(SystemError) in
-                let file = try place.openForFlags()
-                try file.setInodeFlags(try file.inodeFlags() & ~Volume.settableFlags | flags)
-            }
         }
     }
 }
@@ -198,14 +194,6 @@ extension Place {
         case .entry(let directory, let name): try body(AttributeHolder(name, in: directory.descriptor))
         case .descriptor(let node): try body(AttributeHolder(file: node.descriptor))
         case .none: throw .noAttribute
-        }
-    }
-
-    fileprivate func openForFlags() throws(SystemError) -> Descriptor {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)
-        case .descriptor(let node): try node.descriptor.reopen(flags: O_RDONLY | O_NONBLOCK)
-        case .none: throw .notSupported
         }
     }
 }

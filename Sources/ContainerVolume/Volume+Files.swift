@@ -20,6 +20,7 @@ extension Volume {
     public func open(_ node: NodeID, flags: Int32, by thread: pid_t = 0) throws(Fault) -> FileHandle {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
+            if node.kind == .cacheTag { return try openCacheTag(node, flags: flags) }
             guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .noSuchAddress) }
             return try open(node, flags: flags, by: thread)
         }
@@ -204,7 +205,7 @@ extension Volume {
     ) throws(Fault) -> (Entry, FileHandle) {
         let parent = try self.parent(parent)
         try permit(.create, on: parent.zone)
-        try permit(name: name, in: parent.zone)
+        try permit(name: name, in: parent)
         let directory = try directory(parent)
         let protection = try protection(in: parent)
         if let rule = SandboxPolicy.refusal(of: .create, protection: protection, state: context.deviceState),
@@ -281,6 +282,7 @@ extension Volume {
         case .sealed(let file):
             if isPast(handle.node) { throw .system(.inputOutput) }
             try file.read(count: count, from: offset, body)
+        case .madeUp(let file): file.read(count: count, from: offset, context: context, body)
         }
     }
 

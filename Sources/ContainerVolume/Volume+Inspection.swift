@@ -16,6 +16,10 @@ public struct NodeInspection: Sendable {
     public let protection: ProtectionClass?
     /// Whether the content can be read in the device's present state.
     public let isReadable: Bool
+    /// Whether it goes into a backup.
+    public let inclusion: BackupInclusion
+    /// Whether it says so itself: by the mark, or as one of the places that are never in a backup.
+    public let isExcluded: Bool
 }
 
 extension Volume {
@@ -29,10 +33,11 @@ extension Volume {
                 let stored = try stored(node)
                 // A damaged file has no class to tell.
                 let protection = (try? protection(of: node)) ?? nil
-                let isReadable = protection.map { context.deviceState.canOpen($0) } ?? (node.zone == .bundle)
+                let isReadable = protection.map { context.deviceState.canOpen($0) } ?? node.isStoredAsItIs
                 return NodeInspection(
                     zone: node.zone, shown: shown, stored: stored ?? shown, protection: protection,
-                    isReadable: shown.kind == .file ? isReadable : true)
+                    isReadable: shown.kind == .file ? isReadable : true, inclusion: try inclusion(of: node),
+                    isExcluded: try isExcluded(node))
             }
         }
     }

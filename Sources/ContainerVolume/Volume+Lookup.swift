@@ -56,6 +56,7 @@ extension Volume {
 
     private func findOnHost(_ name: FileName, _ parent: Node) throws(Fault) -> Entry {
         if parent.zone == .bundle { return try findSealed(name, parent) }
+        if isCacheTag(name, in: parent) { return cacheTag(in: parent) }
         let directory = try directory(parent)
         let status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
         return entry(status, name, parent)
@@ -144,12 +145,16 @@ extension Volume {
     ) throws(Fault) {
         let directory = try directory(parent)
         let withEntries = withEntries && !(parent.zone == .bundle && isReplaced(parent))
+        let showsCacheTag = isCacheTag(CacheDirectoryTag.name, in: parent)
+        if showsCacheTag, position == 0, !emitCacheTag(of: parent, withEntry: withEntries, emit) { return }
         let reader = try onHost { () throws(SystemError) in
             let reader = DirectoryReader(try directory.descriptor.reopen(flags: O_RDONLY | O_DIRECTORY))
-            if position > 0 { try reader.seek(position) }
+            if position > 0, position != Volume.behindCacheTag { try reader.seek(position) }
             return reader
         }
         while let item = try onHost({ () throws(SystemError) in try reader.nextOfAny() }) {
+            // What the app has under the name is hidden by the tag.
+            if showsCacheTag, item.name == CacheDirectoryTag.name { continue }
             var found: Entry?
             if parent.zone == .bundle, let name = item.name {
                 // What was put into the backing copy is none of the bundle's.

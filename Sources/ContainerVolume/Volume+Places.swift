@@ -20,7 +20,7 @@ extension Volume {
         // Its name may be another file's by now.
         if isPast(node) { throw .system(.stale) }
         switch node.kind {
-        case .device, .containers: return .none
+        case .device, .containers, .cacheTag: return .none
         case .home: return .descriptor(node.rare!.anchor!)
         case .file, .directory, .symbolicLink, .special: break
         }
@@ -82,7 +82,8 @@ extension Volume {
     }
 
     func zone(of name: FileName, in parent: Node) -> Zone {
-        Zone.of(
+        if isCacheTag(name, in: parent) { return .cacheTag }
+        return Zone.of(
             name, in: parent.zone,
             inLibrary: parent.zone == .standardDirectory && parent.name == Home.library
                 && parent.parent?.kind == .home)
@@ -96,6 +97,7 @@ extension Volume {
         if node.kind == .file, let content = openLock(of: node).reading({ node.open?.content }) {
             status = try hostStatus(of: content)
         } else {
+            if node.kind == .cacheTag { return statusOfCacheTag(node) }
             switch try place(of: node) {
             case .entry(let directory, let name):
                 status = try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
@@ -117,6 +119,7 @@ extension Volume {
                 guard let time = file.modificationTime else { return try file.backing.descriptor.status() }
                 return try file.backing.descriptor.status(writtenAt: time)
             case .sealed(let file): return try file.backing.descriptor.status()
+            case .madeUp: throw .stale
             }
         }
     }
@@ -141,7 +144,7 @@ extension Volume {
                 shown.st_mode = S_IFDIR | (home.isPrivate ? 0o700 : 0o755)
                 shown.st_nlink = nlink_t(home.linkCount)
             }
-        case .device, .standardDirectory, .documents, .inboxItem, .container:
+        case .device, .standardDirectory, .documents, .inboxItem, .cacheTag, .container:
             break
         }
         return FileStatus(shown)

@@ -74,7 +74,7 @@ extension Volume {
     ///   - value: the attribute's; what is none of the four classes is EINVAL.
     ///   - mayReplace: false for XATTR_CREATE: what is listed is there already.
     func setProtection(of node: Node, to value: [UInt8], mayReplace: Bool) throws(Fault) {
-        guard node.kind == .file || node.isDirectory else { throw .refused(.attributeHolder) }
+        guard node.kind == .file || node.isDirectory else { throw .refused(node.ruleAboutAttributes) }
         let protection = ProtectionClass(attributeValue: value)
         do throws(Fault) {
             try permit(.setAttribute, on: node.zone)
@@ -89,7 +89,7 @@ extension Volume {
     }
 
     func removeProtection(of node: Node) throws(Fault) {
-        guard node.kind == .file || node.isDirectory else { throw .refused(.attributeHolder) }
+        guard node.kind == .file || node.isDirectory else { throw .refused(node.ruleAboutAttributes) }
         try permit(.removeAttribute, on: node.zone)
         try changeClass(of: node, to: try inheritedProtection(of: node))
     }
@@ -154,18 +154,25 @@ extension Place {
 
     /// - Throws: ENODATA where nothing is stored.
     fileprivate func storedClass() throws(SystemError) -> [UInt8] {
-        func read() throws(SystemError) -> [UInt8] {
+        // A directory of the daemon's own user in which files can be made, but which cannot be listed.
+        try withPermission(0o400) { () throws(SystemError) in
             try withAttributes { holder throws(SystemError) in try holder.value(of: Place.storedName) }
         }
+    }
+
+    /// Makes a call that the kernel has allowed its caller, and that needs a permission which the daemon's own user lacks:
+    /// for as long as it takes, the mode is another.
+    func withPermission<Result>(
+        _ bits: mode_t, _ body: () throws(SystemError) -> Result
+    ) throws(SystemError) -> Result {
         do throws(SystemError) {
-            return try read()
+            return try body()
         } catch {
             guard error == .accessDenied else { throw error }
-            // A directory of the daemon's own user in which files can be made, but which cannot be listed.
             let mode = try permissions()
-            try changeMode(mode | 0o400)
+            try changeMode(mode | bits)
             defer { try? changeMode(mode) }
-            return try read()
+            return try body()
         }
     }
 

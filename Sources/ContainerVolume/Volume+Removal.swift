@@ -100,7 +100,7 @@ extension Volume {
             let targetDirectory = try directory(target)
             let moved = try onHost { () throws(SystemError) in try sourceDirectory.descriptor.status(of: name) }
             let replaced = try? targetDirectory.descriptor.status(of: newName)
-            if mode != .exchanging, replaced != nil { try permit(.remove, on: targetZone) }
+            if mode != .exchanging, replaced != nil || targetZone == .cacheTag { try permit(.remove, on: targetZone) }
             // Two names of one file: POSIX has nothing happen.
             let isSame = replaced?.inode == moved.inode
             var kept: Kept?

@@ -154,8 +154,9 @@ public final class Volume: Sendable {
         if let rule = SandboxPolicy.refusal(of: operation, in: zone) { throw .refused(rule) }
     }
 
-    func permit(name: FileName, in zone: Zone) throws(Fault) {
-        if let rule = SandboxPolicy.refusal(ofName: name, in: zone) { throw .refused(rule) }
+    func permit(name: FileName, in directory: Node) throws(Fault) {
+        if isCacheTag(name, in: directory) { throw .refused(.cacheTag) }
+        if let rule = SandboxPolicy.refusal(ofName: name, in: directory.zone) { throw .refused(rule) }
     }
 }
 

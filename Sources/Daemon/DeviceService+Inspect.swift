@@ -28,7 +28,8 @@ extension DeviceService {
             rule: found.zone.words, protection: found.protection?.foundationName, readable: found.isReadable,
             size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
             group: found.shown.group, mode: String(found.shown.permissions, radix: 8),
-            backing: try backing(path, of: app))
+            backup: String(decoding: found.inclusion.attributeValue, as: UTF8.self), excluded: found.isExcluded,
+            backing: found.zone == .cacheTag ? nil : try backing(path, of: app))
     }
 
     /// Where a path of a home lies in the device directory. `Groups` and `iCloud` lie nowhere: each of their entries

@@ -14,6 +14,7 @@ extension DeviceService {
         options.otherUsers = request.allowOther ?? false
         options.readOnly = request.readOnly ?? false
         options.onlyDocuments = request.documents ?? false
+        options.cacheTags = request.cachedirTag ?? false
         let mount = try operations.run(on: identifier) { () throws(Complaint) in
             let app = try device.app(identifier)
             if options.onlyDocuments, !app.sharesDocuments {

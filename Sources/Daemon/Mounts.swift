@@ -173,7 +173,7 @@ final class Mounts: Sendable {
             app: app.identifier, bundleName: app.bundleName, bundle: bundle,
             data: SharedDescriptor(try directory.container(.data, app.data)), groups: groups, iCloud: iCloud,
             owner: app.owner, group: app.ownerGroup, isPrivate: !options.otherUsers,
-            showsOnlyDocuments: options.onlyDocuments)
+            showsOnlyDocuments: options.onlyDocuments, showsCacheTags: options.cacheTags)
     }
 
     // MARK: Space
@@ -273,6 +273,7 @@ extension Mount {
     fileprivate init(_ mount: ActiveMount) {
         self.init(
             app: mount.app.text, mountPoint: mount.mountPoint, readOnly: mount.options.readOnly,
-            allowOther: mount.options.otherUsers, documents: mount.options.onlyDocuments)
+            allowOther: mount.options.otherUsers, documents: mount.options.onlyDocuments,
+            cachedirTag: mount.options.cacheTags)
     }
 }

@@ -29,6 +29,10 @@ public enum Rule: String, CaseIterable, Sendable {
     case attributeHolder
     /// The attribute is computed; it can be read but not set.
     case computedAttribute
+    /// The bundle, `Library/Caches`, `tmp` and `iCloud` are never in a backup, and cannot be taken into one.
+    case neverInBackup
+    /// The `CACHEDIR.TAG` that a mount shows is its own, and so is the name.
+    case cacheTag
     /// The file's protection class does not allow its content to be reached in the device's present state.
     case dataProtection
 }

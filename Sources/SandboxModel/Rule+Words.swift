@@ -14,6 +14,9 @@ extension Rule {
         case .deviceNode: "device nodes cannot be made; fifos and sockets can"
         case .attributeHolder: "symbolic links, fifos and sockets carry no extended attributes"
         case .computedAttribute: "the attribute is computed: it can be read but not set"
+        case .neverInBackup: "the bundle, Library/Caches, tmp and iCloud are never in a backup"
+        case .cacheTag:
+            "CACHEDIR.TAG in Library/Caches and tmp is the mount's own: it can be read, and nothing else has the name"
         case .dataProtection:
             "the file's protection class does not let its content be reached in the state that the device is in"
         }
@@ -32,6 +35,8 @@ extension Rule {
         case .deviceNode: "make a fifo or a socket, or use the devices of the host"
         case .attributeHolder: "set it on the file that the link leads to, or on a regular file or a directory"
         case .computedAttribute: "leave it; it follows from what is set elsewhere, such as a mark of exclusion"
+        case .neverInBackup: "keep what is to be backed up in Documents, or elsewhere in Library"
+        case .cacheTag: "take another name, or mount without --cachedir-tag"
         case .dataProtection:
             "unlock the device; what is to be reached in other states needs another class: appcontainer protect"
         }
@@ -49,6 +54,7 @@ extension Zone {
         case .standardDirectory: "\(Rule.standardDirectory.words); inside this one the app is free"
         case .documents: "\(Zone.standardDirectory.words), but \(Rule.inboxName.words)"
         case .inbox, .inboxItem: Rule.inbox.words
+        case .cacheTag: Rule.cacheTag.words
         case .container: "the app's own: read, write, create and remove as modes allow"
         }
     }

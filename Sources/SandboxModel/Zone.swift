@@ -21,6 +21,8 @@ public enum Zone: UInt8, CaseIterable, Sendable {
     case inbox
     /// What was delivered into the Inbox, at any depth.
     case inboxItem
+    /// A `CACHEDIR.TAG` that the mount shows in `Library/Caches` or `tmp`, and that no container has.
+    case cacheTag
     /// Everything that the app made.
     case container
 }

@@ -41,6 +41,7 @@ public enum SandboxPolicy {
         case .metadata: .metadata
         case .standardDirectory, .documents, .container: nil
         case .inbox, .inboxItem: .inbox
+        case .cacheTag: .cacheTag
         }
     }
 
@@ -53,6 +54,7 @@ public enum SandboxPolicy {
         case .standardDirectory, .documents: .standardDirectory
         case .inbox: .inbox
         case .inboxItem, .container: nil
+        case .cacheTag: .cacheTag
         }
     }
 
@@ -72,6 +74,8 @@ public enum SandboxPolicy {
         case .metadata: .metadata
         case .standardDirectory, .documents, .container: nil
         case .inbox, .inboxItem: .inbox
+        // No directory, so that nothing is ever named in it.
+        case .cacheTag: .cacheTag
         }
     }
 }

@@ -5,6 +5,7 @@ import Testing
 @Suite struct TranscriptTests {
     @Test(arguments: [
         "help", "usage", "devices", "apps", "passcode", "lock", "mounts", "names", "running", "seal", "purge",
+        "exclusion",
     ])
     func `the session reads as it did`(name: String) async throws {
         try await Sandbox.run { sandbox in

@@ -52,7 +52,7 @@ import Testing
             set -e; cd '\(data)'
             ln Documents/complete Library/linked; ln Documents/complete tmp/linked; ln -s ../nowhere Documents/link
             mkfifo Library/fifo; chmod 0500 Documents/a; touch -d '2001-02-03 04:05:06.789' Documents/complete Library/Caches
-            setfattr -n user.color -v blue Documents/complete; setfattr -n user.com.apple.MobileBackup -v 1 Library
+            setfattr -n user.color -v blue Documents/complete; setfattr -n user.com.apple.metadata:com_apple_backup_excludeItem -v x Library
             setfattr -n user.appcontainer.protection -v NSFileProtectionComplete Documents/a/b
             """)
     }

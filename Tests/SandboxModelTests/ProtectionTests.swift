@@ -47,7 +47,7 @@ struct ProtectionTests {
         #expect(
             Rule.allCases.map(\.rawValue) == [
                 "sealedBundle", "topLevel", "standardDirectory", "metadata", "inbox", "inboxName", "deviceNode",
-                "attributeHolder", "computedAttribute", "dataProtection",
+                "attributeHolder", "computedAttribute", "neverInBackup", "cacheTag", "dataProtection",
             ])
         #expect(DeviceState.allCases.map(\.rawValue) == ["beforeFirstUnlock", "unlocked", "locking", "locked"])
     }

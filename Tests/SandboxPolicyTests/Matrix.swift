@@ -6,7 +6,7 @@ import SandboxPolicy
 enum Matrix {
     /// Regenerates what Fixtures/matrix.txt holds.
     static var text: String {
-        [zones, names, renames, exchanges, protection, classChanges].joined(separator: "\n")
+        [zones, names, renames, exchanges, protection, classChanges, backups].joined(separator: "\n")
     }
 
     private static func cell(_ rule: Rule?) -> String { rule?.rawValue ?? "." }
@@ -125,6 +125,31 @@ enum Matrix {
         }
         return table(
             "A file's change from one class to another.", ["change"] + DeviceState.allCases.map(\.rawValue), rows)
+    }
+
+    /// Of each place of a home, and of something in it, without a mark and with one on `Library` and `Groups`.
+    private static var backups: String {
+        let places = [
+            "Notes.app", "Documents", "Documents/Inbox", "Library", "Library/Caches", "Library/Preferences", "tmp",
+            "Groups/id",
+            "iCloud", "iCloud/id", ".com.apple.mobile_container_manager.metadata.plist",
+        ]
+        return table(
+            "What of a home a backup has; beside it, where Library and the group bear the mark.",
+            ["path", "it", "what is in it", "it", "what is in it"],
+            places.map { place in
+                let here = place.split(separator: "/").map { FileName(String($0))! }
+                return [place]
+                    + [[], ["Library", "Groups/id"]].flatMap { (marked: [String]) in
+                        [here, here + ["file"]].map { path in
+                            let never = SandboxPolicy.neverInBackup(path, bundle: "Notes.app")
+                            let found = SandboxPolicy.inclusion(of: path, never: never) {
+                                marked.contains(path.prefix($0).text)
+                            }
+                            return String(decoding: found.attributeValue, as: UTF8.self)
+                        }
+                    }
+            })
     }
 
     private static func letter(_ protection: ProtectionClass) -> String {

@@ -12,7 +12,7 @@ struct Inspect: AsyncParsableCommand {
         discussion: """
             Shows the part of the app's home that the path lies in, what the sandbox allows there, the protection \
             class of the content and whether it can be read now, the length and what it takes in the device \
-            directory, and where it lies there.
+            directory, whether it goes into a backup, and where it lies in the device directory.
             """)
 
     @Argument(help: "Paths in mounted homes.", completion: .file())
@@ -60,6 +60,7 @@ struct Inspect: AsyncParsableCommand {
         } else if let protection = inspection.protection {
             fields.append(("Protection", "\(protection), for what is created here"))
         }
+        fields.append(("Backup", inspection.backup))
         fields.append(("Owner", "\(owner), mode \(inspection.mode)"))
         if let backing = inspection.backing { fields.append(("Backing", backing)) }
         try Output.fields(fields.map { (label: $0.0, value: $0.1) })

@@ -31,12 +31,14 @@ struct Mount: AsyncParsableCommand {
     var running = false
     @Flag(help: "Show only Documents, as file sharing does.")
     var documents = false
+    @Flag(help: "Show a CACHEDIR.TAG in Library/Caches and tmp, for tar, restic and kopia.")
+    var cachedirTag = false
 
     func run() async throws {
         let passcode = try passcodeFile.map(PasscodeSource.read)
         let request = MountRequest(
             app: app.bundleID, mountPoint: try absolute(mountPoint), allowOther: allowOther, readOnly: readOnly,
-            running: running, documents: documents)
+            running: running, documents: documents, cachedirTag: cachedirTag)
         if let passcode { _ = try await device.send(UnlockRequest(passcode: passcode)) }
         let mount = try await device.send(request)
         if foreground { try await stay(mount.mountPoint) }

@@ -32,20 +32,9 @@ struct Protect: ParsableCommand {
 
     func run() throws {
         guard let protection = ProtectionClass(word: self.class) else { return }
-        var first: Complaint.Kind?
-        func failed(_ complaint: Complaint) {
-            StandardError.complain(complaint.message)
-            first = first ?? complaint.kind
+        try HomeEntry.each(paths, kept: "protection class") { (entry, failed) in
+            HomeTree(entry).protect(as: protection, andBelow: recursive, failed: failed)
         }
-        for path in paths {
-            do throws(Complaint) {
-                let tree = try HomeTree(path)
-                tree.protect(as: protection, andBelow: recursive, failed: failed)
-            } catch {
-                failed(error)
-            }
-        }
-        if let first { throw ExitCode(first.exitCode) }
     }
 }
 
@@ -55,23 +44,10 @@ private struct HomeTree {
     private let top: SharedDescriptor
     private let status: FileStatus
 
-    init(_ path: String) throws(Complaint) {
-        let home = try MountedHome.containing(path).home
-        let doing = "cannot look at \(path)"
-        let top = try Complaint.wrap(doing) { () throws(SystemError) in
-            SharedDescriptor(try Descriptor.openNode(path: path))
-        }
-        let status = try Complaint.wrap(doing) { () throws(SystemError) in try top.descriptor.status() }
-        guard status.kind == .file || status.kind == .directory else {
-            throw Complaint(.unsuitableFile, "\(path) has no protection class: it is neither a file nor a directory")
-        }
-        // On what is mounted inside a home the attribute would be one like any other.
-        guard (try? HostPath.status(home.mountPoint).raw.st_dev) == status.raw.st_dev else {
-            throw Complaint(.notMounted, "\(path) is not of the app's home, but of what is mounted inside it")
-        }
-        self.path = path
-        self.top = top
-        self.status = status
+    init(_ entry: HomeEntry) {
+        path = entry.path
+        top = entry.node
+        status = entry.status
     }
 
     /// - Parameter failed: told of each path that keeps its class.

@@ -46,7 +46,7 @@ struct Status: AsyncParsableCommand {
         for mount in status.mounts {
             let options = [
                 mount.readOnly ? "read-only" : nil, mount.allowOther ? "allow-other" : nil,
-                mount.documents ? "documents" : nil,
+                mount.documents ? "documents" : nil, mount.cachedirTag ? "cachedir-tag" : nil,
             ]
             let list = options.compactMap { $0 }.joined(separator: ", ")
             fields.append(("Mount", "\(mount.app) on \(mount.mountPoint)\(list.isEmpty ? "" : " (\(list))")"))

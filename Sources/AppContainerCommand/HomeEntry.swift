@@ -1,0 +1,57 @@
+// A file or directory of a mounted home that a command sets something on, through the mount's own attributes.
+
+import ArgumentParser
+import BackingStore
+import Daemon
+import Glibc
+import Platform
+import SandboxModel
+
+/// What a path in a mounted home leads to: a file or a directory, but no symbolic link, which keeps no attribute.
+struct HomeEntry {
+    let path: String
+    let node: SharedDescriptor
+    let status: FileStatus
+
+    /// - Parameter kept: what only files and directories have, in words.
+    private init(_ path: String, kept: String) throws(Complaint) {
+        let home = try MountedHome.containing(path).home
+        let doing = "cannot look at \(path)"
+        let node = try Complaint.wrap(doing) { () throws(SystemError) in
+            SharedDescriptor(try Descriptor.openNode(path: path))
+        }
+        let status = try Complaint.wrap(doing) { () throws(SystemError) in try node.descriptor.status() }
+        guard status.kind == .file || status.kind == .directory else {
+            throw Complaint(.unsuitableFile, "\(path) has no \(kept): it is neither a file nor a directory")
+        }
+        // On what is mounted inside a home the attribute would be one like any other.
+        guard (try? HostPath.status(home.mountPoint).raw.st_dev) == status.raw.st_dev else {
+            throw Complaint(.notMounted, "\(path) is not of the app's home, but of what is mounted inside it")
+        }
+        self.path = path
+        self.node = node
+        self.status = status
+    }
+
+    /// Does something to each path, and tells of those where it fails. The others are done all the same.
+    ///
+    /// - Parameter body: to be told of by the second argument is what it cannot do.
+    /// - Throws: the exit code of the first failure.
+    static func each(
+        _ paths: [String], kept: String, _ body: (HomeEntry, (Complaint) -> Void) throws(Complaint) -> Void
+    ) throws(ExitCode) {
+        var first: Complaint.Kind?
+        func failed(_ complaint: Complaint) {
+            StandardError.complain(complaint.message)
+            first = first ?? complaint.kind
+        }
+        for path in paths {
+            do throws(Complaint) {
+                try body(HomeEntry(path, kept: kept), failed)
+            } catch {
+                failed(error)
+            }
+        }
+        if let first { throw ExitCode(first.exitCode) }
+    }
+}

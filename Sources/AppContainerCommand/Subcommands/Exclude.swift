@@ -1,0 +1,45 @@
+// appcontainer exclude
+
+import ArgumentParser
+import Platform
+import SandboxModel
+
+struct Exclude: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Keep files and directories out of backups.",
+        discussion: """
+            Sets the mark of URLResourceValues.isExcludedFromBackup. An excluded directory keeps out all that is in \
+            it. The mark goes when the file is replaced, as by an atomic save. Library/Caches, tmp, the bundle and \
+            iCloud are never in a backup.
+            """)
+
+    @Argument(help: "Paths in mounted homes.", completion: .file())
+    var paths: [String]
+
+    func run() throws {
+        try HomeEntry.each(paths, kept: "mark of exclusion") { (entry, _) throws(Complaint) in
+            try entry.changeMark("exclude") { (holder) throws(SystemError) in
+                try holder.set(Array(BackupMark.attributeName.utf8), to: BackupMark.canonicalValue)
+            }
+        }
+    }
+}
+
+extension HomeEntry {
+    /// Sets the mark of a file or directory, or removes it, through the mount's own attribute.
+    func changeMark(_ verb: String, _ change: (AttributeHolder) throws(SystemError) -> Void) throws(Complaint) {
+        do throws(SystemError) {
+            try change(AttributeHolder(file: node.descriptor))
+        } catch {
+            let doing = "cannot \(verb) \(path)"
+            switch error {
+            case .notPermitted:
+                throw Complaint(
+                    .notAllowed, "\(doing): a rule of the sandbox keeps it as it is; see: appcontainer inspect \(path)")
+            case .accessDenied:
+                throw Complaint(.notAllowed, "\(doing): its mode does not let you write to it; change that first")
+            default: throw Complaint(error, doing: doing)
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// appcontainer include
+
+import ArgumentParser
+import Platform
+import SandboxModel
+
+struct Include: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let files and directories go into backups again.",
+        discussion: """
+            Takes away the mark that `appcontainer exclude` sets. What lies in an excluded directory stays out with \
+            it, and Library/Caches, tmp, the bundle and iCloud cannot be included.
+            """)
+
+    @Argument(help: "Paths in mounted homes.", completion: .file())
+    var paths: [String]
+
+    func run() throws {
+        try HomeEntry.each(paths, kept: "mark of exclusion") { (entry, _) throws(Complaint) in
+            do throws(Complaint) {
+                try entry.changeMark("include") { (holder) throws(SystemError) in
+                    try holder.remove(Array(BackupMark.attributeName.utf8))
+                }
+            } catch {
+                throw entry.isNeverInBackup
+                    ? Complaint(.notAllowed, "cannot include \(entry.path): \(Rule.neverInBackup.words)") : error
+            }
+            entry.warnOfExclusion()
+        }
+    }
+}
+
+extension HomeEntry {
+    /// Whether it reads as excluded without a mark to be seen.
+    fileprivate var isNeverInBackup: Bool {
+        let holder = AttributeHolder(file: node.descriptor)
+        let name = Array(BackupMark.attributeName.utf8)
+        guard (try? holder.value(of: name)) != nil, let listed = try? holder.names() else { return false }
+        return !listed.contains(name)
+    }
+
+    /// Tells of a directory that keeps out what was included.
+    fileprivate func warnOfExclusion() {
+        let holder = AttributeHolder(file: node.descriptor)
+        guard let value = try? holder.value(of: Array(BackupInclusion.attributeName.utf8)) else { return }
+        let inclusion = String(decoding: value, as: UTF8.self)
+        guard let colon = inclusion.firstIndex(of: ":") else { return }
+        let directory = inclusion[inclusion.index(after: colon)...]
+        StandardError.warn("\(path) stays out of backups with \(directory), which it lies in")
+    }
+}
