@@ -114,6 +114,11 @@ as_container_user() {
 }
 # Like a shell command, but by whoever the table is tried as.
 act() { ${AS:+runuser -u "$AS" --} "$@"; }
+# Whether paths are kept out of backups, which every form of the mark has to agree on.
+excluded() { act /usr/bin/python3 "$BASE/cases/exclusion.py" yes "$@"; }
+not_excluded() { act /usr/bin/python3 "$BASE/cases/exclusion.py" no "$@"; }
+# How many events there are of a rule.
+rules() { appcontainer events "$DEVICE" | json_lines rule | sort | uniq -c | awk -v rule="$1" '$2 == rule { print $1 }'; }
 # Whose container it is.
 owner() { id -u "${AS:-$(id -un)}"; }
 
