@@ -90,7 +90,12 @@ case_every_form_of_the_mark_is_the_same() {
     chmod 400 "$DOCUMENTS/read-only"
     chattr +d "$DOCUMENTS/read-only"
     excluded "$DOCUMENTS/read-only"
-    same "$(stat -c %a "$DOCUMENTS/read-only")" 400 "the mode"
+    mkdir -m 500 "$DOCUMENTS/closed"
+    chattr +d "$DOCUMENTS/closed"
+    excluded "$DOCUMENTS/closed"
+    chattr -d "$DOCUMENTS/closed"
+    not_excluded "$DOCUMENTS/closed"
+    same "$(stat -c %a "$DOCUMENTS/read-only" "$DOCUMENTS/closed" | tr '\n' ' ')" "400 500 " "the modes"
     # On the host it is one attribute, and no flag.
     same "$(getfattr --absolute-names -d -m - "$(backing)/Documents/file" | grep -c backup)" 1 "what the host has"
     contains "$(lsattr -d "$(backing)/Documents/file" | cut -d' ' -f1)" -
@@ -98,6 +103,32 @@ case_every_form_of_the_mark_is_the_same() {
     again
     excluded "$DOCUMENTS/file" "$DOCUMENTS/directory" "$DOCUMENTS/read-only"
     not_excluded "$DOCUMENTS"
+}
+
+# Positions in directories and flags of inodes are each host's own.
+hostcase_marks_and_tags_on_any_host() {
+    local host list
+    for host in ext4 xfs btrfs tmpfs; do
+        DEVICE=$HOSTS/$host/${WORK##*/}-device
+        start
+        echo text >"$DOCUMENTS/file"
+        chattr +d "$DOCUMENTS/file"
+        excluded "$DOCUMENTS/file"
+        setfattr -x "$MOBILE" "$DOCUMENTS/file"
+        not_excluded "$DOCUMENTS/file"
+        appcontainer exclude "$DOCUMENTS/file"
+        appcontainer unmount "$MOUNT"
+        appcontainer mount "$DEVICE" "$APP" "$MOUNT" --cachedir-tag
+        excluded "$DOCUMENTS/file" "$MOUNT/tmp"
+        seq 3000 | split -l 1 -a 4 -d - "$MOUNT/tmp/file-"
+        /usr/bin/python3 "$BASE/cases/exclusion.py" tag "$MOUNT/tmp/CACHEDIR.TAG"
+        list=$(find "$MOUNT/tmp" -mindepth 1 -printf '%f\n' | sort)
+        same "$(wc -l <<<"$list")" 3001 "names in tmp on $host"
+        same "$(uniq -d <<<"$list")" "" "names that come twice"
+        rm -r "$MOUNT"/tmp/file-*
+        same "$(ls -A "$MOUNT/tmp")" CACHEDIR.TAG "what is left on $host"
+        stop
+    done
 }
 
 rootcase_every_form_of_the_mark_is_the_same_for_the_containers_user() {
