@@ -52,6 +52,7 @@ TABLE
         not_excluded "$node"
         contains "$(act lsattr -d "$node" | cut -d' ' -f1)" A
         act chattr -A "$node"
+        act /usr/bin/python3 "$BASE/cases/exclusion.py" extended "$node"
     done
     for node in "$DOCUMENTS/link" "$DOCUMENTS/fifo"; do
         expect <<TABLE

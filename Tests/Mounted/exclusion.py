@@ -2,6 +2,7 @@
 """Looks at every form of the mark that keeps something out of backups, and fails where one disagrees.
 
     exclusion.py yes|no PATH…      each path bears the mark, or none does
+    exclusion.py extended PATH     sets and clears the flag by FS_IOC_FSSETXATTR, the younger way
     exclusion.py tag PATH          a CACHEDIR.TAG, read in every way
 """
 
@@ -19,7 +20,7 @@ FORMS = {APPLE: PLIST, "user." + APPLE: PLIST, "com.apple.MobileBackup": b"\1",
          "user.com.apple.MobileBackup": b"\1", "user.xdg.robots.backup": b"false"}
 LISTED = {"user." + APPLE, "user.xdg.robots.backup"}
 FS_IOC_GETFLAGS, FS_NODUMP = 0x80086601, 0x40
-FS_IOC_FSGETXATTR, FS_XFLAG_NODUMP = 0x801C581F, 0x80
+FS_IOC_FSGETXATTR, FS_IOC_FSSETXATTR, FS_XFLAG_NODUMP = 0x801C581F, 0x401C5820, 0x80
 # What only says so: it lists nothing, because nobody could set it elsewhere.
 ALWAYS = ("Library/Caches", "/tmp", ".app", "/iCloud")
 
@@ -47,6 +48,14 @@ def forms(path, wanted):
     assert bool(extended & FS_XFLAG_NODUMP) == wanted, (path, extended)
 
 
+def extended(path):
+    file = os.open(path, os.O_RDONLY)
+    for flags in (FS_XFLAG_NODUMP, 0, FS_XFLAG_NODUMP, 0):
+        fcntl.ioctl(file, FS_IOC_FSSETXATTR, struct.pack("I24x", flags))
+        forms(path, flags != 0)
+    os.close(file)
+
+
 def tag(path):
     with open(path, "rb") as file:
         content = file.read()
@@ -65,6 +74,8 @@ def tag(path):
 
 if sys.argv[1] == "tag":
     tag(sys.argv[2])
+elif sys.argv[1] == "extended":
+    extended(sys.argv[2])
 else:
     for each in sys.argv[2:]:
         forms(each, sys.argv[1] == "yes")
