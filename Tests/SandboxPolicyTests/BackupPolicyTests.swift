@@ -70,4 +70,16 @@ struct BackupPolicyTests {
         }
         #expect(asked == [3, 1, 2])
     }
+
+    @Test(arguments: [
+        ("Documents", false), ("Documents/Inbox", false), ("Documents/tmp", false), ("Library", false),
+        ("Library/Caches", true), ("Library/Preferences", false), ("tmp", true), (".update", true),
+        (".com.apple.mobile_container_manager.metadata.plist", true),
+    ])
+    func `of a data container on the host a backup has Documents, and Library without Caches`(
+        _ path: String, _ isNever: Bool
+    ) {
+        let names = path.split(separator: "/").map { FileName(String($0))! }
+        #expect(SandboxPolicy.isNeverInBackup(inData: names) == isNever)
+    }
 }

@@ -113,7 +113,7 @@ struct ContainerWalk: ~Copyable {
     private func inclusion(of place: ContainerPlace, in inherited: BackupInclusion) -> BackupInclusion {
         if inherited != .included { return inherited }
         let isOut =
-            BackupRules.isNeverIn(place.path, of: kind) || place.isMarked && !ignoresMarks || place.status.kind == .device
+            kind.isNeverInBackup(place.path) || place.isMarked && !ignoresMarks || place.status.kind == .device
         return isOut ? .excluded : .included
     }
 

@@ -60,7 +60,7 @@ extension Device {
             try walk.run { (place, inclusion) throws(Complaint) in
                 var reason: BackupListing.Reason?
                 if inclusion != .included {
-                    let isNeverIn = BackupRules.isNeverIn(place.path, of: container.kind)
+                    let isNeverIn = container.kind.isNeverInBackup(place.path)
                     reason = isNeverIn ? .place : place.isMarked && !order.ignoresExclusions ? .marked : .kind
                 }
                 list(place, reason, in: container.domain, openFile, body)

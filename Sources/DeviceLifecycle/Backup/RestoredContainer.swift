@@ -62,7 +62,7 @@ struct RestoredContainer: ~Copyable {
             return nil
         }
         // A foreign backup may have some of what is never in one of ours.
-        if BackupRules.isIn(leftOut: entry.path, of: kind) {
+        if kind.leavesOut(entry.path) {
             leftOut += 1
             return nil
         }
@@ -101,7 +101,7 @@ struct RestoredContainer: ~Copyable {
         case .hardLink(let first):
             try requireFree(entry)
             // Of what the system keeps in a container nothing is linked to.
-            guard let firstName = first.last, !BackupRules.isIn(leftOut: first, of: kind) else { throw .system(.noEntry) }
+            guard let firstName = first.last, !kind.leavesOut(first) else { throw .system(.noEntry) }
             try onHost { () throws(SystemError) in
                 try container.descriptor.openDirectory(at: first.dropLast()).link(
                     firstName, to: name, in: parent.descriptor)
