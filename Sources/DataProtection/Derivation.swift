@@ -1,4 +1,4 @@
-// Keys made from other keys and from passcodes: HKDF, HMAC, scrypt. All of it libcrypto's.
+// Keys made from other keys, from passcodes and from passwords: HKDF, HMAC, scrypt, PBKDF2. All of it libcrypto's.
 
 import COpenSSL
 
@@ -58,6 +58,25 @@ enum Derivation {
         }
         precondition(done == 1, "scrypt failed: out of memory")
         return derived
+    }
+
+    /// PBKDF2 (RFC 8018) with SHA-256 and then with SHA-1 over its result, as backup keybags have it.
+    static func backupKey(password: [UInt8], parameters: BackupKeyDerivation) -> SecretCell {
+        let first = SecretCell()
+        let second = SecretCell()
+        let isFirstDone = unsafe password.withUnsafeBytes { bytes in
+            unsafe PKCS5_PBKDF2_HMAC(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(emptyPasscode),
+                Int32(bytes.count), parameters.outerSalt, Int32(parameters.outerSalt.count),
+                Int32(parameters.counts.outer), EVP_sha256(), Int32(SecretCell.count),
+                first.base.assumingMemoryBound(to: UInt8.self))
+        }
+        let isSecondDone = unsafe PKCS5_PBKDF2_HMAC(
+            first.base.assumingMemoryBound(to: CChar.self), Int32(SecretCell.count), parameters.innerSalt,
+            Int32(parameters.innerSalt.count), Int32(parameters.counts.inner), EVP_sha1(), Int32(SecretCell.count),
+            second.base.assumingMemoryBound(to: UInt8.self))
+        precondition(isFirstDone == 1 && isSecondDone == 1, "PBKDF2 failed")
+        return second
     }
 
     private static func hmac(

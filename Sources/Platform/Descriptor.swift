@@ -71,6 +71,18 @@ public struct Descriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Writes all of the bytes, or throws.
+    public borrowing func write(_ bytes: borrowing RawSpan, to offset: Int64) throws(SystemError) {
+        let number = self.number
+        var done = 0
+        while done < bytes.byteCount {
+            let rest = bytes.extracting(done..<bytes.byteCount)
+            done += try systemCall {
+                unsafe rest.withUnsafeBytes { unsafe pwrite(number, $0.baseAddress, $0.count, off_t(offset) + done) }
+            }
+        }
+    }
+
     public borrowing func synchronize(dataOnly: Bool = false) throws(SystemError) {
         let number = self.number
         try systemCall { dataOnly ? fdatasync(number) : fsync(number) }

@@ -1,0 +1,114 @@
+// The keybag of an encrypted Finder backup, in Apple's form: tags of four letters, each with a length and its bytes.
+
+/// Why a backup's keybag cannot be read or opened.
+public enum BackupKeybagFault: Error, Hashable, Sendable {
+    case damaged
+    /// Its counts of iterations are out of all reason.
+    case excessiveIterations
+    case wrongPassword
+}
+
+/// The class keys of a backup, each wrapped under a key that is made of the backup's password.
+public struct BackupKeybag: Equatable, Sendable {
+    /// As `Manifest.plist` has it.
+    public let encoded: [UInt8]
+
+    let derivation: BackupKeyDerivation
+    /// By class, only those that a password opens.
+    let wrapped: [UInt32: [UInt8]]
+
+    /// NSFileProtection's four and those of the keychain, which no file has; a phone's backup has all of them.
+    private static let classes: ClosedRange<UInt32> = 1...11
+    private static let version: UInt32 = 3
+    /// `TYPE`: of a backup.
+    private static let backupType: UInt32 = 1
+    /// The bit of `WRAP` that says: under the password.
+    private static let wrappedUnderPassword: UInt32 = 2
+    private static let longest = 1 << 16
+
+    /// New class keys, and the keys at hand.
+    public static func create(password: [UInt8], iterations: BackupIterations = .apple) -> (BackupKeybag, BackupKeys) {
+        var random = RandomStream()
+        let saltLength = BackupKeyDerivation.saltLength
+        let derivation = BackupKeyDerivation(
+            counts: iterations, outerSalt: random.bytes(saltLength), innerSalt: random.bytes(saltLength))!
+        let wrap = KeyWrap(under: Derivation.backupKey(password: password, parameters: derivation))
+        let keys = BackupKeys()
+        var list = BackupKeybagTags()
+        list.add("VERS", version)
+        list.add("TYPE", backupType)
+        list.add("UUID", random.bytes(16))
+        // What Apple authenticates with this key nobody outside has told; the place is filled as a reader expects it.
+        list.add("HMCK", wrap.wrap(random.secret()))
+        list.add("WRAP", 0)
+        list.add("SALT", derivation.innerSalt)
+        list.add("ITER", iterations.inner)
+        list.add("DPWT", 0)
+        list.add("DPIC", iterations.outer)
+        list.add("DPSL", derivation.outerSalt)
+        var wrapped: [UInt32: [UInt8]] = [:]
+        for number in classes.reversed() {
+            let key = random.secret()
+            let blob = wrap.wrap(key)
+            wrapped[number] = blob
+            keys.insert(key, for: number)
+            list.add("UUID", random.bytes(16))
+            list.add("CLAS", number)
+            list.add("WRAP", wrappedUnderPassword)
+            list.add("KTYP", 0)
+            list.add("WPKY", blob)
+        }
+        return (BackupKeybag(encoded: list.bytes, derivation: derivation, wrapped: wrapped), keys)
+    }
+
+    private init(encoded: [UInt8], derivation: BackupKeyDerivation, wrapped: [UInt32: [UInt8]]) {
+        self.encoded = encoded
+        self.derivation = derivation
+        self.wrapped = wrapped
+    }
+
+    /// Reads a keybag of anybody's.
+    /// - Throws: ``BackupKeybagFault/damaged``, ``BackupKeybagFault/excessiveIterations``.
+    public init(decoding bytes: [UInt8]) throws(BackupKeybagFault) {
+        guard bytes.count <= BackupKeybag.longest, let list = BackupKeybagTags(decoding: bytes) else { throw .damaged }
+        // What comes before the second UUID is about the keybag, each further UUID begins a class.
+        var blocks: [[String: [UInt8]]] = [[:]]
+        for (tag, value) in list.tags {
+            if tag == "UUID", blocks[blocks.count - 1]["UUID"] != nil { blocks.append([:]) }
+            guard blocks[blocks.count - 1].updateValue(value, forKey: tag) == nil else { throw .damaged }
+        }
+        let head = blocks.removeFirst()
+        guard let outer = BackupKeybagTags.number(head["DPIC"]), let inner = BackupKeybagTags.number(head["ITER"])
+        else { throw .damaged }
+        guard let counts = BackupIterations(outer: outer, inner: inner) else { throw .excessiveIterations }
+        guard
+            let derivation = BackupKeyDerivation(
+                counts: counts, outerSalt: head["DPSL"] ?? [], innerSalt: head["SALT"] ?? [])
+        else { throw .damaged }
+        var wrapped: [UInt32: [UInt8]] = [:]
+        for block in blocks {
+            guard let number = BackupKeybagTags.number(block["CLAS"]), let wrap = BackupKeybagTags.number(block["WRAP"])
+            else {
+                throw .damaged
+            }
+            guard wrap & BackupKeybag.wrappedUnderPassword != 0, let blob = block["WPKY"] else { continue }
+            guard blob.count == KeyWrap.wrappedLength, wrapped.updateValue(blob, forKey: number) == nil else {
+                throw .damaged
+            }
+        }
+        guard !wrapped.isEmpty else { throw .damaged }
+        self.init(encoded: bytes, derivation: derivation, wrapped: wrapped)
+    }
+
+    /// Takes as long as the counts say.
+    /// - Throws: ``BackupKeybagFault/wrongPassword``, also where a wrapped key was changed: nothing tells the two apart.
+    public func open(password: [UInt8]) throws(BackupKeybagFault) -> BackupKeys {
+        let wrap = KeyWrap(under: Derivation.backupKey(password: password, parameters: derivation))
+        let keys = BackupKeys()
+        for (number, blob) in wrapped {
+            guard let key = wrap.unwrap(blob) else { throw .wrongPassword }
+            keys.insert(key, for: number)
+        }
+        return keys
+    }
+}
