@@ -36,6 +36,7 @@ let package = Package(
         .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CPlatform"),
 
         // Floor 0: the vocabulary.
@@ -46,10 +47,11 @@ let package = Package(
         room("SandboxPolicy", uses: ["SandboxModel"]),
         room("BackupModel", uses: ["SandboxModel"]),
 
-        // Floor 2: trades that know nothing of each other.
+        // Floor 2: trades that know nothing of each other, but that a Finder backup has its keys from DataProtection.
         room("DataProtection", uses: ["COpenSSL", "Platform", "SandboxModel"]),
         room("BundleSeal", uses: ["COpenSSL", "Platform", "SandboxModel"]),
         room("BundleArchive", uses: ["CArchive", "Platform", "SandboxModel"]),
+        room("FinderBackup", uses: ["BackupModel", "CSQLite", "DataProtection", "Platform", "SandboxModel"]),
         room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
@@ -116,6 +118,10 @@ let package = Package(
                 "BackingStore", "ContainerMount", "ContainerVolume", "DataProtection", "FuseBridge", "Platform",
                 "SandboxModel", "TestSupport",
             ]),
+        tests(
+            "FinderBackupTests",
+            of: ["BackupModel", "DataProtection", "FinderBackup", "Platform", "SandboxModel", "TestSupport"],
+            resources: [.copy("read_with_public_tools.py")]),
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
         tests("AppContainerTests", of: ["AppContainer"]),

@@ -1,0 +1,124 @@
+// Manifest.db of a backup that is read: found, held against its digest, decrypted, opened.
+
+import DataProtection
+import Platform
+import SandboxModel
+
+extension BackupDirectory {
+    static let database: FileName = "Manifest.db"
+    private static let oldDatabase: FileName = "Manifest.mbdb"
+    private static let databaseLog: FileName = "Manifest.db-wal"
+
+    func files() throws(Complaint) -> FileTableReader {
+        let reading = "cannot read \(path)/Manifest.db"
+        let found = try Complaint.wrap(reading) { () throws(SystemError) in
+            try BackupDirectory.openFile(BackupDirectory.database, in: root)
+        }
+        guard let found else {
+            let isOld = try Complaint.wrap(reading) { () throws(SystemError) in
+                try root.exists(BackupDirectory.oldDatabase)
+            }
+            guard isOld else { throw damaged("it has no Manifest.db") }
+            throw Complaint(
+                .invalidBackup,
+                "\(path) was made of a device before iOS 10.2 (it has a Manifest.mbdb); make a new backup of it")
+        }
+        let log = try Complaint.wrap(reading) { () throws(SystemError) in
+            try BackupDirectory.openFile(BackupDirectory.databaseLog, in: root)
+        }
+        // What a program that has the database open, or had when it was killed, did not put into it yet.
+        guard log == nil || log!.length == 0 else {
+            throw damaged(
+                "a Manifest.db-wal lies beside its Manifest.db, which some program has open or left unfinished")
+        }
+        let buffer = PageBuffer(count: ContentWriter.bufferSize)
+        if let expected = manifest.databaseDigest {
+            let digest = try digest(of: found.file.descriptor, length: found.length, buffer: buffer)
+            guard digest == expected else { throw damaged("its Manifest.db is not the one that was written") }
+        }
+        guard let keys, let key = manifest.key else {
+            let absolute = try Complaint.wrap(reading) { () throws(SystemError) in try HostPath.absolute(path) }
+            return try open(absolute + "/Manifest.db", sortsInMemory: false)
+        }
+        let copy = try decrypt(found, key: (key, keys), buffer: buffer)
+        // SQLite has the file open when this returns; the name goes with the copy.
+        return try open(copy.path, sortsInMemory: true)
+    }
+
+    private func open(_ path: String, sortsInMemory: Bool) throws(Complaint) -> FileTableReader {
+        try fromDatabase { () throws(DatabaseFault) in
+            try FileTableReader(path, inOrderOfWriting: manifest.isOwn, sortsInMemory: sortsInMemory)
+        }
+    }
+
+    private func decrypt(
+        _ found: (file: SharedDescriptor, length: Int64), key: (wrapped: [UInt8], keys: BackupKeys), buffer: PageBuffer
+    ) throws(Complaint) -> TemporaryFile {
+        let writing = "cannot write a copy of Manifest.db to \(TemporaryFile.directory)"
+        let copy = try Complaint.wrap(writing) { () throws(SystemError) in try TemporaryFile() }
+        do throws(ContentReader.Failure) {
+            let content = try ContentReader(found.file, storedLength: found.length, key: key, buffer: buffer)
+            try content.read(try content.dataRanges(), digest: nil, buffer: buffer) {
+                (bytes, offset) throws(Complaint) in
+                do throws(SystemError) {
+                    try copy.descriptor.write(bytes, to: offset)
+                } catch {
+                    throw Complaint(error, doing: writing)
+                }
+            }
+        } catch {
+            throw complaint(error, about: "its Manifest.db")
+        }
+        return copy
+    }
+
+    private func digest(
+        of file: borrowing Descriptor, length: Int64, buffer: PageBuffer
+    ) throws(Complaint) -> [UInt8] {
+        do throws(SystemError) {
+            return try Digest.ofFile(file, length: length, buffer: buffer)
+        } catch {
+            throw Complaint(error, doing: "cannot read \(path)/Manifest.db")
+        }
+    }
+
+    // MARK: Complaints
+
+    func fromDatabase<Result>(_ body: () throws(DatabaseFault) -> Result) throws(Complaint) -> Result {
+        do throws(DatabaseFault) {
+            return try body()
+        } catch {
+            switch error {
+            case .damaged, .duplicate: throw damaged("its Manifest.db is damaged")
+            case .host(let error): throw Complaint(error, doing: "cannot read \(path)/Manifest.db")
+            case .other(let code): throw Complaint(.unexpected, "cannot read \(path)/Manifest.db: SQLite error \(code)")
+            }
+        }
+    }
+
+    func complaint(_ failure: ContentReader.Failure, about what: String) -> Complaint {
+        switch failure {
+        case .host(let error): Complaint(error, doing: "cannot read \(path)")
+        case .damaged: damaged("\(what) is damaged")
+        case .complaint(let complaint): complaint
+        }
+    }
+}
+
+extension Digest {
+    /// SHA-256 of a file from its beginning.
+    static func ofFile(
+        _ file: borrowing Descriptor, length: Int64, buffer: PageBuffer
+    ) throws(SystemError) -> [UInt8] {
+        var digest = Digest()
+        var position: Int64 = 0
+        while position < length {
+            let count = Int(min(length - position, Int64(buffer.count)))
+            let got = try file.read(into: buffer, count: count, from: position)
+            guard got == count else { throw .inputOutput }
+            digest.update(buffer, at: 0, count: count)
+            position += Int64(count)
+        }
+        return digest.finish()
+    }
+}

@@ -1,0 +1,202 @@
+// SQLite: the only file that calls it.
+
+import CSQLite
+import Glibc
+import Platform
+import SandboxModel
+
+/// Why SQLite could not do what it was asked.
+enum DatabaseFault: Error, Hashable {
+    /// The file is no database, is cut or was changed.
+    case damaged
+    /// A row with this key is there already.
+    case duplicate
+    case host(SystemError)
+    /// SQLite's own number, of something that should not happen.
+    case other(Int32)
+}
+
+/// A database with one connection, for one thread at a time.
+@safe final class Database {
+    // Valid from init to deinit. Statements hold a reference to this object, so that none outlives it.
+    @unsafe fileprivate let connection: OpaquePointer
+
+    /// Whose rows no maker of backups writes larger; SQLite refuses longer ones without reading them.
+    private static let longestValue: Int32 = 4 << 20
+
+    /// Makes a database in a file that is empty. What is written is durable when the caller synchronizes the file; until
+    /// then a crash leaves anything, so a backup is written where nobody takes it for one.
+    static func create(_ path: String) throws(DatabaseFault) -> Database {
+        let database = try Database(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+        try database.execute("PRAGMA locking_mode=EXCLUSIVE")
+        try database.execute("PRAGMA journal_mode=OFF")
+        try database.execute("PRAGMA synchronous=OFF")
+        // Nothing is sorted here that must not lie on a disk as well.
+        try database.execute("PRAGMA temp_store=MEMORY")
+        return database
+    }
+
+    /// Opens a database of anybody's for reading. Nothing is made beside it, and nothing that lies there is looked at.
+    /// - Parameter sortsInMemory: where no part of it may get onto a disk.
+    static func open(_ path: String, sortsInMemory: Bool) throws(DatabaseFault) -> Database {
+        var name = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."):
+                name.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        let database = try Database(name + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+        guard unsafe sqlite3_distrust(database.connection) == SQLITE_OK else { throw .other(SQLITE_MISUSE) }
+        _ = unsafe sqlite3_limit(database.connection, SQLITE_LIMIT_LENGTH, longestValue)
+        try database.execute("PRAGMA cell_size_check=ON")
+        if sortsInMemory { try database.execute("PRAGMA temp_store=MEMORY") }
+        return database
+    }
+
+    private init(_ name: String, flags: Int32) throws(DatabaseFault) {
+        var connection: OpaquePointer?
+        let result = unsafe sqlite3_open_v2(name, &connection, flags | SQLITE_OPEN_NOMUTEX, nil)
+        guard let connection = unsafe connection else { throw .host(SystemError(code: ENOMEM)) }
+        guard result == SQLITE_OK else {
+            let fault = unsafe Database.fault(connection)
+            unsafe sqlite3_close_v2(connection)
+            throw fault
+        }
+        unsafe self.connection = connection
+    }
+
+    deinit {
+        unsafe sqlite3_close_v2(connection)
+    }
+
+    func execute(_ command: String) throws(DatabaseFault) {
+        guard unsafe sqlite3_exec(connection, command, nil, nil, nil) == SQLITE_OK else { throw fault }
+    }
+
+    func prepare(_ command: String) throws(DatabaseFault) -> Statement {
+        try Statement(command, of: self)
+    }
+
+    fileprivate var fault: DatabaseFault { unsafe Database.fault(connection) }
+
+    private static func fault(_ connection: OpaquePointer) -> DatabaseFault {
+        let code = unsafe sqlite3_extended_errcode(connection)
+        switch code & 0xFF {
+        case SQLITE_CONSTRAINT: return .duplicate
+        case SQLITE_FULL: return .host(.noSpace)
+        case SQLITE_NOMEM: return .host(SystemError(code: ENOMEM))
+        // Reading past the end of a file that was cut is an error of the file's.
+        case SQLITE_IOERR where code != sqlite3_code_short_read && code != sqlite3_code_corrupt_filesystem:
+            let host = unsafe sqlite3_system_errno(connection)
+            return .host(host == 0 ? .inputOutput : SystemError(code: host))
+        case SQLITE_CANTOPEN:
+            let host = unsafe sqlite3_system_errno(connection)
+            return .host(host == 0 ? .noEntry : SystemError(code: host))
+        case SQLITE_MISUSE: return .other(code)
+        // Corruption, a file that is no database, a schema without the tables, values that are too long: whatever was
+        // asked was right when it was written for a manifest.
+        default: return .damaged
+        }
+    }
+}
+
+/// A prepared command.
+@safe final class Statement {
+    private let database: Database
+    // Valid from init to deinit.
+    @unsafe private let statement: OpaquePointer
+
+    fileprivate init(_ command: String, of database: Database) throws(DatabaseFault) {
+        var statement: OpaquePointer?
+        guard unsafe sqlite3_prepare_v2(database.connection, command, -1, &statement, nil) == SQLITE_OK,
+            let statement = unsafe statement
+        else { throw database.fault }
+        self.database = database
+        unsafe self.statement = statement
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(statement)
+    }
+
+    /// Begins anew with other parameters.
+    func bind(_ parameters: [Value]) throws(DatabaseFault) {
+        unsafe sqlite3_reset(statement)
+        for (index, parameter) in parameters.enumerated() {
+            let place = Int32(index + 1)
+            let result =
+                switch parameter {
+                case .integer(let number): unsafe sqlite3_bind_int64(statement, place, number)
+                case .text(let bytes):
+                    unsafe bytes.withUnsafeBytes { bytes in
+                        // An empty text has to have an address, or it is NULL; SQLite copies the bytes.
+                        unsafe sqlite3_bind_text64(
+                            statement, place,
+                            bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                                ?? UnsafePointer(Statement.nothing), UInt64(bytes.count), Statement.copying,
+                            UInt8(SQLITE_UTF8))
+                    }
+                case .blob(let bytes):
+                    unsafe bytes.withUnsafeBytes { bytes in
+                        unsafe sqlite3_bind_blob64(
+                            statement, place, bytes.baseAddress ?? UnsafeRawPointer(Statement.nothing),
+                            UInt64(bytes.count), Statement.copying)
+                    }
+                case .null: unsafe sqlite3_bind_null(statement, place)
+                }
+            guard result == SQLITE_OK else { throw database.fault }
+        }
+    }
+
+    /// - Returns: false after the last row.
+    func step() throws(DatabaseFault) -> Bool {
+        switch unsafe sqlite3_step(statement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        default:
+            let fault = database.fault
+            unsafe sqlite3_reset(statement)
+            throw fault
+        }
+    }
+
+    /// Runs a command that gives no rows.
+    func run(_ parameters: [Value]) throws(DatabaseFault) {
+        try bind(parameters)
+        _ = try step()
+        unsafe sqlite3_reset(statement)
+    }
+
+    enum Value: Equatable {
+        case integer(Int64)
+        /// UTF-8 by agreement; a foreign database may have anything.
+        case text([UInt8])
+        case blob([UInt8])
+        case null
+    }
+
+    /// A column of the present row, by its own type and with no conversion.
+    func column(_ index: Int32) -> Value {
+        switch unsafe sqlite3_column_type(statement, index) {
+        case SQLITE_INTEGER: .integer(unsafe sqlite3_column_int64(statement, index))
+        case SQLITE_TEXT: .text(bytes(index))
+        case SQLITE_BLOB: .blob(bytes(index))
+        default: .null
+        }
+    }
+
+    private func bytes(_ index: Int32) -> [UInt8] {
+        // Valid until the next step, and copied here.
+        let start = unsafe sqlite3_column_blob(statement, index)
+        return unsafe Array(
+            UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, index))))
+    }
+
+    /// SQLITE_TRANSIENT, which is a cast that Swift does not import.
+    nonisolated(unsafe) private static let copying = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    nonisolated(unsafe) private static let nothing = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+}

@@ -1,0 +1,88 @@
+// An entry of a backup as a record, and back.
+
+import BackupModel
+import Glibc
+import SandboxModel
+
+extension FileRecord {
+    /// Without what is known only when the content has been written.
+    init(_ entry: BackupEntry) {
+        var addition = Addition(nanoseconds: Int64(entry.modificationTime.tv_nsec))
+        var (type, size): (mode_t, Int64) = (0, 0)
+        var target: String?
+        switch entry.kind {
+        case .file(let content):
+            size = content.length
+            switch content {
+            case .plain(let length, let data):
+                type = S_IFREG
+                addition.dataRanges = FileRecord.bounds(of: data, length: length)
+            case .sealed(_, let keybag):
+                addition.sealedBy = keybag
+            }
+        case .hardLink(let path):
+            type = S_IFREG
+            addition.hardLinkOf = path.joined
+        case .directory: type = S_IFDIR
+        case .symbolicLink(let bytes):
+            type = S_IFLNK
+            target = String(decoding: bytes, as: UTF8.self)
+            if Array(target!.utf8) != bytes { addition.target = bytes }
+        case .fifo: type = S_IFIFO
+        case .socket: type = S_IFSOCK
+        }
+        self.init(
+            mode: Int64(type | entry.permissions), owner: Int64(entry.owner), group: Int64(entry.group), size: size,
+            modified: Int64(entry.modificationTime.tv_sec), protection: Int64(entry.protection?.rawValue ?? 0),
+            target: target)
+        for attribute in entry.attributes {
+            if let name = HostAttribute.appleName(attribute.name) {
+                attributes[name] = attribute.value
+            } else {
+                addition.attributes.append(attribute)
+            }
+        }
+        if entry.isExcluded { attributes[HostAttribute.exclusionMark] = BackupMark.canonicalValue }
+        self.addition = addition
+    }
+
+    /// More ranges than that would make a row larger than tools take; the holes are then written out as zeros.
+    private static let mostRanges = 1000
+
+    private static func bounds(of data: [Range<Int64>], length: Int64) -> [Int64]? {
+        data == [0..<length] || data.count > mostRanges ? nil : data.flatMap { [$0.lowerBound, $0.upperBound] }
+    }
+
+    /// The ranges of content that are no holes.
+    var data: [Range<Int64>] {
+        guard let bounds = addition?.dataRanges else { return size > 0 ? [0..<size] : [] }
+        return stride(from: 0, to: bounds.count, by: 2).map { bounds[$0]..<bounds[$0 + 1] }
+    }
+
+    /// The flags of a row, by which tools choose what they show. Zero is chosen by none.
+    var flags: Int64 {
+        switch mode_t(mode) & S_IFMT {
+        case S_IFREG: 1
+        case S_IFDIR: 2
+        case S_IFLNK: 4
+        default: 0
+        }
+    }
+}
+
+extension [FileName] {
+    /// The path's bytes, with `/` between names.
+    var joined: [UInt8] { [UInt8](map { [UInt8]($0.bytes) }.joined(separator: [UInt8(ascii: "/")])) }
+
+    /// - Returns: nil where any part is none of a path that stays below where it begins.
+    init?(joined bytes: [UInt8]) {
+        guard !bytes.isEmpty else {
+            self = []
+            return
+        }
+        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        let names = parts.compactMap { FileName($0) }
+        guard names.count == parts.count else { return nil }
+        self = names
+    }
+}

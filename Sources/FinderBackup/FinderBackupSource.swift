@@ -1,0 +1,140 @@
+// Reading a Finder backup, of this project's own making or of a phone's.
+
+public import BackupModel
+import Platform
+public import SandboxModel
+
+/// A backup in the layout of Finder and iTunes since iOS 10.2, that is being read. Not for two threads at once.
+///
+/// What was made here is held against the digests that were written with it: a byte that changed is found. Of a phone's
+/// backup nobody has digests; what can be told of it is that its parts fit together.
+public final class FinderBackupSource: BackupSource {
+    public let apps: [BackupApp]
+    /// Whether it was made by this project.
+    public var isOwn: Bool { directory.manifest.isOwn }
+    public var isEncrypted: Bool { directory.manifest.isEncrypted }
+    /// Files of a phone's backup that are longer or shorter than their records say: a phone writes the record and the
+    /// content of a file that is in use at different times. They are given as they are.
+    public internal(set) var otherLengths = 0
+    /// Rows of a phone's backup that are neither files, directories nor links, and are passed over.
+    public internal(set) var unknownRows = 0
+
+    let directory: BackupDirectory
+    let files: FileTableReader
+    private let domains: Set<BackupDomain>?
+    let buffer = PageBuffer(count: ContentWriter.bufferSize)
+
+    private var domain: String?
+    private var isEnded = false
+    private var order = WalkOrder()
+    /// An entry whose directories are made up one after the other.
+    private var held: (entry: BackupEntry, file: OpenFile?)?
+    private var current: OpenFile?
+
+    struct OpenFile {
+        let content: ContentReader
+        let data: [Range<Int64>]
+        let digest: [UInt8]?
+        let path: [FileName]
+    }
+
+    /// - Parameters:
+    ///   - password: passed over where the backup is not encrypted.
+    ///   - domains: those that are wanted; nil for all.
+    public init(path: String, password: [UInt8]?, domains: Set<BackupDomain>? = nil) throws(Complaint) {
+        directory = try BackupDirectory(path, password: password)
+        self.domains = domains
+        files = try directory.files()
+        apps = try FinderBackupSource.apps(directory, files)
+    }
+
+    /// The apps whose containers are there.
+    private static func apps(
+        _ directory: BackupDirectory, _ files: FileTableReader
+    ) throws(Complaint) -> [BackupApp] {
+        var apps: [BackupApp] = []
+        var domain: String?
+        while let next = try directory.fromDatabase({ () throws(DatabaseFault) in try files.domain(after: domain) }) {
+            domain = next
+            guard case .app(let identifier) = BackupDomain(name: next) else { continue }
+            guard let app = BackupApp(identifier: identifier, directory.manifest.applications[identifier.text]) else {
+                throw directory.damaged("what its Manifest.plist says of \(identifier) makes no sense")
+            }
+            apps.append(app)
+        }
+        return apps
+    }
+
+    // MARK: Entries
+
+    public func next() throws(Complaint) -> BackupEntry? {
+        current = nil
+        while true {
+            if held == nil {
+                guard let row = try nextRow() else { return nil }
+                guard let found = try entry(row) else { continue }
+                held = found
+            }
+            guard let (entry, file) = held else { return nil }
+            switch order.step(to: entry.path) {
+            case .inPlace:
+                held = nil
+                current = file
+                order.advance(to: entry.path, isDirectory: entry.kind == .directory)
+                return entry
+            case .missing(let count) where !directory.manifest.isOwn:
+                let path = Array(entry.path.prefix(count))
+                order.advance(to: path, isDirectory: true)
+                return BackupEntry(
+                    domain: entry.domain, path: path, kind: .directory, permissions: 0o755, owner: entry.owner,
+                    group: entry.group, modificationTime: entry.modificationTime, protection: nil, isExcluded: false,
+                    attributes: [])
+            case .missing: throw damaged(entry, "lies in no directory")
+            case .outOfOrder: throw damaged(entry, "is there twice, or not in its place")
+            case .belowFile: throw damaged(entry, "lies in what is no directory")
+            }
+        }
+    }
+
+    private func nextRow() throws(Complaint) -> FileRow? {
+        guard !isEnded else { return nil }
+        return try directory.fromDatabase { () throws(DatabaseFault) in
+            while true {
+                if let domain, isWanted(domain), let row = try files.next(of: domain) { return row }
+                domain = try files.domain(after: domain)
+                order = WalkOrder()
+                guard let domain else {
+                    isEnded = true
+                    return nil
+                }
+                if isWanted(domain) { try files.begin(domain) }
+            }
+        }
+    }
+
+    private func isWanted(_ domain: String) -> Bool {
+        domains?.contains(BackupDomain(name: domain)) ?? true
+    }
+
+    private func damaged(_ entry: BackupEntry, _ what: String) -> Complaint {
+        directory.damaged("\((entry.domain.name + "/" + entry.path.text).shown) \(what)")
+    }
+
+    // MARK: Content
+
+    public func read(
+        _ body: (_ bytes: borrowing RawSpan, _ offset: Int64) throws(Complaint) -> Void
+    ) throws(Complaint) {
+        guard let file = current else { return }
+        current = nil
+        do throws(ContentReader.Failure) {
+            try file.content.read(file.data, digest: file.digest, buffer: buffer, body)
+        } catch {
+            throw directory.complaint(error, about: "the content of \(file.path.text.shown)")
+        }
+    }
+
+    public func verifyEnd() throws(Complaint) {
+        while try next() != nil {}
+    }
+}

@@ -1,0 +1,211 @@
+// The directory in which a backup grows until it is whole, and how it gets its name.
+
+import DataProtection
+import Glibc
+import Platform
+import SandboxModel
+
+/// Lies beside the directory that it is to become, so that one rename is all that is left to do at the end.
+final class UnfinishedBackup {
+    /// As the user named it.
+    let path: String
+    private let parent: Descriptor
+    private let name: FileName
+    private let temporaryName: FileName
+    private let root: Descriptor
+    /// For SQLite, which wants a path.
+    let temporaryPath: String
+    private let mode: mode_t
+    private var isThere = true
+
+    /// Which of the 256 directories for content are there.
+    private var made: Set<FileName> = []
+
+    init(_ path: String) throws(Complaint) {
+        self.path = path
+        let place = try UnfinishedBackup.place(path)
+        let doing = "cannot write a backup to \(path)"
+        guard let name = FileName(place.name),
+            let temporaryName = FileName(
+                "." + place.name.prefix(200) + "." + FileIdentifier.hexadecimal(Entropy.bytes(8)))
+        else { throw Complaint(.badRequest, "\(path) is no name for a backup; name a directory that is to be made") }
+        (self.name, self.temporaryName, mode) = (name, temporaryName, place.mode)
+        temporaryPath = (place.parent == "/" ? "" : place.parent) + "/" + temporaryName.text
+        do throws(SystemError) {
+            parent = try Descriptor.open(path: place.parent, flags: O_RDONLY | O_DIRECTORY)
+            try parent.makeDirectory(temporaryName, mode: S_IRWXU)
+            root = try parent.openDirectory(temporaryName)
+        } catch {
+            throw Complaint(error, doing: doing)
+        }
+    }
+
+    deinit {
+        remove()
+    }
+
+    /// Where a backup is to be, links resolved; and the mode it is to have, that of an empty directory that is there.
+    private static func place(_ path: String) throws(Complaint) -> (parent: String, name: String, mode: mode_t) {
+        var absolute = try Complaint.wrap("cannot write a backup to \(path)") { () throws(SystemError) in
+            try HostPath.absolute(path)
+        }
+        while absolute.count > 1, absolute.hasSuffix("/") { absolute.removeLast() }
+        let occupied = Complaint(.fileExists, "\(path) is there already; name a directory that is new or empty")
+        var mode = S_IRWXU
+        do throws(SystemError) {
+            absolute = try HostPath.resolved(absolute)
+            let found = try Descriptor.open(path: absolute, flags: O_RDONLY | O_DIRECTORY)
+            guard try DirectoryReader(try found.duplicate()).next() == nil else { throw .directoryNotEmpty }
+            mode = try found.status().permissions
+        } catch {
+            switch error {
+            // A link that leads nowhere is something as well.
+            case .noEntry: if (try? HostPath.status(absolute, following: false)) != nil { throw occupied }
+            case .notDirectory, .directoryNotEmpty: throw occupied
+            default: throw Complaint(error, doing: "cannot write a backup to \(path)")
+            }
+        }
+        guard let slash = absolute.lastIndex(of: "/") else {
+            throw Complaint(.badRequest, "name the directory that the backup is to be made in")
+        }
+        let parent = slash == absolute.startIndex ? "/" : String(absolute[..<slash])
+        return (parent, String(absolute[absolute.index(after: slash)...]), mode)
+    }
+
+    /// Removes all that was written, unless it has its name.
+    func remove() {
+        guard isThere else { return }
+        isThere = false
+        _ = try? parent.removeTree(temporaryName)
+    }
+
+    // MARK: Files
+
+    /// A file's place.
+    func create(_ identifier: FileIdentifier) throws(Complaint) -> Descriptor {
+        do throws(SystemError) {
+            return try create(identifier.fileName, in: try directory(of: identifier))
+        } catch {
+            throw complaint(error)
+        }
+    }
+
+    func create(_ name: FileName) throws(Complaint) -> Descriptor {
+        do throws(SystemError) {
+            return try create(name, in: root)
+        } catch {
+            throw complaint(error)
+        }
+    }
+
+    private func create(_ name: FileName, in directory: borrowing Descriptor) throws(SystemError) -> Descriptor {
+        try directory.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
+    }
+
+    private func directory(of identifier: FileIdentifier) throws(SystemError) -> Descriptor {
+        if made.insert(identifier.directory).inserted { try root.makeDirectory(identifier.directory, mode: S_IRWXU) }
+        return try root.openDirectory(identifier.directory)
+    }
+
+    /// Puts a list there, in place of one that is there.
+    func write(_ bytes: [UInt8], to name: FileName) throws(Complaint) {
+        do throws(SystemError) {
+            let file = try root.open(name, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: S_IRUSR | S_IWUSR)
+            try file.append(bytes)
+        } catch {
+            throw complaint(error)
+        }
+    }
+
+    func digest(of name: FileName, buffer: PageBuffer) throws(Complaint) -> [UInt8] {
+        do throws(SystemError) {
+            let file = try root.open(name, flags: O_RDONLY)
+            return try Digest.ofFile(file, length: try file.status().size, buffer: buffer)
+        } catch {
+            throw complaint(error)
+        }
+    }
+
+    /// The same content under a further name.
+    func link(_ source: FileIdentifier, to target: FileIdentifier) throws(Complaint) {
+        do throws(SystemError) {
+            let from = try directory(of: source)
+            let to = try directory(of: target)
+            do throws(SystemError) {
+                try from.link(source.fileName, to: target.fileName, in: to)
+            } catch {
+                guard error.meansNoLink else { throw error }
+                try copy(try from.open(source.fileName, flags: O_RDONLY), to: target.fileName, in: to)
+            }
+        } catch {
+            throw complaint(error)
+        }
+    }
+
+    /// Content of an earlier backup, which is nobody's to change: a further link to it, or a copy where that cannot be.
+    func take(_ identifier: FileIdentifier, from base: BackupDirectory) throws(Complaint) {
+        do throws(SystemError) {
+            let target = try directory(of: identifier)
+            let source = try base.root.openDirectory(identifier.directory)
+            do throws(SystemError) {
+                try source.link(identifier.fileName, to: identifier.fileName, in: target)
+            } catch {
+                guard error.meansNoLink else { throw error }
+                try copy(
+                    try source.open(identifier.fileName, flags: O_RDONLY), to: identifier.fileName, in: target)
+            }
+        } catch {
+            throw complaint(error)
+        }
+    }
+
+    private func copy(
+        _ source: borrowing Descriptor, to name: FileName, in directory: borrowing Descriptor
+    ) throws(SystemError) {
+        _ = try create(name, in: directory).copyContent(of: source) { _ in true }
+    }
+
+    // MARK: The end
+
+    /// Makes all of it durable and gives it its name, in that order.
+    func publish() throws(Complaint) {
+        do throws(SystemError) {
+            try root.changeModeOfNamed(mode)
+            try parent.synchronizeFilesystem()
+            // An empty directory of that name is replaced, and nothing else.
+            try parent.rename(temporaryName, to: name, in: parent)
+            isThere = false
+            try parent.synchronize()
+        } catch {
+            if [.directoryNotEmpty, .exists, .notDirectory].contains(error) {
+                throw Complaint(.fileExists, "\(path) was made meanwhile; name a directory that is new or empty")
+            }
+            throw complaint(error)
+        }
+    }
+
+    // MARK: Complaints
+
+    func complaint(_ error: SystemError) -> Complaint { Complaint(error, doing: "cannot write the backup \(path)") }
+
+    func fromDatabase<Result>(_ body: () throws(DatabaseFault) -> Result) throws(Complaint) -> Result {
+        do throws(DatabaseFault) {
+            return try body()
+        } catch {
+            switch error {
+            case .host(let error): throw complaint(error)
+            case .duplicate: throw Complaint(.unexpected, "cannot write the backup \(path): a path was given twice")
+            case .damaged: throw Complaint(.unexpected, "cannot write the backup \(path): its Manifest.db was changed")
+            case .other(let code):
+                throw Complaint(.unexpected, "cannot write the backup \(path): SQLite error \(code)")
+            }
+        }
+    }
+}
+
+extension SystemError {
+    /// How hosts say that a file can have no further name there: another filesystem, none with links, too many of them.
+    fileprivate var meansNoLink: Bool {
+        [.crossDevice, .notPermitted, .notSupported, .tooManyLinks].contains(self)
+    }
+}
