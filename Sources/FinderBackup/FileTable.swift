@@ -66,6 +66,7 @@ final class FileTableWriter {
 /// Manifest.db while it is read.
 final class FileTableReader {
     private let database: Database
+    private let firstDomain: Statement
     private let nextDomain: Statement
     private let lookUp: Statement
     private let property: Statement
@@ -82,6 +83,7 @@ final class FileTableReader {
         guard try schema.step() else { throw .damaged }
         let unnamed = try database.prepare("SELECT 1 FROM Files WHERE domain IS NULL LIMIT 1")
         guard try !unnamed.step() else { throw .damaged }
+        firstDomain = try database.prepare("SELECT min(domain) FROM Files")
         nextDomain = try database.prepare("SELECT min(domain) FROM Files WHERE domain > ?")
         lookUp = try database.prepare("SELECT file FROM Files WHERE fileID = ?")
         property = try database.prepare("SELECT value FROM Properties WHERE key = ?")
@@ -93,9 +95,10 @@ final class FileTableReader {
 
     /// The domain after another, in the order of their bytes; the first one after nil.
     func domain(after domain: String?) throws(DatabaseFault) -> String? {
-        try nextDomain.bind([domain.map { .text(Array($0.utf8)) } ?? .integer(.min)])
-        guard try nextDomain.step() else { return nil }
-        switch nextDomain.column(0) {
+        let statement = domain == nil ? firstDomain : nextDomain
+        try statement.bind(domain.map { [.text(Array($0.utf8))] } ?? [])
+        guard try statement.step() else { return nil }
+        switch statement.column(0) {
         case .null: return nil
         case .text(let bytes):
             guard let text = String(validating: bytes, as: UTF8.self), text != domain else { throw .damaged }

@@ -1,7 +1,7 @@
 // A property list in memory, and how deep and how large one may be that somebody else has written.
 
 /// What a property list holds.
-enum PropertyList: Equatable {
+enum PropertyList: Equatable, Sendable {
     case boolean(Bool)
     case integer(Int64)
     case real(Double)

@@ -76,15 +76,8 @@ import Testing
     }
 
     private func lines(_ scratch: Scratch, password: String?) throws -> [String] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        let root = folder.deletingLastPathComponent().deletingLastPathComponent()
-        let python = root.appending(path: ".build-python/bin/python3").path()
-        try #require(
-            FileManager.default.isExecutableFile(atPath: python),
-            "\(python) is missing: `scripts/prepare check` makes it, with the tools that this test needs")
-        let script = folder.appending(path: "read_with_public_tools.py").path()
-        let output = try shell(
-            "TMPDIR=\(scratch.path) '\(python)' '\(script)' \(scratch["out"]) \(password.map { "'\($0)'" } ?? "")")
+        let output = try Python.run(
+            "read_with_public_tools.py", scratch["out"], password ?? "", temporary: scratch.path)
         return output.split(separator: "\n").map(String.init)
     }
 }

@@ -1,0 +1,112 @@
+// Property lists: what is written is read, Foundation agrees, and nothing that is no list ends the process.
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FinderBackup
+
+@Suite struct PropertyListTests {
+    private static let list = PropertyList.dictionary([
+        "true": .boolean(true), "small": .integer(7), "large": .integer(.max), "negative": .integer(-3),
+        "word": .integer(65_536), "real": .real(1.5), "date": .date(700_000_000.25), "data": .data([0, 1, 2]),
+        "long": .data([UInt8](repeating: 9, count: 70_000)), "text": .string("plain"),
+        "other": .string("\u{FC}\u{1F4F1}"),
+        "array": .array([.string("a"), .array([]), .dictionary([:])]),
+    ])
+
+    @Test func whatIsWrittenIsRead() {
+        #expect(PropertyList(decoding: Self.list.encoded) == Self.list)
+        #expect(PropertyList(decoding: PropertyList.array([.uid(300)]).encoded) == .array([.uid(300)]))
+        // More objects than one byte can number.
+        let many = PropertyList.array((0..<70_000).map { .integer(Int64($0)) })
+        #expect(PropertyList(decoding: many.encoded) == many)
+    }
+
+    @Test func foundationReadsWhatIsWritten() throws {
+        let decoded = unsafe try PropertyListSerialization.propertyList(from: Data(Self.list.encoded), format: nil)
+        let found = try #require(decoded as? [String: Any])
+        #expect(found.count == 12)
+        #expect(found["large"] as? Int == .max && found["negative"] as? Int == -3 && found["word"] as? Int == 65_536)
+        #expect(found["other"] as? String == "\u{FC}\u{1F4F1}" && found["real"] as? Double == 1.5)
+        #expect(found["date"] as? Date == Date(timeIntervalSinceReferenceDate: 700_000_000.25))
+        #expect((found["long"] as? Data)?.count == 70_000 && found["true"] as? Bool == true)
+    }
+
+    @Test(arguments: [PropertyListSerialization.PropertyListFormat.binary, .xml])
+    func whatFoundationWritesIsRead(format: PropertyListSerialization.PropertyListFormat) throws {
+        let values: [String: Any] = [
+            "a <&> \"b\"": "\u{FC} & <x>", "number": -12, "real": 2.5, "yes": true, "data": Data([1, 2, 3, 4]),
+            "nested": ["x", ["y": Data()]], "empty": "", "big": Int64.max,
+        ]
+        let bytes = try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
+        let list = try #require(PropertyList(decoding: Array(bytes)))
+        #expect(list["a <&> \"b\""]?.string == "\u{FC} & <x>" && list["number"]?.integer == -12)
+        #expect(list["real"] == .real(2.5) && list["yes"]?.boolean == true && list["data"]?.data == [1, 2, 3, 4])
+        #expect(list["nested"] == .array([.string("x"), .dictionary(["y": .data([])])]))
+        #expect(list["empty"]?.string == "" && list["big"]?.integer == .max)
+    }
+
+    @Test(arguments: [
+        "", "<plist>", "<plist></plist>", "<plist><dict><key>a</key></dict></plist>",
+        "<plist><string>a</plist>", "<plist><string>&undefined;</string></plist>",
+        "<plist><integer>1x</integer></plist>",
+        "<plist><true/></plist><plist><true/></plist>", "<!DOCTYPE plist [<!ENTITY a 'b'>]><plist><true/></plist>",
+        "<plist><dict><key>a</key><true/><key>a</key><true/></dict></plist>", "<plist><data>A</data></plist>",
+        "<plist><string>a<b/></string></plist>", "<plist><array></dict></plist>", "<", "<plist><true/", "<!--",
+        "<plist><string>&#x110000;</string></plist>", "<plist><array><string/></plist>", "bplist00",
+    ])
+    func whatIsNoListIsRefused(text: String) {
+        #expect(PropertyList(decoding: Array(text.utf8)) == nil)
+    }
+
+    @Test func anObjectWithinItselfIsRefused() {
+        // An array whose one element is the array.
+        var bytes = Array("bplist00".utf8) + [0xA1, 0x00, 8]
+        bytes += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
+        bytes += [0, 0, 0, 0, 0, 0, 0, 10]
+        #expect(PropertyList(decoding: bytes) == nil)
+    }
+
+    @Test func aFewBytesCannotMeanMillionsOfObjects() {
+        // Each of 30 arrays has the next one ten times: 10^30 in all.
+        let zeros = [UInt8](repeating: 0, count: 6)
+        func number(_ value: Int) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 0xFF)] }
+        var bytes = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for index in 0..<30 {
+            offsets += number(bytes.count)
+            bytes += [0xAA] + [UInt8](repeating: UInt8(min(index + 1, 29)), count: 10)
+        }
+        let table = bytes.count
+        bytes += offsets
+        bytes += zeros + [2, 1]
+        bytes += zeros + number(30)
+        bytes += zeros + number(0)
+        bytes += zeros + number(table)
+        #expect(PropertyList(decoding: bytes) == nil)
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func noChangedByteEndsTheProcess(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let small = PropertyList.dictionary([
+            "a": .array([.integer(1), .string("b"), .data([1, 2])]),
+            "\u{FC}": .dictionary(["x": .uid(1), "d": .date(1)]),
+        ])
+        let xml = try PropertyListSerialization.data(
+            fromPropertyList: ["a": ["b & c", 1, true, Data([1])]], format: .xml, options: 0)
+        for whole in [small.encoded, Array(xml)] {
+            var refused = 0
+            for _ in 0..<3000 {
+                var bytes = whole
+                for _ in 0..<1 + generator.next() % 3 {
+                    bytes[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
+                }
+                if generator.next() % 4 == 0 { bytes.removeLast(Int(generator.next() % UInt64(bytes.count))) }
+                if PropertyList(decoding: bytes) == nil { refused += 1 }
+            }
+            #expect(refused > 100)
+        }
+    }
+}

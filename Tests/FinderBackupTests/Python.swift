@@ -1,0 +1,32 @@
+// The Python that the backup tools are in, and what tests run with it.
+
+import Foundation
+import TestSupport
+import Testing
+
+enum Python {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+
+    /// Runs a script that lies beside the tests.
+    @discardableResult
+    static func run(_ script: String, _ arguments: String..., temporary: String = "/var/tmp") throws -> String {
+        let words = [try interpreter(), folder.appending(path: script).path()] + arguments
+        return try shell("TMPDIR='\(temporary)' " + words.map { "'\($0)'" }.joined(separator: " "))
+    }
+
+    /// Runs a few lines with a directory as the present one.
+    static func run(lines: String, in directory: String) throws {
+        let script = directory + ".py"
+        try Data(lines.utf8).write(to: URL(filePath: script))
+        try shell("cd '\(directory)' && '\(try interpreter())' '\(script)'; status=$?; rm '\(script)'; exit $status")
+    }
+
+    private static func interpreter() throws -> String {
+        let root = folder.deletingLastPathComponent().deletingLastPathComponent()
+        let path = root.appending(path: ".build-python/bin/python3").path()
+        try #require(
+            FileManager.default.isExecutableFile(atPath: path),
+            "\(path) is missing: `scripts/prepare check` makes it, with the tools that this test needs")
+        return path
+    }
+}
