@@ -70,7 +70,8 @@ final class FileTableReader {
     private let nextDomain: Statement
     private let lookUp: Statement
     private let property: Statement
-    private let rows: Statement
+    private let places: Statement
+    private let row: Statement
 
     /// - Parameters:
     ///   - inOrderOfWriting: otherwise rows come in the order of a walk, for which they have to be sorted.
@@ -89,8 +90,9 @@ final class FileTableReader {
         property = try database.prepare("SELECT value FROM Properties WHERE key = ?")
         // With `/` sorted before every other byte, a directory comes right before what is in it.
         let order = inOrderOfWriting ? "rowid" : "replace(relativePath, '/', char(0))"
-        rows = try database.prepare(
-            "SELECT fileID, relativePath, flags, file FROM Files WHERE domain = ? ORDER BY \(order)")
+        // Only where the rows are is sorted: with their records it would take as much memory as the whole table.
+        places = try database.prepare("SELECT rowid FROM Files WHERE domain = ? ORDER BY \(order)")
+        row = try database.prepare("SELECT fileID, relativePath, flags, file FROM Files WHERE rowid = ?")
     }
 
     /// The domain after another, in the order of their bytes; the first one after nil.
@@ -108,14 +110,15 @@ final class FileTableReader {
     }
 
     func begin(_ domain: String) throws(DatabaseFault) {
-        try rows.bind([.text(Array(domain.utf8))])
+        try places.bind([.text(Array(domain.utf8))])
     }
 
     /// The next row of the domain that was begun last; nil after its last.
     func next(of domain: String) throws(DatabaseFault) -> FileRow? {
-        guard try rows.step() else { return nil }
-        guard case .text(let identifier) = rows.column(0), case .text(let path) = rows.column(1),
-            case .integer(let flags) = rows.column(2), case .blob(let record) = rows.column(3)
+        guard try places.step() else { return nil }
+        try row.bind([places.column(0)])
+        guard try row.step(), case .text(let identifier) = row.column(0), case .text(let path) = row.column(1),
+            case .integer(let flags) = row.column(2), case .blob(let record) = row.column(3)
         else { throw .damaged }
         return FileRow(identifier: identifier, domain: domain, path: path, flags: flags, record: record)
     }

@@ -149,8 +149,7 @@ public final class FinderBackupSink: BackupSink {
         } catch {
             throw destination.complaint(error)
         }
-        guard content.given == record.data.reduce(0, { $0 + Int64($1.count) }) || record.addition?.dataRanges == nil
-        else {
+        guard content.given == entry.kind.given else {
             throw Complaint(.unexpected, "\(entry.path.text.shown) was given to \(destination.path) in part")
         }
         try add(entry, finished)
@@ -246,5 +245,16 @@ public final class FinderBackupSink: BackupSink {
             throw destination.complaint(error)
         }
         return wrapped
+    }
+}
+
+extension BackupEntry.Kind {
+    /// How many bytes of content come with it.
+    fileprivate var given: Int64 {
+        switch self {
+        case .file(.plain(_, let data)): data.reduce(0) { $0 + Int64($1.count) }
+        case .file(.sealed(let length, _)): length
+        default: 0
+        }
     }
 }
