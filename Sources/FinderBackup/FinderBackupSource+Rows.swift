@@ -89,7 +89,9 @@ extension FinderBackupSource {
         _ record: FileRecord, flags: Int64, _ shown: String
     ) throws(Complaint) -> ProtectionClass? {
         guard record.protection != 0 else { return nil }
-        guard let number = UInt8(exactly: record.protection), let protection = ProtectionClass(rawValue: number) else {
+        guard let protection = ProtectionClass(record: record.protection) else {
+            // Only of a file does the class say who can read it.
+            guard flags == 1 || isOwn else { return nil }
             throw directory.damaged("\(shown) has the protection class \(record.protection), which nobody knows")
         }
         // On a phone every directory has a class; here the usual one is none of its own.
@@ -105,8 +107,13 @@ extension FinderBackupSource {
         do throws(ContentReader.Failure) {
             guard let opened = try reader(identifier, record) else { return nil }
             content = opened
-            // The host's holes are those that count, where nothing hides them.
-            data = isEncrypted && content.length == record.size ? record.data : try content.dataRanges()
+            if record.addition?.sealedBy != nil {
+                // Ciphertext is given as a whole, whatever of it the host keeps as a hole.
+                data = content.length > 0 ? [0..<content.length] : []
+            } else {
+                // The host's holes are those that count, where nothing hides them.
+                data = isEncrypted && content.length == record.size ? record.data : try content.dataRanges()
+            }
         } catch {
             throw directory.complaint(error, about: "the content of \(shown)")
         }
@@ -138,5 +145,19 @@ extension FinderBackupSource {
         let key = directory.keys.flatMap { keys in record.encryptionKey.map { (wrapped: $0, keys: keys) } }
         guard !isEncrypted || key != nil || isEmpty && stored.length == 0 else { throw .damaged }
         return try ContentReader(stored.file, storedLength: stored.length, key: key, buffer: buffer)
+    }
+}
+
+extension ProtectionClass {
+    /// - Parameter number: as iOS numbers its classes (sys/content_protection.h).
+    fileprivate init?(record number: Int64) {
+        switch number {
+        case 1...4: self.init(rawValue: UInt8(number))
+        // F: as D, with a key that iOS does not keep.
+        case 6: self = .none
+        // Complete when the user is inactive, since iOS 17: readable for a while after a lock, for which A stands here.
+        case 7: self = .complete
+        default: return nil
+        }
     }
 }

@@ -25,9 +25,10 @@ final class UnfinishedBackup {
         self.path = path
         let place = try UnfinishedBackup.place(path)
         let doing = "cannot write a backup to \(path)"
+        let random = FileIdentifier.hexadecimal(Entropy.bytes(8))
+        // A name that is as long as one can be leaves no room for more.
         guard let name = FileName(place.name),
-            let temporaryName = FileName(
-                "." + place.name.prefix(200) + "." + FileIdentifier.hexadecimal(Entropy.bytes(8)))
+            let temporaryName = FileName(".\(place.name).\(random)") ?? FileName(".backup.\(random)")
         else { throw Complaint(.badRequest, "\(path) is no name for a backup; name a directory that is to be made") }
         (self.name, self.temporaryName, mode) = (name, temporaryName, place.mode)
         temporaryPath = (place.parent == "/" ? "" : place.parent) + "/" + temporaryName.text

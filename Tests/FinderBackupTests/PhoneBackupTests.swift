@@ -221,6 +221,14 @@ import Testing
         #expect(complaint { _ = try read(scratch["phone"]) }?.message.contains("protection class 12") == true)
     }
 
+    @Test(arguments: [("1", ProtectionClass.complete), ("2", .completeUnlessOpen), ("6", .none), ("7", .complete)])
+    func aPhonesOtherClassesBecomeTheNearest(number: String, expected: ProtectionClass) throws {
+        let scratch = Scratch()
+        try make(scratch["phone"], ["--class", number])
+        let item = try read(scratch["phone"]).first { $0.entry.path.last == "a.b" }
+        #expect(item?.entry.protection == expected)
+    }
+
     @Test func encryptedContentThatWasCutIsRefused() throws {
         let scratch = Scratch()
         try make(scratch["phone"], ["--password", Self.password])

@@ -62,6 +62,13 @@ import Testing
         #expect(try shell("ls \(scratch["out"])") == "file\n")
     }
 
+    @Test func theLongestNameWillDo() throws {
+        let scratch = Scratch()
+        let name = String(repeating: "\u{FC}", count: 127)
+        _ = try write(Sample.items, to: scratch[name])
+        #expect(scratch.names == [name])
+    }
+
     @Test func onlyItsOwnerMayReadIt() throws {
         let scratch = Scratch()
         _ = try write(Sample.items, to: scratch["out"])
