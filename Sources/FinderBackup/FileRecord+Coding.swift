@@ -89,6 +89,7 @@ extension FileRecord.Addition {
     var encoded: [UInt8] {
         var values: [String: PropertyList] = [:]
         if nanoseconds != 0 { values["Nanoseconds"] = .integer(nanoseconds) }
+        values["Seconds"] = seconds.map { .integer($0) }
         values["Digest"] = digest.map { .data($0) }
         values["DataRanges"] = dataRanges.map { .array($0.map { .integer($0) }) }
         values["SealedBy"] = sealedBy.map { .data($0) }
@@ -106,6 +107,7 @@ extension FileRecord.Addition {
         guard let list = PropertyList(decoding: bytes), list.dictionary != nil else { return nil }
         nanoseconds = list["Nanoseconds"]?.integer ?? 0
         guard (0..<1_000_000_000).contains(nanoseconds) else { return nil }
+        seconds = list["Seconds"]?.integer
         digest = list["Digest"]?.data
         sealedBy = list["SealedBy"]?.data
         hardLinkOf = list["HardLinkOf"]?.data

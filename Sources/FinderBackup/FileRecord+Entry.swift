@@ -8,6 +8,8 @@ extension FileRecord {
     /// Without what is known only when the content has been written.
     init(_ entry: BackupEntry) {
         var addition = Addition(nanoseconds: Int64(entry.modificationTime.tv_nsec))
+        let (seconds, times) = (Int64(entry.modificationTime.tv_sec), FileRecord.presentableTimes)
+        if !times.contains(seconds) { addition.seconds = seconds }
         var (type, size): (mode_t, Int64) = (0, 0)
         var target: String?
         switch entry.kind {
@@ -33,7 +35,8 @@ extension FileRecord {
         }
         self.init(
             mode: Int64(type | entry.permissions), owner: Int64(entry.owner), group: Int64(entry.group), size: size,
-            modified: Int64(entry.modificationTime.tv_sec), protection: Int64(entry.protection?.rawValue ?? 0),
+            modified: min(max(seconds, times.lowerBound), times.upperBound),
+            protection: Int64(entry.protection?.rawValue ?? 0),
             target: target)
         for attribute in entry.attributes {
             if let name = HostAttribute.appleName(attribute.name) {

@@ -25,6 +25,8 @@ struct FileRecord: Equatable {
     /// What MBFile has no place for. Other tools pass over it.
     struct Addition: Equatable {
         var nanoseconds: Int64 = 0
+        /// Of the time of modification where it lies outside the years that tools can show.
+        var seconds: Int64?
         /// Of the content as it is before it is encrypted, holes as zeros.
         var digest: [UInt8]?
         /// Where the content is no hole: begin and end in turns; nil for all of it.
@@ -48,4 +50,7 @@ struct FileRecord: Equatable {
 
     /// A tool that is much used refuses a backup in which any row is larger than 100 KiB.
     static let largestRow = 96 << 10
+
+    /// The years 1 to 9999 in seconds since 1970. With a time outside of them a tool lists nothing of the backup at all.
+    static let presentableTimes = Int64(-62_135_596_800)...253_402_300_799
 }

@@ -45,7 +45,8 @@ extension FinderBackupSource {
             domain: domain, path: path, kind: .directory, permissions: mode_t(record.mode & 0o7777),
             owner: uid_t(truncatingIfNeeded: record.owner), group: gid_t(truncatingIfNeeded: record.group),
             modificationTime: timespec(
-                tv_sec: Int(record.modified), tv_nsec: Int(record.addition?.nanoseconds ?? 0)),
+                tv_sec: Int(record.addition?.seconds ?? record.modified),
+                tv_nsec: Int(record.addition?.nanoseconds ?? 0)),
             protection: try protection(record, flags: row.flags, shown), isExcluded: isExcluded,
             attributes: attributes)
         let type = mode_t(record.mode) & S_IFMT

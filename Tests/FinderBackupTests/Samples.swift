@@ -130,6 +130,9 @@ enum Sample {
             Item("", domain: Item.group),
             .file("only", bytes(77), domain: Item.group),
         ]
+        var future = Item.file("Documents/future", bytes(9))
+        future.entry.modificationTime = timespec(tv_sec: 1 << 40, tv_nsec: 1)
+        items.append(future)
         // A name that is not UTF-8.
         var file = Item.file("Documents/f", bytes(40, seed: 5))
         file.entry.path = ["Documents", odd]
