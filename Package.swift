@@ -75,7 +75,7 @@ let package = Package(
             "Daemon",
             uses: [
                 "AppContainer", "BackingStore", "BackupModel", "BundleSeal", "ContainerMount", "ContainerVolume",
-                "DeviceLifecycle", "Platform", "SandboxModel", "SandboxPolicy",
+                "DeviceLifecycle", "FinderBackup", "Platform", "SandboxModel", "SandboxPolicy", "TarBackup",
                 .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "Logging", package: "swift-log"),

@@ -4,6 +4,7 @@ import AppContainer
 import BackingStore
 import BackupModel
 import DeviceLifecycle
+import FinderBackup
 import Logging
 import Platform
 import SandboxModel
@@ -15,10 +16,9 @@ extension DeviceService {
         let tally = try operations.run { () throws(Complaint) in
             // What applications have written is in it, wherever the kernel holds it.
             mounts.writeOut()
-            return try BackupForms.write(request, apps: device.backupApps(order.app)) { (sink) throws(Complaint) in
-                try device.backUp(order, into: &sink, openFile: { [mounts] in mounts.openFile(inode: $0) }) {
-                    report($0, "backing up", to: progress)
-                }
+            var sink = try BackupForms.sink(for: request, of: backupDevice, apps: device.backupApps(order.app))
+            return try device.backUp(order, into: &sink, openFile: { [mounts] in mounts.openFile(inode: $0) }) {
+                report($0, "backing up", to: progress)
             }
         }
         log.info("backed up \(tally.files) files", metadata: ["to": "\(request.output)"])
@@ -40,16 +40,21 @@ extension DeviceService {
 
     func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport {
         let domain = request.domain.map { BackupDomain(name: $0) }
-        let tally = try BackupForms.read(request, domain: domain) { (source) throws(Complaint) in
-            let concerned = concerned(by: source.apps, domain)
-            return try hold(concerned[...]) { () throws(Complaint) in
-                try device.restore(from: &source, replacing: Set(concerned)) { report($0, "restoring", to: progress) }
-            }
+        var source = try BackupForms.source(for: request, domain: domain)
+        let concerned = concerned(by: source.apps, domain)
+        let tally = try hold(concerned[...]) { () throws(Complaint) in
+            try device.restore(from: &source, replacing: Set(concerned)) { report($0, "restoring", to: progress) }
         }
         log.info("restored \(tally.files) files", metadata: ["from": "\(request.input)"])
         return RestoreReport(
             apps: tally.apps.map(\.text), waiting: tally.waiting.map(\.text), groups: tally.groups.map(\.text),
             files: tally.files, bytes: tally.bytes, leftOut: tally.leftOut)
+    }
+
+    /// What a Finder backup says of the device that it is of.
+    private var backupDevice: FinderBackupDevice {
+        let name = device.directory.path.split(separator: "/").last.map(String.init) ?? "device"
+        return FinderBackupDevice(name: name, identifier: device.directory.uuid, hasPasscode: device.hasPasscode)
     }
 
     private func order(
