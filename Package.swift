@@ -52,6 +52,7 @@ let package = Package(
         room("BundleSeal", uses: ["COpenSSL", "Platform", "SandboxModel"]),
         room("BundleArchive", uses: ["CArchive", "Platform", "SandboxModel"]),
         room("FinderBackup", uses: ["BackupModel", "CSQLite", "DataProtection", "Platform", "SandboxModel"]),
+        room("TarBackup", uses: ["BackupModel", "CArchive", "COpenSSL", "Platform", "SandboxModel"]),
         room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
@@ -133,6 +134,7 @@ let package = Package(
                 .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
             ]),
         tests("BundleSealTests", of: ["BundleSeal", "COpenSSL", "Platform", "SandboxModel", "TestSupport"]),
+        tests("TarBackupTests", of: ["BackupModel", "Platform", "SandboxModel", "TarBackup", "TestSupport"]),
         tests("BundleArchiveTests", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel", "TestSupport"],

@@ -1,0 +1,64 @@
+// Paths in an archive: the domain, then what lies below the container.
+
+import BackupModel
+import SandboxModel
+
+/// The path of an entry as bytes, `AppDomain-com.example.Notes/Documents/a`. A directory's has no slash at its end.
+enum ArchivePath {
+    /// Linux takes no path of more than 4,096 bytes, but deeper trees can be made name by name.
+    static let longest = 64 << 10
+
+    private static let slash = UInt8(ascii: "/")
+
+    static func bytes(_ domain: BackupDomain, _ path: [FileName]) throws(BackupFlaw) -> [UInt8] {
+        let name = domain.name
+        guard FileName(name) != nil, name != BackupDescription.directory.text else {
+            throw BackupFlaw("cannot hold a domain named \(name.utf8.shown)")
+        }
+        var bytes = Array(name.utf8)
+        for component in path {
+            bytes.append(slash)
+            bytes += component.bytes
+        }
+        guard bytes.count <= longest else {
+            throw BackupFlaw("cannot hold \(bytes.shown): its path has more than \(longest) bytes")
+        }
+        return bytes
+    }
+
+    static func parse(_ bytes: [UInt8]) throws(BackupFlaw) -> (domain: BackupDomain, path: [FileName]) {
+        guard bytes.count <= longest else { throw BackupFlaw("has too long a path: \(bytes.shown)") }
+        guard bytes.first != slash else { throw BackupFlaw("has a path from the root: \(bytes.shown)") }
+        var names: [FileName] = []
+        for part in bytes.split(separator: slash, omittingEmptySubsequences: false) {
+            guard let name = FileName(part) else {
+                throw BackupFlaw("has a path that is none, or leads out: \(bytes.shown)")
+            }
+            names.append(name)
+        }
+        guard let domain = String(validating: names[0].bytes, as: UTF8.self), domain != BackupDescription.directory.text
+        else { throw BackupFlaw("has an entry that is in no domain: \(bytes.shown)") }
+        return (BackupDomain(name: domain), Array(names.dropFirst()))
+    }
+
+    /// Whether one path comes before another in a walk: a directory before what is in it, and that by name. A slash
+    /// counts as less than any other byte for that.
+    static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        let shared = min(left.count, right.count)
+        var index = 0
+        while index < shared {
+            let (a, b) = (left[index], right[index])
+            if a != b { return (a == slash ? 0 : a) < (b == slash ? 0 : b) }
+            index += 1
+        }
+        return left.count < right.count
+    }
+
+    /// Whether the path lies below the first `count` bytes of another, which are a whole path.
+    static func lies(_ path: [UInt8], below other: [UInt8], count: Int) -> Bool {
+        path.count > count && path[count] == slash && path[..<count] == other[..<count]
+    }
+
+    /// How many bytes name the directory that it lies in; nil for a container's own directory.
+    static func parentLength(_ path: [UInt8]) -> Int? { path.lastIndex(of: slash) }
+}

@@ -1,0 +1,88 @@
+// The first entry of an archive: what it is a backup of. The one file of this room that uses Foundation.
+
+import BackupModel
+import FoundationEssentials
+import Glibc
+import SandboxModel
+
+/// What `.appcontainer/Backup.json` holds. Nothing of it tells when or where the backup was made.
+struct BackupDescription: Codable, Equatable {
+    /// Raised with every change that an older version could not read, or would write otherwise.
+    static let currentFormat = 1
+    static let directory: FileName = ".appcontainer"
+    static let path = Array(".appcontainer/Backup.json".utf8)
+    /// More apps than any device has.
+    static let longest: Int64 = 16 << 20
+
+    struct App: Codable, Equatable {
+        var identifier: String
+        var name: String
+        var version: String
+        var groups: [String]
+        var owner: UInt32
+        var ownerGroup: UInt32
+    }
+
+    /// The earlier backup that an incremental one continues.
+    struct Base: Codable, Equatable {
+        /// Its path from the directory of the one that continues it.
+        var file: String
+        /// The digest of its manifest, in hexadecimal.
+        var identity: String
+    }
+
+    var format = BackupDescription.currentFormat
+    var apps: [App]
+    var base: Base?
+
+    init(apps: [BackupApp], base: Base?) {
+        self.apps = apps.map { app in
+            App(
+                identifier: app.identifier.text, name: app.name, version: app.version,
+                groups: app.groups.map(\.text), owner: app.owner, ownerGroup: app.ownerGroup)
+        }
+        self.base = base
+    }
+
+    func encoded() throws(BackupFlaw) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+        } catch {
+            throw BackupFlaw("cannot hold the description of its apps")
+        }
+    }
+
+    private struct Version: Codable {
+        var format: Int
+    }
+
+    /// - Returns: nil for a description of a newer format.
+    static func decode(_ bytes: [UInt8]) throws(BackupFlaw) -> BackupDescription? {
+        let decoder = JSONDecoder()
+        let data = Data(bytes)
+        guard let version = try? decoder.decode(Version.self, from: data), version.format > 0 else {
+            throw .altered(path)
+        }
+        guard version.format <= currentFormat else { return nil }
+        guard let description = try? decoder.decode(BackupDescription.self, from: data) else { throw .altered(path) }
+        return description
+    }
+
+    /// What the rest of the house knows them by.
+    func backupApps() throws(BackupFlaw) -> [BackupApp] {
+        var known: [BackupApp] = []
+        for app in apps {
+            let groups = app.groups.compactMap { ContainerIdentifier($0) }
+            guard let identifier = ContainerIdentifier(app.identifier), groups.count == app.groups.count else {
+                throw BackupFlaw("names an app that there cannot be: \(app.identifier.utf8.shown)")
+            }
+            known.append(
+                BackupApp(
+                    identifier: identifier, name: app.name, version: app.version, groups: groups, owner: app.owner,
+                    ownerGroup: app.ownerGroup))
+        }
+        return known
+    }
+}

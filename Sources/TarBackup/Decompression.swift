@@ -1,0 +1,62 @@
+// Archives that somebody compressed: gzip, xz and zstd through libarchive. The only file here that calls it.
+
+import CArchive
+import Glibc
+import Platform
+import SandboxModel
+
+/// An archive that is decompressed while it is read.
+@safe final class DecompressedInput: TarInput {
+    private let file: Descriptor
+    private let name: String
+    // From archive_read_new, freed with this value and never before.
+    @unsafe private let archive: OpaquePointer
+
+    /// - Parameter beginning: the first bytes of a file.
+    static func isCompressed(_ beginning: [UInt8]) -> Bool {
+        [[0x1F, 0x8B], [0x28, 0xB5, 0x2F, 0xFD], [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0]].contains {
+            beginning.starts(with: $0)
+        }
+    }
+
+    /// - Parameter file: at its beginning. libarchive shares its position with nobody.
+    init(_ file: consuming Descriptor, name: String) throws(Complaint) {
+        self.name = name
+        let number = file.number
+        // The descriptor is closed after the archive is freed, which leaves it open.
+        self.file = file
+        guard let archive = unsafe archive_read_new() else { throw Complaint(.unexpected, "there is no memory left") }
+        unsafe self.archive = archive
+        // No format but bytes as they are, and no filter but these: no other of libarchive's parsers can be reached.
+        unsafe archive_read_support_filter_gzip(archive)
+        unsafe archive_read_support_filter_xz(archive)
+        unsafe archive_read_support_filter_zstd(archive)
+        unsafe archive_read_support_format_raw(archive)
+        var entry: OpaquePointer?
+        guard unsafe archive_read_open_fd(archive, number, 256 << 10) == ARCHIVE_OK,
+            unsafe archive_read_next_header(archive, &entry) == ARCHIVE_OK
+        else { throw failure }
+    }
+
+    deinit {
+        unsafe archive_read_free(archive)
+    }
+
+    private var failure: Complaint {
+        let code = unsafe archive_errno(archive)
+        if [EIO, ENOMEM, ESTALE].contains(code) {
+            return Complaint(SystemError(code: code), doing: "cannot read \(name)")
+        }
+        return BackupFlaw("is cut short or damaged: it cannot be decompressed; use another copy of it")
+            .complaint(about: name)
+    }
+
+    func read(into buffer: PageBuffer) throws(Complaint) -> Int {
+        // libarchive writes no more than the buffer's count, which is the memory's.
+        let count = unsafe archive_read_data(archive, buffer.base, buffer.count)
+        guard count >= 0 else { throw failure }
+        return count
+    }
+
+    func skip(_ count: Int64) throws(Complaint) -> Bool { false }
+}

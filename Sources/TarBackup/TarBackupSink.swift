@@ -1,0 +1,211 @@
+// A backup that is being written as a tar.
+
+public import BackupModel
+import Glibc
+import Platform
+public import SandboxModel
+
+/// Writes a backup as a PAX tar: the description, the entries, and the manifest, without which it is no backup.
+///
+/// Until ``finish()`` the file has another name, which goes with this value.
+public final class TarBackupSink: BackupSink {
+    /// What is still to come of the entry that was begun last.
+    struct Content {
+        let kind: ManifestLine.Kind
+        let path: [UInt8]
+        /// Of a sealed file all of it.
+        let data: [Range<Int64>]
+        /// With the hole at the end.
+        let length: Int64
+        /// Bytes in the archive.
+        let stored: Int64
+        /// The piece that is next or under way, and where the next byte belongs.
+        var piece = 0
+        var position: Int64 = 0
+    }
+
+    let path: String
+    let name: FileName
+    let target: UnfinishedFile
+    let spill: UnfinishedFile
+    let output: HashedOutput
+    var order = WalkOrder()
+    var content: Content?
+    /// The chain of the earlier backup, if this one continues one.
+    var base: TarBase?
+    private var isFinished = false
+
+    /// Begins a backup.
+    ///
+    /// - Parameters:
+    ///   - path: where the backup is to be; nothing may be there.
+    ///   - apps: whose containers are in it.
+    ///   - base: an earlier backup in this form. What has not changed since is then left out.
+    public init(path: String, apps: [BackupApp], since base: String? = nil) throws(Complaint) {
+        let absolute = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
+            try HostPath.absolute(path)
+        }
+        let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")) ?? absolute.startIndex
+        guard absolute.hasPrefix("/"), let name = FileName(String(absolute[slash...].dropFirst())) else {
+            throw Complaint(.badRequest, "\(path) is no name for a file; name one for the backup")
+        }
+        let parent = slash == absolute.startIndex ? "/" : String(absolute[..<slash])
+        (self.path, self.name) = (path, name)
+        let place = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
+            let directory = SharedDescriptor(try Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY))
+            let isTaken = try directory.descriptor.exists(name)
+            return (directory: directory, isTaken: isTaken)
+        }
+        guard !place.isTaken else { throw TarBackupSink.taken(path) }
+        var recorded: BackupDescription.Base?
+        if let base {
+            let chain = try TarBase(base, scratch: parent)
+            recorded = BackupDescription.Base(
+                file: try RelativePath.from(parent, to: base),
+                identity: String(decoding: chain.identity.hexadecimal, as: UTF8.self))
+            self.base = chain
+        }
+        let directory = place.directory
+        let files = try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
+            let target = try UnfinishedFile(in: directory)
+            let spill = try UnfinishedFile(in: directory)
+            try spill.removeName()
+            return (target, spill, try HashedOutput(target.file, spill: spill.file))
+        }
+        (target, spill, output) = files
+        try describe(BackupDescription(apps: apps, base: recorded))
+    }
+
+    static func taken(_ path: String) -> Complaint {
+        Complaint(.fileExists, "\(path) is there already; choose another path, or remove it")
+    }
+
+    private func describe(_ description: BackupDescription) throws(Complaint) {
+        let bytes = try judging(path) { () throws(BackupFlaw) in try description.encoded() }
+        try writing { () throws(SystemError) in
+            var header: [UInt8] = []
+            var block = TarHeader(name: BackupDescription.path, kind: .file)
+            block.size = Int64(bytes.count)
+            block.append(to: &header)
+            try output.append(header: header)
+            try bytes.withSpan { bytes throws(SystemError) in try output.append(content: bytes) }
+            try output.append(.end(kind: .file, path: BackupDescription.path))
+            try output.pad(Int64(bytes.count))
+        }
+    }
+
+    func writing<Result>(_ body: () throws(SystemError) -> Result) throws(Complaint) -> Result {
+        try Complaint.wrap("cannot write \(path)", body)
+    }
+
+    // MARK: Entries
+
+    public func begin(_ entry: BackupEntry) throws(Complaint) {
+        try endEntry()
+        let path = try judging(self.path) { () throws(BackupFlaw) in
+            try ArchivePath.bytes(entry.domain, entry.path)
+        }
+        let header = try judging(self.path) { () throws(BackupFlaw) in
+            let given = try order.approach(path)
+            guard !entry.path.isEmpty || entry.kind == .directory else {
+                throw BackupFlaw("cannot hold \(path.shown): a container is a directory")
+            }
+            return try EntryHeader(entry, at: path, given: given)
+        }
+        enter(entry, path)
+        try writing { () throws(SystemError) in try output.append(header: header.bytes) }
+        let sealed = [0..<header.contentLength].filter { !$0.isEmpty }
+        content = Content(
+            kind: ManifestLine.Kind(entry.kind), path: path, data: header.map?.data ?? sealed,
+            length: header.map?.length ?? header.contentLength, stored: header.contentLength)
+    }
+
+    func enter(_ entry: BackupEntry, _ path: [UInt8]) {
+        order.enter(path, isDirectory: entry.kind == .directory)
+        if entry.kind == .directory { order.give(entry.protection) }
+    }
+
+    public func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Complaint) {
+        var start = 0
+        while start < bytes.byteCount {
+            let place = offset + Int64(start)
+            guard var content, content.piece < content.data.count else { throw changed() }
+            let piece = content.data[content.piece]
+            if place == piece.lowerBound, content.position < place {
+                let hole = place - content.position
+                content.position = place
+                try writing { () throws(SystemError) in try output.append(.zeros(hole)) }
+            }
+            guard content.position == place else { throw changed() }
+            let count = Int(min(Int64(bytes.byteCount - start), piece.upperBound - place))
+            let part = bytes.extracting(start..<(start + count))
+            do throws(SystemError) {
+                try output.append(content: part)
+            } catch {
+                throw Complaint(error, doing: "cannot write \(path)")
+            }
+            content.position += Int64(count)
+            if content.position == piece.upperBound { content.piece += 1 }
+            self.content = content
+            start += count
+        }
+    }
+
+    /// Ends the entry that was begun last, of which all content has to be there.
+    func endEntry() throws(Complaint) {
+        guard let content else { return }
+        guard content.piece == content.data.count else { throw changed() }
+        self.content = nil
+        try writing { () throws(SystemError) in
+            if content.position < content.length { try output.append(.zeros(content.length - content.position)) }
+            try output.append(.end(kind: content.kind, path: content.path))
+            try output.pad(content.stored)
+        }
+    }
+
+    private func changed() -> Complaint {
+        let entry = content?.path.shown ?? "an entry"
+        return Complaint(.unexpected, "cannot write \(path): \(entry) changed while it was read; try again")
+    }
+
+    // MARK: The end
+
+    public func finish() throws(Complaint) {
+        precondition(!isFinished, "a backup is finished once")
+        try endEntry()
+        isFinished = true
+        do throws(SystemError) {
+            let end = try output.endManifest()
+            let length = end.bytes + Int64(ManifestEnd.length)
+            try output.append(other: Manifest.header(length: length))
+            let buffer = PageBuffer(count: 256 << 10)
+            var position: Int64 = 0
+            while position < length {
+                let count = try spill.file.descriptor.read(into: buffer, count: buffer.count, from: position)
+                guard count > 0 else { throw SystemError.inputOutput }
+                try output.append(other: buffer.bytes(0, count: count))
+                position += Int64(count)
+            }
+            try output.pad(length)
+            try output.append(other: [UInt8](repeating: 0, count: Manifest.endLength))
+            try output.finish()
+            try target.rename(to: name)
+        } catch {
+            throw error == .exists ? TarBackupSink.taken(path) : Complaint(error, doing: "cannot write \(path)")
+        }
+    }
+}
+
+extension ManifestLine.Kind {
+    init(_ kind: BackupEntry.Kind) {
+        self =
+            switch kind {
+            case .file: .file
+            case .directory: .directory
+            case .symbolicLink: .symbolicLink
+            case .hardLink: .hardLink
+            case .fifo: .fifo
+            case .socket: .socket
+            }
+    }
+}

@@ -1,0 +1,204 @@
+// What a backup must not hold, even where all digests are right.
+
+import BackupModel
+import SandboxModel
+import TestSupport
+import Testing
+
+@testable import TarBackup
+
+@Suite struct ForgeryTests {
+    let scratch = Scratch()
+
+    private let top = [Forged.sample(.directory(home)), .sample(.directory("\(home)/Documents"))]
+
+    /// What is said of an archive, without the name before.
+    private func refusal(_ bytes: [UInt8]) throws -> String? {
+        let path = scratch["forged.tar"]
+        try put(bytes, at: path)
+        let refusal = complaint { _ = try read(path) }
+        #expect(refusal == nil || refusal?.kind == .invalidBackup)
+        return refusal.map { String($0.message.dropFirst(path.count + 1)) }
+    }
+
+    private func refusal(_ entries: Forged...) throws -> String? { try refusal(Forgery.archive(top + entries)) }
+
+    @Test func `what is made like one of ours is one`() throws {
+        #expect(try refusal(.sample(.file("\(home)/Documents/a", "x"))) == nil)
+    }
+
+    @Test(arguments: ["..", ".", "a/../b", "a//b", "a/", ""]) func `a path that leads out, or is none`(name: String)
+        throws
+    {
+        let path = "\(home)/Documents/\(name)"
+        #expect(
+            try refusal(.sample(.file("\(home)/Documents/x", "x"), at: path))
+                == "has a path that is none, or leads out: \(path)")
+        let absolute = try refusal(.sample(.file("\(home)/x", "x"), at: "/etc/\(name)"))
+        #expect(absolute == "has a path from the root: /etc/\(name)" || absolute?.contains("out of order") == true)
+    }
+
+    @Test func `a path that is in no domain`() throws {
+        #expect(
+            try refusal(.sample(.file("\(home)/x", "x"), at: ".appcontainer/x"))
+                == "has an entry that is in no domain: .appcontainer/x")
+        #expect(
+            try refusal(.sample(.file("\(home)/x", "x"), at: "AppDomain-z"))
+                == "was altered: AppDomain-z does not agree with its manifest; use another copy of it")
+    }
+
+    @Test func `entries twice, out of order, or where they cannot lie`() throws {
+        let file = Forged.sample(.file("\(home)/Documents/a", "x"))
+        #expect(try refusal(file, file) == "has \(home)/Documents/a twice")
+        #expect(
+            try refusal(.sample(.fifo("\(home)/Documents/b")), file) == "has \(home)/Documents/a out of order, or twice"
+        )
+        #expect(
+            try refusal(file, .sample(.file("\(home)/Documents/a/b", "x")))
+                == "has \(home)/Documents/a/b below what is no directory")
+        let link = Forged.sample(.make("\(home)/Documents/l", .symbolicLink(Array("/etc".utf8))))
+        #expect(
+            try refusal(link, .sample(.file("\(home)/Documents/l/b", "x")))
+                == "has \(home)/Documents/l/b below what is no directory")
+        #expect(
+            try refusal(.sample(.file("\(home)/Library/x", "x")))
+                == "has \(home)/Library/x, but not the directory that it lies in")
+        #expect(
+            try refusal(.sample(.file("\(shared)/x", "x"))) == "has \(shared)/x, but not the directory that it lies in")
+    }
+
+    @Test func `hard links to what they cannot be linked to`() throws {
+        let file = Forged.sample(.file("\(home)/Documents/b", "x"))
+        func link(_ name: String, to target: String) -> Forged {
+            .raw("\(home)/Documents/\(name)", .hardLink, as: .hardLink, link: target)
+        }
+        let late = { (name: String) in
+            "has a hard link to a file that does not come before it: \(home)/Documents/\(name)"
+        }
+        #expect(try refusal(file, .sample(.make("\(home)/Documents/c", .hardLink(["Documents", "b"])))) == nil)
+        #expect(try refusal(.sample(.make("\(home)/Documents/a", .hardLink(["Documents", "b"]))), file) == late("a"))
+        #expect(try refusal(file, .sample(.make("\(home)/Documents/c", .hardLink(["Documents", "a"])))) == late("c"))
+        #expect(try refusal(file, .sample(.make("\(home)/Documents/c", .hardLink(["Documents"])))) == late("c"))
+        #expect(try refusal(file, .sample(.make("\(home)/Documents/c", .hardLink([])))) != nil)
+        #expect(
+            try refusal(file, link("c", to: "\(shared)/b"))
+                == "has a hard link that leads into another container: \(home)/Documents/c")
+        #expect(
+            try refusal(file, link("c", to: "\(home)/../\(shared)/b"))
+                == "has a path that is none, or leads out: \(home)/../\(shared)/b")
+    }
+
+    @Test func `kinds that no container holds`() throws {
+        for (letter, words) in [
+            ("3", "has a device node, which no container holds"), ("4", "has a device node, which no container holds"),
+            ("g", "has an entry of a kind that no backup has"), ("S", "has an entry of a kind that no backup has"),
+        ] {
+            let device = Forged.raw("\(home)/Documents/x") { block in
+                block[156] = letter.utf8.first!
+                var sum = 0
+                for index in block.indices { sum += (148..<156).contains(index) ? 32 : Int(block[index]) }
+                let digits = Array(String(sum, radix: 8).utf8)
+                block.replaceSubrange(148..<155, with: [UInt8](repeating: 48, count: 6 - digits.count) + digits + [0])
+            }
+            #expect(try refusal(device) == "\(words): \(home)/Documents/x")
+        }
+    }
+
+    @Test func `attributes and classes that there are none of`() throws {
+        func with(_ keyword: String, _ value: String) -> Forged {
+            .raw("\(home)/Documents/x", records: [(keyword, Array(value.utf8))])
+        }
+        let of = "of \(home)/Documents/x"
+        #expect(
+            try refusal(with("SCHILY.xattr.user.appcontainer.protection", "Nothing"))
+                == "has \(home)/Documents/x of an unknown protection class: Nothing")
+        for name in [
+            "security.capability", "trusted.x", "system.posix_acl_access", "user.", "user.appcontainer.used", "",
+        ] {
+            #expect(
+                try refusal(with("SCHILY.xattr.\(name)", "x"))
+                    == "has an attribute that no app's file has: \(name) \(of)")
+        }
+        #expect(
+            try refusal(with("SCHILY.acl.access", "x")) == "has a record that no backup has: SCHILY.acl.access \(of)")
+        #expect(try refusal(with("uid", "-1")) == "has a number that no entry can have: -1")
+        #expect(try refusal(with("mtime", "1e9")) == "has a time that no entry can have: 1e9")
+    }
+
+    @Test func `sizes and maps that lie`() throws {
+        let path = "\(home)/Documents/x"
+        let cut = "is cut short; use another copy of it"
+        #expect(try refusal(.raw(path, content: [1], size: 1 << 33 - 1)) == cut)
+        #expect(try refusal(.raw(path, content: [1], size: 600)) != nil)
+        #expect(
+            try refusal(.raw(path, content: [1], records: [("size", Array("9223372036854775807".utf8))]))
+                == "has a number that no entry can have: 9223372036854775807")
+        #expect(
+            try refusal(.raw(path, .fifo, as: .fifo, size: 512))
+                == "has content where an entry of its kind has none: \(path)")
+        func sparse(_ map: String, length: String = "10000", data: Int = 4) -> Forged {
+            let block = Array(map.utf8) + [UInt8](repeating: 0, count: 512 - map.utf8.count)
+            let records = [
+                ("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0"), ("GNU.sparse.name", path),
+                ("GNU.sparse.realsize", length),
+            ]
+            return .raw(
+                path, content: block + [UInt8](repeating: 1, count: data), records: records.map { ($0, Array($1.utf8)) }
+            )
+        }
+        let maps = [
+            "1\n9999\n4\n", "2\n0\n2\n1\n2\n", "2\n8\n2\n0\n2\n", "1\n0\n5\n", "1\n0\n3\n", "1\n-1\n4\n", "x\n",
+            "9999999\n0\n4\n",
+            "1\n9223372036854775807\n4\n", "1\n0\n99999999999999999999\n", "2\n0\n4\n10001\n0\n",
+        ]
+        for map in maps { #expect(try refusal(sparse(map)) != nil, "\(map)") }
+        #expect(try refusal(sparse("1\n0\n4\n", length: "9000000000000000000")) != nil)
+    }
+
+    @Test func `an entry in another form than ours`() throws {
+        let altered = "was altered: \(home)/Documents/x does not agree with its manifest; use another copy of it"
+        #expect(try refusal(.raw("\(home)/Documents/x", records: [("mtime", Array("5".utf8))])) == altered)
+        #expect(try refusal(.raw("\(home)/Documents/x", as: .fifo)) == altered)
+        #expect(
+            try refusal(.raw("\(home)/Documents/x", records: [("path", Array("\(home)/Documents/y".utf8))])) == altered)
+    }
+
+    @Test func `a manifest that is not the archive's`() throws {
+        let entries = top + [.sample(.file("\(home)/Documents/a", "x")), .sample(.file("\(home)/Documents/b", "y"))]
+        #expect(try refusal(Forgery.archive(entries)) == nil)
+        #expect(try refusal(Forgery.archive(entries) { Array($0.dropLast()) }) != nil)
+        #expect(try refusal(Forgery.archive(entries) { Array($0[..<3] + $0[4...]) }) != nil)
+        #expect(try refusal(Forgery.archive(entries) { $0 + [$0.last!] }) != nil)
+        #expect(try refusal(Forgery.archive(entries) { Array($0.dropFirst()) }) != nil)
+        for change: @Sendable (inout ManifestLine) -> Void in [
+            { $0.isHere = false }, { $0.content![0] ^= 1 }, { $0.header[0] ^= 1 }, { $0.path[0] ^= 1 },
+        ] {
+            let bytes = Forgery.archive(entries) { lines in
+                var lines = lines
+                change(&lines[3])
+                return lines
+            }
+            #expect(try refusal(bytes) != nil)
+        }
+    }
+
+    @Test func `a description of a newer format, and one that is none`() throws {
+        let path = scratch["newer.tar"]
+        try put(Forgery.archive(top, description: #"{"format": 2, "unknown": true}"#), at: path)
+        #expect(
+            complaint { _ = try read(path) }
+                == Complaint(
+                    .newerBackup, "\(path) was made by a newer version of appcontainer; restore it with that version"))
+        for text in ["", "{}", "[]", #"{"format": 0, "apps": []}"#, #"{"format": 1}"#] {
+            #expect(try refusal(Forgery.archive(top, description: text)) != nil, "\(text)")
+        }
+        let app = #"{"identifier": "../x", "name": "", "version": "", "groups": [], "owner": 1, "ownerGroup": 1}"#
+        #expect(
+            try refusal(Forgery.archive(top, description: #"{"format": 1, "apps": [\#(app)]}"#))
+                == "names an app that there cannot be: ../x")
+    }
+}
+
+extension Sample {
+    static func fifo(_ path: String) -> Sample { make(path, .fifo) }
+}
