@@ -16,18 +16,6 @@ struct EntryHeader {
     /// The device holds files of 2 TiB.
     static let longestContent: Int64 = 4 << 40
 
-    enum Keyword {
-        static let attribute = "SCHILY.xattr."
-        /// What is no attribute of the app's: the mount takes none by these names.
-        static let reserved = "user.appcontainer."
-        static let protection = attribute + ProtectionClass.attributeName
-        static let mark = attribute + BackupMark.attributeName
-        static let sealed = attribute + "user.appcontainer.sealed"
-        static let socket = attribute + "user.appcontainer.kind"
-    }
-
-    static let socketValue = Array("socket".utf8)
-
     /// - Parameter given: the class that the directory above gives to what is made in it.
     init(_ entry: BackupEntry, at path: [UInt8], given: ProtectionClass) throws(BackupFlaw) {
         let isDirectory = entry.kind == .directory
@@ -123,56 +111,6 @@ struct EntryHeader {
         let fits = (0...TarHeader.largestNumber).contains(seconds)
         if fits { header.modified = seconds }
         if !fits || entry.modificationTime.tv_nsec != 0 { records.append("mtime", entry.modificationTime.decimal) }
-    }
-
-    private static func attributes(
-        of entry: BackupEntry, at path: [UInt8], given: ProtectionClass, into records: inout PaxRecords
-    ) throws(BackupFlaw) {
-        switch entry.kind {
-        case .file, .directory: break
-        case .socket:
-            records.append(Array(Keyword.socket.utf8), socketValue)
-            fallthrough
-        default:
-            guard entry.attributes.isEmpty, !entry.isExcluded else {
-                throw BackupFlaw("cannot hold \(path.shown): only files and directories have attributes")
-            }
-            return
-        }
-        // Whoever unpacks the archive onto a mount needs it wherever an ancestor gives another class.
-        let protection = entry.protection ?? .standard
-        if protection != .standard || given != .standard {
-            records.append(Array(Keyword.protection.utf8), protection.foundationName.utf8)
-        }
-        if entry.isExcluded { records.append(Array(Keyword.mark.utf8), BackupMark.canonicalValue) }
-        if case .file(.sealed(_, let keybag)) = entry.kind {
-            records.append(Array(Keyword.sealed.utf8), keybag.hexadecimal)
-        }
-        var previous: [UInt8] = []
-        for attribute in entry.attributes {
-            guard isAttributeName(attribute.name), previous.lexicographicallyPrecedes(attribute.name) else {
-                throw BackupFlaw("cannot hold \(path.shown): \(attribute.name.shown) is no attribute of an app's file")
-            }
-            previous = attribute.name
-            records.append(Array(Keyword.attribute.utf8) + escaped(attribute.name), attribute.value)
-        }
-    }
-
-    /// Whether an app's file can have an attribute of that name.
-    static func isAttributeName(_ name: [UInt8]) -> Bool {
-        name.starts(with: "user.".utf8) && name.count > 5 && name.count <= 255 && !name.contains(0)
-            && !name.starts(with: Keyword.reserved.utf8) && !name.elementsEqual(BackupMark.attributeName.utf8)
-    }
-
-    /// A keyword ends at its first equals sign. GNU tar writes and reads such names in this form.
-    private static func escaped(_ name: [UInt8]) -> [UInt8] {
-        name.flatMap { byte -> [UInt8] in
-            switch byte {
-            case UInt8(ascii: "="): Array("%3D".utf8)
-            case UInt8(ascii: "%"): Array("%25".utf8)
-            default: [byte]
-            }
-        }
     }
 }
 

@@ -16,6 +16,8 @@ final class TarArchive {
         let contentLength: Int64
     }
 
+    let path: String
+    /// The path for people: on one line, even if another backup names it.
     let name: String
     let description: BackupDescription
     let manifest: Manifest
@@ -24,38 +26,40 @@ final class TarArchive {
     var lines: Manifest.Lines
     let stream: TarStream
     /// What is left in the stream of the entry that was read last: content, and what fills up its last block.
-    private(set) var left: Int64 = 0
-    private var padding: Int64 = 0
+    var left: Int64 = 0
+    var padding: Int64 = 0
     /// Of the headers, and of the content that is being read.
     var digest = SHA256()
 
     /// - Parameter scratch: a directory for the manifest of a compressed archive, which cannot be read from its end.
     init(_ path: String, scratch: String) throws(Complaint) {
-        name = path
-        let file = SharedDescriptor(try TarArchive.open(path))
-        let status = try Complaint.wrap("cannot read \(path)") { () throws(SystemError) in
+        self.path = path
+        let name = String(String.UnicodeScalarView(path.unicodeScalars.map { $0.value < 0x20 ? "?" : $0 }))
+        self.name = name
+        let file = SharedDescriptor(try TarArchive.open(path, name: name))
+        let status = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
             try file.descriptor.status()
         }
-        guard status.kind == .file else { throw BackupFlaw("is no file; name one").complaint(about: path) }
+        guard status.kind == .file else { throw BackupFlaw("is no file; name one").complaint(about: name) }
         let beginning = PageBuffer(count: 512)
-        let count = try Complaint.wrap("cannot read \(path)") { () throws(SystemError) in
+        let count = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
             try file.descriptor.read(into: beginning, count: 512, from: 0)
         }
         let isCompressed = DecompressedInput.isCompressed(beginning.bytes(0, count: count))
         func input() throws(Complaint) -> any TarInput {
-            guard isCompressed else { return FileInput(file, size: status.size, name: path) }
-            let again = try Complaint.wrap("cannot read \(path)") { () throws(SystemError) in
+            guard isCompressed else { return FileInput(file, size: status.size, name: name) }
+            let again = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
                 try file.descriptor.reopen(flags: O_RDONLY)
             }
-            return try DecompressedInput(again, name: path)
+            return try DecompressedInput(again, name: name)
         }
-        stream = TarStream(try input(), name: path)
-        let first = try TarArchive.readDescription(stream, name: path)
+        stream = TarStream(try input(), name: name)
+        let first = try TarArchive.readDescription(stream, name: name)
         description = first.description
         manifest =
             isCompressed
-            ? try TarArchive.findManifest(in: TarStream(try input(), name: path), name: path, scratch: scratch)
-            : try Manifest(endOf: file, name: path)
+            ? try TarArchive.findManifest(in: TarStream(try input(), name: name), name: name, scratch: scratch)
+            : try Manifest(endOf: file, name: name)
         lines = Manifest.Lines(of: manifest)
         let line = try lines.next()
         firstEntry = lines.offset
@@ -69,13 +73,13 @@ final class TarArchive {
 
     func flaw(_ flaw: BackupFlaw) -> Complaint { flaw.complaint(about: name) }
 
-    private static func open(_ path: String) throws(Complaint) -> Descriptor {
+    private static func open(_ path: String, name: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
             // Not blocking, for something that is no file at all.
             return try Descriptor.open(path: path, flags: O_RDONLY | O_NONBLOCK)
         } catch {
-            if error == .noEntry { throw Complaint(.notFound, "\(path): there is no such backup") }
-            throw Complaint(error, doing: "cannot read \(path)")
+            if error == .noEntry { throw Complaint(.notFound, "\(name): there is no such backup") }
+            throw Complaint(error, doing: "cannot read \(name)")
         }
     }
 
@@ -124,6 +128,9 @@ final class TarArchive {
                 try stream.skip(TarHeader.padded(size))
                 continue
             }
+            guard header.size <= Manifest.longest else {
+                throw BackupFlaw.altered(Manifest.path).complaint(about: name)
+            }
             var position: Int64 = 0
             while position < header.size {
                 let piece = try stream.piece(header.size - position)
@@ -146,126 +153,20 @@ final class TarArchive {
     /// them.
     private static func size(of header: TarHeader, _ stream: TarStream, _ name: String) throws(Complaint) -> Int64 {
         guard header.kind == .extended else { return header.size }
-        let (block, records) = try extended(header, stream, name)
+        let (block, blocks) = try extended(header, stream, name)
         return try judging(name) { () throws(BackupFlaw) in
-            try EntryReading(try TarHeader(block), records: records).size
+            try EntryReading(try TarHeader(block), records: Array(blocks.prefix(Int(header.size)))).size
         }
     }
 
-    /// The records that follow their header, and the block after them.
-    private static func extended(
+    /// The blocks with the records that follow their header, and the block after them.
+    static func extended(
         _ header: TarHeader, _ stream: TarStream, _ name: String
-    ) throws(Complaint) -> (block: [UInt8], records: [UInt8]) {
+    ) throws(Complaint) -> (block: [UInt8], blocks: [UInt8]) {
         guard header.size <= Int64(PaxRecords.longest) else {
             throw BackupFlaw("has an entry with too many extended records").complaint(about: name)
         }
-        let records = try stream.bytes(Int(header.size))
-        try stream.skip(TarHeader.padded(header.size) - header.size)
-        return (try stream.bytes(TarHeader.blockSize), records)
-    }
-
-    // MARK: Entries
-
-    /// Reads what stands before the content of the next entry, after what is left of the one before.
-    func nextHeader() throws(Complaint) -> Header {
-        try stream.skip(left + padding)
-        (left, padding) = (0, 0)
-        var bytes = try stream.bytes(TarHeader.blockSize)
-        var records: [UInt8] = []
-        var header = try judging(name) { [bytes] () throws(BackupFlaw) in try TarHeader(bytes) }
-        if header.kind == .extended {
-            let (block, found) = try TarArchive.extended(header, stream, name)
-            records = found
-            bytes += records
-            // What fills up the block is zeros in what the entry would be written as, to which these bytes are held.
-            bytes.append(contentsOf: repeatElement(0, count: Int(TarHeader.padded(header.size) - header.size)))
-            bytes += block
-            header = try judging(name) { () throws(BackupFlaw) in try TarHeader(block) }
-        }
-        let reading = try judging(name) { [header, records] () throws(BackupFlaw) in
-            try EntryReading(header, records: records)
-        }
-        var map: SparseMap?
-        var contentLength = reading.size
-        if let length = reading.sparseLength {
-            let (blocks, found) = try readMap(length: length, within: reading.size)
-            bytes += blocks
-            contentLength -= Int64(blocks.count)
-            guard found.dataLength == contentLength else { throw flaw(.altered(reading.path)) }
-            map = found
-        }
-        left = contentLength
-        padding = TarHeader.padded(reading.size) - reading.size
-        return Header(bytes: bytes, reading: reading, map: map, contentLength: contentLength)
-    }
-
-    private func readMap(length: Int64, within size: Int64) throws(Complaint) -> (blocks: [UInt8], map: SparseMap) {
-        var numbers = SparseMap.Numbers()
-        var blocks: [UInt8] = []
-        while !numbers.isComplete {
-            guard blocks.count + 512 <= min(size, Int64(SparseMap.longest)) else {
-                throw flaw(SparseMap.Numbers.flaw)
-            }
-            let block = try stream.bytes(512)
-            numbers = try judging(name) { [numbers] () throws(BackupFlaw) in
-                var more = numbers
-                try more.append(block)
-                return more
-            }
-            blocks += block
-        }
-        let map = try judging(name) { [numbers] () throws(BackupFlaw) in
-            try SparseMap(length: length, numbers: numbers)
-        }
-        return (blocks, map)
-    }
-
-    /// A piece of what is left of the entry's content, as a range of the stream's buffer.
-    func piece(atMost count: Int64) throws(Complaint) -> Range<Int> {
-        let piece = try stream.piece(min(count, left))
-        left -= Int64(piece.count)
-        return piece
-    }
-
-    /// After the last piece: what fills up the last block has to be zeros.
-    func endContent(of path: [UInt8]) throws(Complaint) {
-        let rest = try stream.bytes(Int(padding))
-        padding = 0
-        guard left == 0, rest.allSatisfy({ $0 == 0 }) else { throw flaw(.altered(path)) }
-    }
-
-    func digest(of bytes: [UInt8]) -> [UInt8] {
-        digest.update(bytes)
-        return digest.finish()
-    }
-
-    /// Passes over entries to the one of a path, of which the line is given.
-    func advance(to path: [UInt8]) throws(Complaint) -> ManifestLine {
-        while let line = try lines.next() {
-            if line.path == path { return line }
-            guard ArchivePath.precedes(line.path, path) else { break }
-            if line.isHere { try skip(line) }
-        }
-        throw flaw(BackupFlaw("does not have \(path.shown), which a later backup takes from it"))
-    }
-
-    /// Passes over an entry without reading its content.
-    func skip(_ line: ManifestLine) throws(Complaint) {
-        let header = try nextHeader()
-        guard header.reading.path == line.path, digest(of: header.bytes) == line.header else {
-            throw flaw(.altered(line.path))
-        }
-    }
-
-    /// Sees that after the last entry nothing but the manifest follows.
-    func requireEnd() throws(Complaint) {
-        try stream.skip(left + padding)
-        (left, padding) = (0, 0)
-        guard try stream.bytes(TarHeader.blockSize) == Manifest.header(length: manifest.length) else {
-            throw flaw(.altered(Manifest.path))
-        }
-        var begins: [UInt8] = []
-        begins = try stream.bytes(Int(min(manifest.length, 4)))
-        guard begins == Array("+ f ".utf8) else { throw flaw(.altered(Manifest.path)) }
+        let blocks = try stream.bytes(Int(TarHeader.padded(header.size)))
+        return (try stream.bytes(TarHeader.blockSize), blocks)
     }
 }

@@ -174,9 +174,12 @@ public final class TarBackupSink: BackupSink {
         precondition(!isFinished, "a backup is finished once")
         try endEntry()
         isFinished = true
+        let end = try writing { () throws(SystemError) in try output.endManifest() }
+        let length = end.bytes + Int64(ManifestEnd.length)
+        guard length <= Manifest.longest else {
+            throw BackupFlaw("cannot hold so many entries; back up fewer apps at once").complaint(about: path)
+        }
         do throws(SystemError) {
-            let end = try output.endManifest()
-            let length = end.bytes + Int64(ManifestEnd.length)
             try output.append(other: Manifest.header(length: length))
             let buffer = PageBuffer(count: 256 << 10)
             var position: Int64 = 0

@@ -18,7 +18,7 @@ enum TarChain {
             guard archives.count < longest else {
                 throw last.flaw(BackupFlaw("continues more than \(longest) others; make a full backup"))
             }
-            let place = explicit ?? RelativePath.resolve(wanted.file, beside: last.name)
+            let place = explicit ?? RelativePath.resolve(wanted.file, beside: last.path)
             explicit = nil
             let next: TarArchive
             do throws(Complaint) {

@@ -45,9 +45,11 @@ final class FileInput: TarInput {
 final class TarStream {
     private let input: any TarInput
     private let name: String
-    let buffer = PageBuffer(count: 1 << 20)
+    let buffer = PageBuffer(count: 256 << 10)
     private var start = 0
     private var end = 0
+    /// How many bytes were taken.
+    private(set) var position: Int64 = 0
 
     init(_ input: any TarInput, name: String) {
         (self.input, self.name) = (input, name)
@@ -61,6 +63,7 @@ final class TarStream {
         }
         let piece = start..<(start + Int(min(count, Int64(end - start))))
         start = piece.upperBound
+        position += Int64(piece.count)
         return piece
     }
 
@@ -76,9 +79,13 @@ final class TarStream {
     func skip(_ count: Int64) throws(Complaint) {
         let here = Int(min(count, Int64(end - start)))
         start += here
+        position += Int64(here)
         var left = count - Int64(here)
         guard left > 0 else { return }
-        if try input.skip(left) { return }
+        if try input.skip(left) {
+            position += left
+            return
+        }
         while left > 0 { left -= Int64(try piece(left).count) }
     }
 

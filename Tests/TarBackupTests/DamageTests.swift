@@ -43,7 +43,7 @@ import Testing
     @Test func `a bit that is another one is found, wherever it is`() throws {
         try write(small, to: scratch["a.tar"])
         let whole = try bytes(of: scratch["a.tar"])
-        for index in whole.indices {
+        for index in stride(from: 0, to: whole.count, by: 7) {
             var bytes = whole
             bytes[index] ^= 1 << (index % 8)
             let refusal = try refusal(bytes)

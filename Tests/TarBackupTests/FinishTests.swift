@@ -77,6 +77,28 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch["small"]) == [])
     }
 
+    /// Whoever changes a byte of it changes the version of the format.
+    @Test func `the worked example of the format is what is written`() throws {
+        let app = BackupApp(
+            identifier: notes.identifier, name: "Notes", version: "1.0", groups: [], owner: 501, ownerGroup: 501)
+        let entries = [
+            Sample.directory(home), .directory("\(home)/Documents"),
+            .file("\(home)/Documents/a.txt", "alpha\n").with { $0.entry.protection = .complete },
+            .directory("\(home)/Library"),
+        ].map { sample in
+            sample.with {
+                $0.entry.group = 501
+                $0.entry.modificationTime.tv_nsec = sample.data.isEmpty ? 0 : 500_000_000
+            }
+        }
+        try write(entries, to: scratch["a.tar"], apps: [app])
+        #expect(try bytes(of: scratch["a.tar"]).count == 7168)
+        let identity = try TarBackupSource(path: scratch["a.tar"]).identity
+        #expect(
+            identity.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+                == "effa01bb8a06c28cd391d337ca9556c946d8468295a4c530bdbef6e90cd9488e")
+    }
+
     @Test func `the same content gives the same bytes`() throws {
         try write(plain, to: scratch["a.tar"])
         try shell("sleep 1.1")

@@ -134,7 +134,8 @@ import Testing
         try shell(
             "python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' '\(scratch["a.tar"])' '\(scratch["py"])'"
         )
-        #expect(try listing("py", time: "%Ts") == expected(time: "1700000000"))
+        // It gives symbolic links no time.
+        #expect(try listing("py", time: "-") == expected(time: "-"))
         try expectContents("py")
     }
 
