@@ -10,6 +10,8 @@ import TestSupport
 struct Forged {
     var header: [UInt8]
     var content: [UInt8] = []
+    /// With its holes, where it has any.
+    var whole: [UInt8]?
     /// What the manifest says of it; the digests are made to agree.
     var kind: ManifestLine.Kind
     var path: [UInt8]
@@ -20,7 +22,8 @@ struct Forged {
         let path = path.map { Array($0.utf8) } ?? own
         let header = try! EntryHeader(sample.entry, at: path, given: .standard)
         return Forged(
-            header: header.bytes, content: sample.data, kind: ManifestLine.Kind(sample.entry.kind), path: path)
+            header: header.bytes, content: sample.data, whole: sample.content,
+            kind: ManifestLine.Kind(sample.entry.kind), path: path)
     }
 
     /// One with a header and records of its own.
@@ -48,6 +51,20 @@ struct Forged {
     }
 }
 
+extension Forged {
+    /// Makes the sums right again of every block that is a header.
+    mutating func repairChecksums() {
+        for start in stride(from: 0, to: header.count, by: 512)
+        where header[(start + 257)..<(start + 262)].elementsEqual("ustar".utf8) {
+            var sum = 0
+            for index in 0..<512 { sum += (148..<156).contains(index) ? 32 : Int(header[start + index]) }
+            let digits = Array(String(sum, radix: 8).utf8)
+            header.replaceSubrange(
+                (start + 148)..<(start + 155), with: [UInt8](repeating: 48, count: 6 - digits.count) + digits + [0])
+        }
+    }
+}
+
 enum Forgery {
     static func archive(
         _ entries: [Forged], description: String? = nil, lines: ([ManifestLine]) -> [ManifestLine] = { $0 }
@@ -65,7 +82,7 @@ enum Forgery {
             all.append(
                 ManifestLine(
                     isHere: true, kind: entry.kind, header: digest(of: entry.header),
-                    content: entry.kind == .file ? digest(of: entry.content) : nil, path: entry.path))
+                    content: entry.kind == .file ? digest(of: entry.whole ?? entry.content) : nil, path: entry.path))
         }
         let body = lines(all).flatMap(\.encoded)
         var end = ManifestEnd(lines: Int64(lines(all).count), bytes: Int64(body.count), digest: [])

@@ -93,13 +93,8 @@ import Testing
             ("3", "has a device node, which no container holds"), ("4", "has a device node, which no container holds"),
             ("g", "has an entry of a kind that no backup has"), ("S", "has an entry of a kind that no backup has"),
         ] {
-            let device = Forged.raw("\(home)/Documents/x") { block in
-                block[156] = letter.utf8.first!
-                var sum = 0
-                for index in block.indices { sum += (148..<156).contains(index) ? 32 : Int(block[index]) }
-                let digits = Array(String(sum, radix: 8).utf8)
-                block.replaceSubrange(148..<155, with: [UInt8](repeating: 48, count: 6 - digits.count) + digits + [0])
-            }
+            var device = Forged.raw("\(home)/Documents/x") { $0[156] = letter.utf8.first! }
+            device.repairChecksums()
             #expect(try refusal(device) == "\(words): \(home)/Documents/x")
         }
     }
@@ -161,6 +156,47 @@ import Testing
         #expect(try refusal(.raw("\(home)/Documents/x", as: .fifo)) == altered)
         #expect(
             try refusal(.raw("\(home)/Documents/x", records: [("path", Array("\(home)/Documents/y".utf8))])) == altered)
+    }
+
+    @Test func `headers of anything are refused, or are what the same entries are written as`() throws {
+        let entries: [Sample] = [
+            .file("\(home)/Documents/a", "x").with {
+                $0.entry.protection = .complete
+                $0.entry.attributes = [.init(name: Array("user.x".utf8), value: [1, 2, 3])]
+            },
+            .make("\(home)/Documents/b", .hardLink(["Documents", "a"])),
+            .sparse("\(home)/Documents/c", length: 9999, [0..<4, 4096..<4100], [1, 2, 3, 4, 5, 6, 7, 8]),
+            .make("\(home)/Documents/d", .symbolicLink(Array(repeating: 0xE9, count: 120))),
+            .make("\(home)/Documents/e", .socket),
+        ]
+        var accepted = 0
+        for seed in 1...500 {
+            var generator = SeededGenerator(seed: UInt64(seed))
+            var forged = entries.map { Forged.sample($0) }
+            let chosen = Int.random(in: forged.indices, using: &generator)
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                // Where something stands, rather than in the middle of zeros.
+                let used = forged[chosen].header.indices.filter { forged[chosen].header[$0] != 0 }
+                let place = used.randomElement(using: &generator)!
+                let digit = UInt8(ascii: "0") + UInt8.random(in: 0...7, using: &generator)
+                forged[chosen].header[place] =
+                    Bool.random(using: &generator) ? digit : UInt8.random(in: 0...255, using: &generator)
+            }
+            forged[chosen].repairChecksums()
+            let path = scratch["forged.tar"]
+            try put(Forgery.archive(top + forged), at: path)
+            do throws(Complaint) {
+                let again = scratch["again.tar"]
+                try write(try read(path), to: again)
+                #expect(try! bytes(of: again) == bytes(of: path), "seed \(seed)")
+                try! shell("rm '\(again)'")
+                accepted += 1
+            } catch {
+                #expect(error.kind == .invalidBackup, "seed \(seed): \(error)")
+            }
+        }
+        // A mode, an owner or a value that is another one is as good.
+        #expect((1..<250).contains(accepted))
     }
 
     @Test func `a manifest that is not the archive's`() throws {
