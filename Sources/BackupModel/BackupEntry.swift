@@ -10,7 +10,8 @@ public struct BackupEntry: Sendable {
         case directory
         /// Where it leads, as the app wrote it.
         case symbolicLink([UInt8])
-        /// A further name of a file that came before, by its path in the same container.
+        /// A further name of a file, link, fifo or socket that came before, by its first path in the same container. Class,
+        /// mark and attributes come with that.
         case hardLink([FileName])
         case fifo
         case socket

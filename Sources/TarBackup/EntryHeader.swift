@@ -37,6 +37,9 @@ struct EntryHeader {
         case .symbolicLink(let leads): (header.kind, target) = (.symbolicLink, leads)
         case .hardLink(let names):
             (header.kind, target) = (.hardLink, try ArchivePath.bytes(entry.domain, names))
+            guard ArchivePath.precedes(target, path) else {
+                throw BackupFlaw("cannot hold \(path.shown): the file that it is a further name of comes later")
+            }
         case .fifo: header.kind = .fifo
         case .socket: break
         }

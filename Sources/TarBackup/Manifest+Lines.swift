@@ -51,8 +51,9 @@ extension Manifest {
         }
     }
 
-    /// Whether there is a file of that path between two lines, by the order in which lines stand.
-    func hasFile(_ path: [UInt8], from first: Int64, before limit: Int64) throws(Complaint) -> Bool {
+    /// Whether between two lines, by the order in which lines stand, there is one of that path that a hard link can name:
+    /// the first name of anything but a directory.
+    func hasFirstName(_ path: [UInt8], from first: Int64, before limit: Int64) throws(Complaint) -> Bool {
         var (low, high) = (first, limit)
         while low < high {
             let middle = low + (high - low) / 2
@@ -60,7 +61,7 @@ extension Manifest {
                 high = middle
                 continue
             }
-            if line.path == path { return line.kind == .file }
+            if line.path == path { return line.kind != .directory && line.kind != .hardLink }
             if ArchivePath.precedes(line.path, path) { low = end } else { high = middle }
         }
         return false

@@ -92,7 +92,7 @@ public final class TarBackupSource: BackupSource {
                 let target = try judging(first.name) { () throws(BackupFlaw) in
                     try ArchivePath.bytes(entry.domain, names)
                 }
-                guard try first.manifest.hasFile(target, from: first.firstEntry, before: place) else {
+                guard try first.manifest.hasFirstName(target, from: first.firstEntry, before: place) else {
                     throw first.flaw(
                         BackupFlaw("has a hard link to a file that does not come before it: \(line.path.shown)"))
                 }

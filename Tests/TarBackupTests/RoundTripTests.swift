@@ -56,6 +56,21 @@ import Testing
             inDocuments(.make("\(home)/Documents/fifo", .fifo), .make("\(home)/Documents/socket", .socket)))
     }
 
+    @Test func `further names of whatever can have them come back`() throws {
+        let first: [Sample] = [
+            .make("\(home)/a", .fifo), .file("\(home)/b", ""), .make("\(home)/c", .socket),
+            .make("\(home)/d", .symbolicLink(Array("a".utf8))),
+            .make("\(home)/e", .file(.sealed(length: 1, keybag: [1])), data: [1]),
+        ]
+        let further = first.map { Sample.make($0.path + "2", .hardLink($0.entry.path)) }
+        try expectBack(
+            [.directory(home)] + (first + further).sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) })
+        let refusal = complaint {
+            try write([.directory(home), .make("\(home)/a", .hardLink(["b"])), first[1]], to: scratch["b.tar"])
+        }
+        #expect(refusal?.message.hasSuffix("\(home)/a: the file that it is a further name of comes later") == true)
+    }
+
     @Test func `names of any bytes come back`() throws {
         let names: [[UInt8]] = [
             [1], Array("\n".utf8), Array("\\n".utf8), Array("a b".utf8), [UInt8](repeating: 0x61, count: 255),
