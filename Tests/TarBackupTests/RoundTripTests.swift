@@ -187,14 +187,6 @@ import Testing
             inDocuments(.sparse("\(home)/Documents/many", length: 1 << 25, pieces, generator.bytes(9000))))
     }
 
-    @Test func `a file beyond 8 GiB comes back`() throws {
-        var generator = SeededGenerator(seed: 3)
-        let place: Int64 = 9 << 30
-        try expectBack(
-            inDocuments(
-                .sparse("\(home)/Documents/a", length: place + 4096, [place..<place + 4096], generator.bytes(4096))))
-    }
-
     @Test func `large content comes back`() throws {
         var generator = SeededGenerator(seed: 4)
         try expectBack(
