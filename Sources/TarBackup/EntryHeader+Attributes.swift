@@ -42,7 +42,8 @@ extension EntryHeader {
             records.append(Array(Keyword.sealed.utf8), keybag.hexadecimal)
         }
         var previous: [UInt8] = []
-        for attribute in entry.attributes {
+        // Another name of the mark is no fact of its own, whoever left it there.
+        for attribute in entry.attributes where BackupMark.Form(attribute: attribute.name) == nil {
             guard isAttributeName(attribute.name), previous.lexicographicallyPrecedes(attribute.name) else {
                 throw BackupFlaw("cannot hold \(path.shown): \(attribute.name.shown) is no attribute of an app's file")
             }
@@ -54,7 +55,7 @@ extension EntryHeader {
     /// Whether an app's file can have an attribute of that name.
     static func isAttributeName(_ name: [UInt8]) -> Bool {
         name.starts(with: "user.".utf8) && name.count > 5 && name.count <= 255 && !name.contains(0)
-            && !name.starts(with: Keyword.reserved.utf8) && !name.elementsEqual(BackupMark.attributeName.utf8)
+            && !name.starts(with: Keyword.reserved.utf8) && BackupMark.Form(attribute: name) == nil
     }
 
     /// A keyword ends at its first equals sign. GNU tar writes and reads such names in this form.

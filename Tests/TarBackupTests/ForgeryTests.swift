@@ -108,7 +108,8 @@ import Testing
             try refusal(with("SCHILY.xattr.user.appcontainer.protection", "Nothing"))
                 == "has \(home)/Documents/x of an unknown protection class: Nothing")
         for name in [
-            "security.capability", "trusted.x", "system.posix_acl_access", "user.", "user.appcontainer.used", "",
+            "security.capability", "trusted.x", "system.posix_acl_access", "user.", "user.appcontainer.used",
+            "user.xdg.robots.backup", "",
         ] {
             #expect(
                 try refusal(with("SCHILY.xattr.\(name)", "x"))
