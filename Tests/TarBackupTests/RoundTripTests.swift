@@ -160,6 +160,14 @@ import Testing
         #expect(refusal?.message.hasSuffix("\(home)/c: only files and directories have attributes") == true)
     }
 
+    @Test func `another name of the mark is no attribute`() throws {
+        let path = scratch["a.tar"]
+        let file = Sample.file("\(home)/a", "x")
+        let other = file.with { $0.entry.attributes = [.init(name: Array("user.xdg.robots.backup".utf8), value: [1])] }
+        try write([.directory(home), other], to: path)
+        #expect(try read(path).map(\.text) == [Sample.directory(home), file].map(\.text))
+    }
+
     @Test func `what could not be read comes back as it was, with the keybag that it needs`() throws {
         var generator = SeededGenerator(seed: 1)
         let bytes = generator.bytes(8193)
