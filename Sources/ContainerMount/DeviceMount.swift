@@ -39,6 +39,7 @@ final class DeviceMount: Sendable {
             throw error
         }
         mounted.attach(session)
+        mounted.followMoves(through: whole)
         readAhead(asFarAs: device)
         superblock.boundDirtyPages()
     }
@@ -83,7 +84,7 @@ final class DeviceMount: Sendable {
 
     /// Binds an app's home.
     func bind(_ home: Home, at place: String, readOnly: Bool) throws(Complaint) {
-        volume.show(home)
+        superblock.stopCaching(volume.show(home))
         // The home may be another than the one that the kernel last saw under this name.
         session.notifications.forgetEntry(Array(home.app.fileName.bytes), in: .root)
         // What is still in use of an earlier mount may be listed from the kernel's memory.

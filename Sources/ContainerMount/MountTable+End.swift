@@ -38,6 +38,7 @@ extension MountTable {
     /// Shows an app's home with containers that it did not have before; nothing happens while it is not mounted.
     public func show(_ home: Home) {
         guard let (volume, path) = volume(of: home.app) else { return }
+        stopCaching(volume.share(home), in: volume)
         volume.show(home)
         noticeContainers(of: home.groups.keys, home.iCloud.keys, at: path, volume)
     }

@@ -36,6 +36,7 @@ extension MountTable {
             try exchange()
             return nil
         }
+        stopCaching(volume.share(update), in: volume)
         let replaced = try volume.update(update, exchange)
         state.withLock { state in
             for (serial, record) in state.records where record.mount.app == update.app {

@@ -105,6 +105,8 @@ extension MountedVolume {
                 return isTaken
             }
             reply.send()
+            // The kernel caches a list that it has seen the end of. What other homes change in it, it would not hear of.
+            if isEmpty, volume.isShared(node.id) { kernel?.forgetContent(of: node) }
         } catch {
             // What is packed already counts as looked up: it is sent, and the error comes with the next call.
             if isEmpty { reply.fail(error.errno) } else { reply.send() }

@@ -13,6 +13,8 @@ final class MountedVolume: FileSystem {
     let news: MountNews
     /// Where notifications go, once there is a session.
     private let notifications = Mutex<Notifications?>(nil)
+    /// Has the kernel see where directories are that one home has moved and others know; only where several are shown.
+    private let moves = Mutex<MoveFollower?>(nil)
 
     init(_ volume: Volume, news: MountNews) {
         self.volume = volume
@@ -24,8 +26,14 @@ final class MountedVolume: FileSystem {
         volume.kernelCache = self
     }
 
+    /// - Parameter entrance: where the root is seen.
+    func followMoves(through entrance: String) {
+        moves.withLock { $0 = MoveFollower(volume, entrance: entrance) }
+    }
+
     func ended() {
         volume.kernelCache = nil
+        moves.withLock { $0.take() }?.end()
         notifications.withLock { $0 = nil }
     }
 
@@ -39,7 +47,7 @@ final class MountedVolume: FileSystem {
             send(try volume.lookup(name, in: parent.id), reply)
         } catch {
             if error == .system(.noEntry) {
-                reply.absent(timeout: Trust.absence)
+                reply.absent(timeout: volume.isShared(parent.id) ? 0 : Trust.absence)
             } else {
                 reply.fail(error.errno)
             }
@@ -179,6 +187,8 @@ extension MountedVolume: KernelCache {
     func expireEntry(_ name: FileName, in parent: NodeID) {
         kernel?.expireEntry(Array(name.bytes), in: KernelNode(parent))
     }
+
+    func follow(_ directory: NodeID) { moves.withLock { $0 }?.follow(directory) }
 
     func forgetContent(of node: NodeID) {
         kernel?.forgetContent(of: KernelNode(node))

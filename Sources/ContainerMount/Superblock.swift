@@ -18,6 +18,17 @@ struct Superblock: Sendable {
         if let entrance { MountPoint.synchronize(entrance) }
     }
 
+    /// Has the kernel rely on nothing that it knows of containers which come to be shared. Never from a request.
+    func stopCaching(_ containers: Volume.NewlyShared) {
+        if containers.isEmpty { return }
+        // What was answered before is with the kernel after this.
+        session.quiesce()
+        volume.forget(containers)
+        session.notifications.drain()
+        volume.expire(containers)
+        session.notifications.drain()
+    }
+
     /// - Returns: nil where something else is seen at the entrance.
     func openRoot() -> SharedDescriptor? {
         guard let entrance, let root = try? Descriptor.open(path: entrance, flags: O_RDONLY | O_DIRECTORY),
@@ -45,5 +56,11 @@ extension MountTable {
                 }
             }
         }
+    }
+
+    /// See ``Superblock/stopCaching(_:)``.
+    func stopCaching(_ containers: Volume.NewlyShared, in volume: Volume) {
+        if containers.isEmpty { return }
+        for superblock in superblocks where superblock.volume === volume { superblock.stopCaching(containers) }
     }
 }

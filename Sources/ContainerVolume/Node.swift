@@ -8,7 +8,7 @@ public import SandboxModel
 /// A node that the kernel has looked up, or that is above one.
 ///
 /// A node costs no descriptor: it is found again by its directory and name. What is guarded by what:
-/// - `parent`, `name`, `rare`, `zone`: change under the volume's names lock held exclusively, or, where a further
+/// - `parent`, `name`, `rare`, `zone`, `view`: change under the volume's names lock held exclusively, or, where a further
 ///   name becomes known, under the table's lock; read under either. A name does not move while the names lock is held.
 /// - `lookups`, `children`: the table's lock.
 /// - `open`, `isStale`, `isNameless`: the volume's open lock of the node.
@@ -45,6 +45,8 @@ final class Node: @unchecked Sendable {
 
     var parent: Node?
     var name: FileName?
+    /// Of a directory of a container that several homes may show: for whom this is its node.
+    var view: ContainerView?
     var rare: Rare?
 
     var lookups: UInt64 = 0
@@ -72,7 +74,10 @@ final class Node: @unchecked Sendable {
         var sealed: Int?
     }
 
-    init(id: NodeID, generation: UInt32, kind: Kind, inode: UInt64, zone: Zone, parent: Node?, name: FileName?) {
+    init(
+        id: NodeID, generation: UInt32, kind: Kind, inode: UInt64, zone: Zone, parent: Node?, name: FileName?,
+        view: ContainerView? = nil
+    ) {
         self.id = id
         self.generation = generation
         self.kind = kind
@@ -80,6 +85,7 @@ final class Node: @unchecked Sendable {
         self.zone = zone
         self.parent = parent
         self.name = name
+        self.view = view
     }
 
     var isDirectory: Bool {

@@ -7,10 +7,12 @@ import Synchronization
 ///
 /// Its lock is the innermost of the volume's locks: no system call is made and no object released while it is held.
 final class NodeTable: Sendable {
-    fileprivate struct State {
+    struct State {
         var slots: [Node?]
         var free: [UInt32] = []
         var byInode: [UInt64: UInt32] = [:]
+        /// Slots of directories that several homes show, beyond the first of each.
+        var furtherViews: [UInt64: [UInt32]] = [:]
         var generation: UInt32 = 0
         var epoch: UInt16 = 0
         /// Slots of files of class A or B that were opened: the kernel may hold pages of them.
@@ -20,7 +22,7 @@ final class NodeTable: Sendable {
         var purged: Set<UInt32> = []
     }
 
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     /// - Parameter root: the node with the fixed number 1; it is never forgotten.
     init(root: Node) {
@@ -47,41 +49,34 @@ final class NodeTable: Sendable {
     }
 
     /// The node of a directory entry that the host has, made if it is not known; looked up once more.
+    ///
+    /// - Parameter view: of a container's own directory; that of others is their parent's.
     func lookUp(
-        inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, prepare: (Node) -> Void = { _ in }
+        inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, view: ContainerView? = nil,
+        prepare: (Node) -> Void = { _ in }
     ) -> Node {
-        state.withLock { state in
-            if let slot = state.byInode[inode], let node = state.slots[Int(slot)], node.kind == kind,
-                kind != .file || node.id.epoch == state.epoch, !state.isPurged(node)
+        let view = kind == .directory ? view ?? parent.view : nil
+        return state.withLock { state in
+            if let node = state.node(of: inode, kind, view), kind != .file || node.id.epoch == state.epoch,
+                !state.isPurged(node)
             {
                 node.lookups += 1
                 State.addName(parent, name, to: node)
                 return node
             }
-            let slot: UInt32
-            if let free = state.free.popLast() {
-                slot = free
-            } else {
-                slot = UInt32(state.slots.count)
-                state.slots.append(nil)
-            }
-            state.generation &+= 1
-            let node = Node(
-                id: NodeID(slot: UInt64(slot), epoch: state.epoch), generation: state.generation, kind: kind,
-                inode: inode, zone: zone, parent: parent, name: name)
+            let node = state.make(inode: inode, kind: kind, zone: zone, parent: parent, name: name, view: view)
             node.lookups = 1
-            parent.children += 1
             prepare(node)
-            state.slots[Int(slot)] = node
-            state.byInode[inode] = slot
             return node
         }
     }
 
     /// Takes lookups back; a node that nothing knows any more is let go, and so may be those above it.
-    func forget(_ id: NodeID, count: UInt64) {
+    /// - Returns: the homes among them.
+    func forget(_ id: NodeID, count: UInt64) -> [ContainerIdentifier] {
         // Released after the lock: the last reference to a removed file frees its blocks on the host.
         var gone: [Node] = []
+        var homes: [ContainerIdentifier] = []
         state.withLock { state in
             guard let node = state.slots.indices.contains(Int(id.slot)) ? state.slots[Int(id.slot)] : nil,
                 node.id == id
@@ -90,15 +85,18 @@ final class NodeTable: Sendable {
             state.collect(node, into: &gone)
         }
         // Descriptors of directories are kept for longer than their nodes, and are not to keep what a home has open.
-        for node in gone where node.rare?.home != nil { node.rare?.home = nil }
+        for node in gone {
+            guard let home = node.rare?.home else { continue }
+            if node.kind == .home { homes.append(home.app) }
+            node.rare?.home = nil
+        }
+        return homes
     }
 
     /// Makes the next lookup of a file give a new node: the kernel has a wrong idea of this one's length.
     func renew(_ node: Node) {
         state.withLock { state in
-            if state.byInode[node.inode] == UInt32(truncatingIfNeeded: node.id.slot) {
-                state.byInode[node.inode] = nil
-            }
+            state.releaseNumber(of: node)
         }
     }
 
@@ -109,9 +107,8 @@ final class NodeTable: Sendable {
         removeName(name, in: parent, of: node)
         state.withLock { state in
             guard state.holds(node), node.parent == nil else { return }
-            let slot = UInt32(truncatingIfNeeded: node.id.slot)
-            if state.byInode[node.inode] == slot { state.byInode[node.inode] = nil }
-            if node.isDirectory { state.purged.insert(slot) }
+            state.releaseNumber(of: node)
+            if node.isDirectory { state.purged.insert(UInt32(truncatingIfNeeded: node.id.slot)) }
         }
     }
 
@@ -199,11 +196,11 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// Whether this is the only name by which the node is known.
+    /// Whether this is the only name by which the node is known, in whichever homes.
     func isOnlyName(_ name: FileName, in parent: Node, of node: Node) -> Bool {
         state.withLock { _ in
-            guard node.parent === parent, node.name == name else { return false }
-            return node.rare?.furtherNames.isEmpty ?? true
+            guard let first = node.parent, State.isSame(first, parent), node.name == name else { return false }
+            return node.rare?.furtherNames.allSatisfy { State.isSame($0.parent, parent) && $0.name == name } ?? true
         }
     }
 
@@ -213,27 +210,23 @@ final class NodeTable: Sendable {
         }
     }
 
-    func removeName(_ name: FileName, in parent: Node, of node: Node) {
+    /// Takes a name away, in every home that shows the directory.
+    /// - Returns: as what other homes know the directory in which the node had the name.
+    @discardableResult
+    func removeName(_ name: FileName, in parent: Node, of node: Node) -> [Node] {
         var gone: [Node] = []
-        state.withLock { state in
+        return state.withLock { state in
             // One that was forgotten meanwhile has been taken from its directories already.
-            guard state.holds(node) else { return }
-            if node.parent === parent, node.name == name {
-                if let next = node.rare?.furtherNames.popLast() {
-                    node.parent = next.parent
-                    node.name = next.name
-                } else {
-                    node.parent = nil
-                    node.name = nil
-                }
-            } else if let index = node.rare?.furtherNames.firstIndex(where: { $0.parent === parent && $0.name == name })
-            {
-                node.rare?.furtherNames.remove(at: index)
-            } else {
-                return
+            guard state.holds(node) else { return [] }
+            var others: [Node] = []
+            while let directory = State.removeOne(name, in: parent, of: node) {
+                if directory !== parent { others.append(directory) }
+                directory.children -= 1
+                state.collect(directory, into: &gone)
             }
-            parent.children -= 1
-            state.collect(parent, into: &gone)
+            // One that the kernel never heard of was kept for what lay in it.
+            state.collect(node, into: &gone)
+            return others
         }
     }
 
@@ -258,28 +251,12 @@ final class NodeTable: Sendable {
             }
         }
     }
-
-    /// Gives a directory, which has one name only, another.
-    func move(_ directory: Node, to parent: Node, name: FileName) {
-        var gone: [Node] = []
-        state.withLock { state in
-            guard state.holds(directory) else { return }
-            let old = directory.parent
-            directory.parent = parent
-            directory.name = name
-            parent.children += 1
-            if let old {
-                old.children -= 1
-                state.collect(old, into: &gone)
-            }
-        }
-    }
 }
 
 extension NodeTable.State {
     /// Whether a node is or lies below a directory that was purged, by the name that it is found by. Nearly always there
     /// is none.
-    fileprivate func isPurged(_ node: Node) -> Bool {
+    func isPurged(_ node: Node) -> Bool {
         if purged.isEmpty { return false }
         var candidate: Node? = node
         while let next = candidate {
@@ -289,7 +266,24 @@ extension NodeTable.State {
         return false
     }
 
-    fileprivate func holds(_ node: Node) -> Bool { slots[Int(node.id.slot)] === node }
+    func holds(_ node: Node) -> Bool { slots[Int(node.id.slot)] === node }
+
+    /// Takes one name of a node away, by this directory or, as another home knows it, the same one.
+    /// - Returns: the directory; nil when there is no such name.
+    fileprivate static func removeOne(_ name: FileName, in parent: Node, of node: Node) -> Node? {
+        if let first = node.parent, node.name == name, isSame(first, parent) {
+            if let next = node.rare?.furtherNames.popLast() {
+                node.parent = next.parent
+                node.name = next.name
+            } else {
+                node.parent = nil
+                node.name = nil
+            }
+            return first
+        }
+        let index = node.rare?.furtherNames.firstIndex { $0.name == name && isSame($0.parent, parent) }
+        return index.flatMap { node.rare?.furtherNames.remove(at: $0).parent }
+    }
 
     fileprivate static func addName(_ parent: Node, _ name: FileName, to node: Node) {
         if node.parent === parent, node.name == name { return }
@@ -304,7 +298,7 @@ extension NodeTable.State {
         parent.children += 1
     }
 
-    fileprivate static func isBelow(_ node: Node, _ directory: Node) -> Bool {
+    static func isBelow(_ node: Node, _ directory: Node) -> Bool {
         var above = node.parent
         while let next = above {
             if next === directory { return true }
@@ -314,7 +308,7 @@ extension NodeTable.State {
     }
 
     /// Takes a node out of the table if nothing needs it, and then what was kept for its sake only.
-    fileprivate mutating func collect(_ node: Node, into gone: inout [Node]) {
+    mutating func collect(_ node: Node, into gone: inout [Node]) {
         var candidate: Node? = node
         while let node = candidate, node.lookups == 0, node.children == 0, node.id != .root {
             let slot = Int(node.id.slot)
@@ -323,7 +317,7 @@ extension NodeTable.State {
             if !protected.isEmpty { protected.remove(UInt32(slot)) }
             if !purged.isEmpty { purged.remove(UInt32(slot)) }
             free.append(UInt32(slot))
-            if byInode[node.inode] == UInt32(slot) { byInode[node.inode] = nil }
+            releaseNumber(of: node)
             gone.append(node)
             for further in node.rare?.furtherNames ?? [] {
                 further.parent.children -= 1

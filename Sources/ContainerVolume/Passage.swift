@@ -56,7 +56,7 @@ extension Volume {
                 node: node.id, generation: UInt64(node.generation), status: try status(of: node),
                 keepsAttributes: false, keepsName: false)
         } catch {
-            table.forget(id, count: 1)
+            forget(id, count: 1)
             throw error
         }
     }

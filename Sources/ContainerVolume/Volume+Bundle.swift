@@ -38,7 +38,7 @@ extension Volume {
                     status: present(status, zone: .bundle, home: home, sealed: index))
             }
             // A further name of another file of the bundle has taken this one's place.
-            table.forget(node.id, count: 1)
+            forget(node.id, count: 1)
         }
         home.bundle.noteForeign(status, to: context)
         throw .corrupt

@@ -225,7 +225,7 @@ extension Volume {
                 guard node.kind == .file else { throw .system(.exists) }
                 return (entry, try open(node, flags: flags, by: caller.process))
             } catch {
-                table.forget(entry.node, count: 1)
+                forget(entry.node, count: 1)
                 throw error
             }
         }

@@ -31,7 +31,8 @@ extension Volume {
                 let anchor = home.containers(named: parent.name!)[container]
             else { throw .system(.noEntry) }
             return try enter(
-                anchor: anchor, kind: .directory, zone: .standardDirectory, parent: parent, name: name, home: nil)
+                anchor: anchor, kind: .directory, zone: .standardDirectory, parent: parent, name: name, home: nil,
+                view: view(of: home, ContainerViews.Place(directory: parent.name!, container: container)))
         default:
             return try findOnHost(name, parent)
         }
@@ -65,10 +66,12 @@ extension Volume {
     /// Makes a container's root known, or knows it once more.
     private func enter(
         anchor: SharedDescriptor, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, home: Home?,
-        sealed: Int? = nil
+        sealed: Int? = nil, view: ContainerView? = nil
     ) throws(Fault) -> Entry {
         let status = try onHost { () throws(SystemError) in try anchor.descriptor.status() }
-        let node = table.lookUp(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name) { node in
+        let node = table.lookUp(
+            inode: status.inode, kind: kind, zone: zone, parent: parent, name: name, view: view
+        ) { node in
             node.withRare { rare in
                 rare.anchor = anchor
                 rare.home = home
@@ -77,7 +80,8 @@ extension Volume {
         }
         return Entry(
             node: node.id, generation: UInt64(node.generation),
-            status: present(status, zone: zone, home: home ?? self.home(of: node), sealed: sealed))
+            status: present(status, zone: zone, home: home ?? self.home(of: node), sealed: sealed),
+            keepsAttributes: !(view?.isShared ?? false))
     }
 
     /// The entry of something the host has. The caller holds `names`.
@@ -91,11 +95,13 @@ extension Volume {
             }
         let zone = zone(of: name, in: parent)
         let node = table.lookUp(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name)
-        if isNew { parent.names.add() }
+        if isNew { noteGiven(name, in: parent) }
         let shown = present(status, zone: zone, home: zone == .container ? nil : home(of: parent))
+        // A file is one node to all homes, and so are its attributes; names and directories are each home's own.
+        let isShared = parent.view?.isShared ?? false
         return Entry(
             node: node.id, generation: UInt64(node.generation), status: shown,
-            keepsAttributes: keepsAttributes(of: node.id, shown))
+            keepsAttributes: kind == .directory ? !isShared : keepsAttributes(of: node.id, shown), keepsName: !isShared)
     }
 
     public func symbolicLinkTarget(of node: NodeID) throws(Fault) -> [UInt8] {
@@ -159,7 +165,7 @@ extension Volume {
             if parent.zone == .bundle, let name = item.name {
                 // What was put into the backing copy is none of the bundle's.
                 guard let sealed = try? findSealed(name, parent) else { continue }
-                if withEntries { found = sealed } else { table.forget(sealed.node, count: 1) }
+                if withEntries { found = sealed } else { forget(sealed.node, count: 1) }
             } else if withEntries, let name = item.name {
                 do throws(SystemError) {
                     found = entry(try directory.descriptor.status(of: name), name, parent)
@@ -174,7 +180,7 @@ extension Volume {
                     terminatedName: item.terminatedName, inode: item.inode, type: item.type, next: item.next,
                     entry: found))
             if !isTaken {
-                if let found { table.forget(found.node, count: 1) }
+                if let found { forget(found.node, count: 1) }
                 return
             }
         }
@@ -211,7 +217,7 @@ extension Volume {
                 type: UInt8(found.status.kind == .directory ? DT_DIR : DT_REG), next: Int64(index + 1),
                 entry: withEntries ? found : nil)
             let isTaken = emit(item)
-            if !isTaken || !withEntries { table.forget(found.node, count: 1) }
+            if !isTaken || !withEntries { forget(found.node, count: 1) }
             if !isTaken { return }
         }
     }

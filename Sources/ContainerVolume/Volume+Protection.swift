@@ -131,6 +131,7 @@ extension Volume {
             let place = try place(of: directory)
             try onHost { () throws(SystemError) in try place.storeClass(new) }
             directory.protection.set(new)
+            for other in table.otherViews(of: directory) { other.protection.set(new) }
         }
     }
 }

@@ -82,7 +82,8 @@ extension Volume {
             withdrawals.append(withdrawal)
             guard case .taken = withdrawal else { continue }
             context.uses.forget(entry.inode)
-            guard let parent, let node = table.known(inode: entry.inode) else { continue }
+            guard let parent, let node = table.nodes(inode: entry.inode).first(where: { $0.view === parent.view })
+            else { continue }
             known.append((entry.name, node))
             if node.isDirectory {
                 directories.drop(node)

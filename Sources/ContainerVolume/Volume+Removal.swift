@@ -33,25 +33,37 @@ extension Volume {
     struct Kept {
         /// nil where the kernel does not know it.
         let node: Node?
+        /// Of a directory: as what else homes know it.
+        let others: [Node]
         let descriptor: SharedDescriptor
         /// Whether no other name of it is known.
         let isLast: Bool
         let status: FileStatus
 
-        func settle(_ table: NodeTable, _ name: FileName, _ parent: Node) {
-            guard let node else { return }
-            table.removeName(name, in: parent, of: node)
-            guard isLast, node.parent == nil else { return }
+        /// - Returns: as what other homes know the directory in which the name was.
+        @discardableResult
+        func settle(_ table: NodeTable, _ name: FileName, _ parent: Node) -> [Node] {
+            guard let node else { return [] }
+            var elsewhere = settle(node, table, name, parent)
+            for other in others { elsewhere += settle(other, table, name, parent) }
+            return elsewhere
+        }
+
+        private func settle(_ node: Node, _ table: NodeTable, _ name: FileName, _ parent: Node) -> [Node] {
+            let elsewhere = table.removeName(name, in: parent, of: node)
+            guard isLast, node.parent == nil else { return elsewhere }
             node.withRare { rare in
                 rare.orphan = descriptor
                 rare.lastStatus = status
             }
+            return elsewhere
         }
     }
 
     private func settle(_ kept: Kept, _ name: FileName, _ parent: Node) {
         if let node = kept.node, node.isDirectory { directories.drop(node) }
-        kept.settle(table, name, parent)
+        for other in kept.others { directories.drop(other) }
+        forget(name, in: kept.settle(table, name, parent), ofDirectory: kept.status.kind == .directory)
         countRemoved(kept)
         forgetUse(of: kept.status, in: parent)
     }
@@ -65,15 +77,18 @@ extension Volume {
             SharedDescriptor(try directory.descriptor.openNode(name))
         }
         let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
-        guard let node = table.known(inode: status.inode) else {
-            return Kept(node: nil, descriptor: descriptor, isLast: false, status: status)
+        let nodes = status.kind == .directory ? table.nodes(inode: status.inode) : []
+        guard let node = nodes.first ?? table.known(inode: status.inode) else {
+            return Kept(node: nil, others: [], descriptor: descriptor, isLast: false, status: status)
         }
-        let isLast = table.isOnlyName(name, in: parent, of: node)
+        // A directory has one name, which a home may have lost sight of.
+        let isLast = node.kind == .directory || table.isOnlyName(name, in: parent, of: node)
         // What nobody has open is forgotten at once.
         if isLast, openLock(of: node).reading({ node.open != nil }) {
             try onHost { () throws(SystemError) in try descriptor.descriptor.requireNotOfReserve() }
         }
-        return Kept(node: node, descriptor: descriptor, isLast: isLast, status: status)
+        let others = Array(nodes.dropFirst())
+        return Kept(node: node, others: others, descriptor: descriptor, isLast: isLast, status: status)
     }
 
     /// Moves an entry to another name.
@@ -124,20 +139,23 @@ extension Volume {
 
     /// Records where a node lies now, and in which zone it and what is below it are.
     private func place(_ inode: UInt64, from old: (Node, FileName), at new: (Node, FileName), zone: Zone) {
-        new.0.names.add()
-        guard let node = table.known(inode: inode) else { return }
-        table.addName(new.1, in: new.0, to: node)
-        if node.isDirectory {
-            table.move(node, to: new.0, name: new.1)
-        } else {
-            table.removeName(old.1, in: old.0, of: node)
-        }
-        let isOther = node.zone != zone
-        node.zone = zone
-        moveUse(of: node)
-        if isOther, node.isDirectory {
-            // Directories change their zone in one way only: what was delivered becomes the app's own.
-            table.rezone(below: node, to: .container)
+        noteGiven(new.1, in: new.0)
+        for node in table.nodes(inode: inode) {
+            if !node.isDirectory {
+                table.addName(new.1, in: new.0, to: node)
+                forget(old.1, in: table.removeName(old.1, in: old.0, of: node), ofDirectory: false)
+            } else if node.parent === old.0 {
+                table.move(node, to: new.0, name: new.1)
+            } else {
+                follow(node, to: new.1, in: new.0)
+            }
+            let isOther = node.zone != zone
+            node.zone = zone
+            moveUse(of: node)
+            if isOther, node.isDirectory {
+                // Directories change their zone in one way only: what was delivered becomes the app's own.
+                table.rezone(below: node, to: .container)
+            }
         }
     }
 }

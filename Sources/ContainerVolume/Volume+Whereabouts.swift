@@ -6,7 +6,7 @@ import SandboxPolicy
 
 /// A place in an app's home, as text.
 public struct Whereabouts: Hashable, Sendable {
-    /// Of a container that several apps share, the one through whose home it was reached first.
+    /// Of a file in a container that several apps share, the one through whose home it was reached first.
     public let app: ContainerIdentifier?
     /// Relative to the home; empty for the home itself, and nil for what has no name any more. Bytes that are not
     /// UTF-8 show as replacement characters.

@@ -41,6 +41,9 @@ public final class Volume: Sendable {
     /// Names of entries that were purged, of which the kernel still caches what they held.
     let withdrawn = Mutex<[(name: FileName, parent: Node)]>([])
     let homes = Mutex<[ContainerIdentifier: Home]>([:])
+    let views = Mutex(ContainerViews())
+    /// Whether several homes have shown a container, or may have. Nearly nowhere else anything is looked up for that.
+    let hasShared = Atomic<Bool>(false)
     private let cache = Mutex<(any KernelCache)?>(nil)
     /// Who the daemon is: a superuser gives what it makes to the caller.
     let daemonUser = geteuid()
@@ -81,8 +84,15 @@ public final class Volume: Sendable {
     // MARK: Homes
 
     /// Shows an app's home, or shows it anew after its containers changed.
-    public func show(_ home: Home) {
+    /// - Returns: as ``share(_:)`` does.
+    @discardableResult
+    public func show(_ home: Home) -> NewlyShared {
         homes.withLock { $0[home.app] = home }
+        defer { showAnew(home) }
+        return share(home)
+    }
+
+    private func showAnew(_ home: Home) {
         names.writing {
             guard let node = homeNode(home.data) else { return }
             // Whoever looks for a node's home holds either of the two locks.
@@ -92,7 +102,10 @@ public final class Volume: Sendable {
 
     /// Hides an app's home. What is open in it stays open.
     public func hide(_ app: ContainerIdentifier) {
-        homes.withLock { _ = $0.removeValue(forKey: app) }
+        guard let home = homes.withLock({ $0.removeValue(forKey: app) }) else { return }
+        // As long as the kernel knows the home, somebody may be in it.
+        if homeNode(home.data) == nil { return endSharing(app) }
+        if views.withLock({ $0.isShared(by: app) }) { forgetHidden(app) }
     }
 
     func home(named name: FileName) -> Home? {
@@ -130,18 +143,19 @@ public final class Volume: Sendable {
     /// Whether the kernel may rely on a node's attributes. It may not on those of content that is closed to descriptors
     /// opened before, nor while the device is nearly full: it asks for them before each write, and hears then that there is none.
     public func keepsAttributes(of node: NodeID, _ status: FileStatus) -> Bool {
-        guard status.kind == .file else { return true }
+        guard status.kind == .file else { return status.kind != .directory || !isShared(node) }
         return context.deviceState.canOpen(.complete) && !context.space.isTight
             && node.epoch == epoch.load(ordering: .relaxed)
             && !isRestarting.load(ordering: .relaxed)
     }
 
     func openLock(of node: Node) -> ReadWriteLock {
-        openLocks[Int(node.id.slot % UInt64(openLocks.count))]
+        // A directory has several nodes, and one lock.
+        openLocks[Int((node.isDirectory ? node.inode : node.id.slot) % UInt64(openLocks.count))]
     }
 
     public func forget(_ node: NodeID, count: UInt64) {
-        table.forget(node, count: count)
+        for app in table.forget(node, count: count) where homes.withLock({ $0[app] == nil }) { endSharing(app) }
     }
 
     /// Nodes in memory, for the daemon's status.
@@ -171,6 +185,9 @@ public protocol KernelCache: AnyObject, Sendable {
     func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool)
     /// The kernel is to ask before it relies on a name again. It keeps what it caches below.
     func expireEntry(_ name: FileName, in parent: NodeID)
+    /// A directory has come to another place, which the kernel learns by looking it up there. Those who are in it are
+    /// where it is then.
+    func follow(_ directory: NodeID)
     /// Content and attributes changed.
     func forgetContent(of node: NodeID)
     /// A range of the content is not what the kernel has of it.

@@ -26,6 +26,7 @@ private final class ToldKernel: KernelCache {
 
     func forgetEntry(_ name: FileName, in parent: NodeID) { entries.withLock { $0.append(name.text) } }
     func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool) {}
+    func follow(_ directory: NodeID) {}
     func expireEntry(_ name: FileName, in parent: NodeID) {}
     func forgetContent(of node: NodeID) { contents.withLock { $0.append(node) } }
     func forgetContent(of node: NodeID, _ range: Range<Int64>) { forgetContent(of: node) }

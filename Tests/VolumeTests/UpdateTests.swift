@@ -214,6 +214,7 @@ import Testing
             if parent == .root { names.withLock { $0.append(name.text) } }
         }
         func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool) {}
+        func follow(_ directory: NodeID) {}
         func expireEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
         func forgetContent(of node: NodeID, _ range: Range<Int64>) {}

@@ -67,6 +67,7 @@ final class TestHome: @unchecked Sendable {
         deinit { try? FileManager.default.removeItem(atPath: directory) }
         func forgetEntry(_ name: FileName, in parent: NodeID) {}
         func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool) {}
+        func follow(_ directory: NodeID) {}
         func expireEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
         func forgetContent(of node: NodeID, _ range: Range<Int64>) {}

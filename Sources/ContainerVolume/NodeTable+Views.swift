@@ -1,0 +1,167 @@
+// Nodes by the host's number for them: one for each inode, but of a directory that several homes show, one for each home.
+
+import SandboxModel
+import Synchronization
+
+extension NodeTable {
+    /// Every node of an inode: more than one only of a directory.
+    func nodes(inode: UInt64) -> [Node] {
+        state.withLock { state in state.nodes(inode).filter { !state.isPurged($0) } }
+    }
+
+    func view(of id: NodeID) -> ContainerView? {
+        state.withLock { state in
+            let slot = Int(id.slot)
+            return slot < state.slots.count ? state.slots[slot].flatMap { $0.id == id ? $0.view : nil } : nil
+        }
+    }
+
+    /// As what else a directory is known, to other homes. Nearly always there is nothing.
+    func otherViews(of directory: Node) -> [Node] {
+        state.withLock { state in
+            guard state.furtherViews[directory.inode] != nil else { return [] }
+            return state.nodes(directory.inode).filter { $0 !== directory }
+        }
+    }
+
+    /// Moves a directory in the home in which it was renamed. The caller holds the volume's `names` exclusively.
+    func move(_ directory: Node, to parent: Node, name: FileName) {
+        var gone: [Node] = []
+        state.withLock { state in state.move(directory, to: parent, name: name, into: &gone) }
+    }
+
+    /// Moves a directory that was renamed in one home where another home sees it. The caller holds `names` exclusively.
+    ///
+    /// - Parameters:
+    ///   - directory: as the other home, `app`, knows it.
+    ///   - parent: where it is now, as the first home knows it.
+    /// - Returns: false when it is nowhere that the other home knows.
+    func move(_ directory: Node, of app: ContainerIdentifier, along parent: Node, name: FileName) -> Bool {
+        var gone: [Node] = []
+        return state.withLock { state in
+            guard let parent = state.counterpart(of: parent, for: app) else { return false }
+            state.move(directory, to: parent, name: name, into: &gone)
+            return true
+        }
+    }
+
+    /// Takes the names of a directory away that was moved to where its home does not see it.
+    /// - Returns: where it was; nil when it had no name.
+    func setApart(_ directory: Node, of app: ContainerIdentifier) -> (parent: Node, name: FileName)? {
+        var gone: [Node] = []
+        return state.withLock { state in
+            guard state.holds(directory), let parent = directory.parent, let name = directory.name else { return nil }
+            directory.parent = nil
+            directory.name = nil
+            state.setView(.apart(app), of: directory)
+            parent.children -= 1
+            state.collect(parent, into: &gone)
+            return (parent, name)
+        }
+    }
+}
+
+extension NodeTable.State {
+    /// The node of an inode, whatever its epoch, and of a directory in the view that is asked for.
+    func node(of inode: UInt64, _ kind: Node.Kind, _ view: ContainerView?) -> Node? {
+        guard let slot = byInode[inode], let first = slots[Int(slot)], first.kind == kind else { return nil }
+        if first.view === view { return first }
+        return furtherViews[inode]?.lazy.compactMap { slots[Int($0)] }.first { $0.view === view }
+    }
+
+    func nodes(_ inode: UInt64) -> [Node] {
+        guard let first = byInode[inode] else { return [] }
+        return ([first] + (furtherViews[inode] ?? [])).compactMap { slots[Int($0)] }
+    }
+
+    /// A new node, that nobody has looked up yet.
+    mutating func make(
+        inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, view: ContainerView?
+    ) -> Node {
+        let slot: UInt32
+        if let free = free.popLast() {
+            slot = free
+        } else {
+            slot = UInt32(slots.count)
+            slots.append(nil)
+        }
+        generation &+= 1
+        let node = Node(
+            id: NodeID(slot: UInt64(slot), epoch: epoch), generation: generation, kind: kind, inode: inode, zone: zone,
+            parent: parent, name: name, view: view)
+        parent.children += 1
+        slots[Int(slot)] = node
+        if kind == .directory, let known = byInode[inode], let first = slots[Int(known)], first.kind == kind,
+            first.view !== view
+        {
+            furtherViews[inode, default: []].append(slot)
+        } else {
+            // What had the number before is not found by it any more.
+            byInode[inode] = slot
+            if !furtherViews.isEmpty { furtherViews[inode] = nil }
+        }
+        return node
+    }
+
+    /// Has a node no more be found by its inode.
+    mutating func releaseNumber(of node: Node) {
+        let slot = UInt32(truncatingIfNeeded: node.id.slot)
+        let further = furtherViews.isEmpty ? nil : furtherViews[node.inode]
+        if byInode[node.inode] == slot {
+            byInode[node.inode] = further?.last
+            if let further { furtherViews[node.inode] = further.count > 1 ? further.dropLast() : nil }
+        } else if let further {
+            let rest = further.filter { $0 != slot }
+            furtherViews[node.inode] = rest.isEmpty ? nil : rest
+        }
+    }
+
+    /// Whether two nodes are one directory, to two homes perhaps.
+    static func isSame(_ one: Node, _ other: Node) -> Bool {
+        one === other || one.inode == other.inode && (one.view != nil || other.view != nil)
+    }
+
+    mutating func move(_ directory: Node, to parent: Node, name: FileName, into gone: inout [Node]) {
+        guard holds(directory) else { return }
+        let old = directory.parent
+        directory.parent = parent
+        directory.name = name
+        parent.children += 1
+        if directory.view !== parent.view { setView(parent.view, of: directory) }
+        if let old {
+            old.children -= 1
+            collect(old, into: &gone)
+        }
+    }
+
+    /// As what another home knows a directory of a container, made known where it was not.
+    /// - Returns: nil when the home does not know the container's own directory.
+    fileprivate mutating func counterpart(of directory: Node, for app: ContainerIdentifier) -> Node? {
+        guard directory.kind == .directory else { return nil }
+        if let known = nodes(directory.inode).first(where: { NodeTable.State.app(of: $0) == app }) { return known }
+        guard directory.rare?.anchor == nil, let above = directory.parent, let name = directory.name,
+            let parent = counterpart(of: above, for: app)
+        else { return nil }
+        return make(
+            inode: directory.inode, kind: .directory, zone: directory.zone, parent: parent, name: name,
+            view: parent.view)
+    }
+
+    static func app(of directory: Node) -> ContainerIdentifier? {
+        if let view = directory.view { return view.app }
+        var candidate: Node? = directory
+        while let next = candidate {
+            if let home = next.rare?.home { return home.app }
+            candidate = next.parent
+        }
+        return nil
+    }
+
+    /// Gives a directory, and those below it, to a container's view, or to none.
+    fileprivate mutating func setView(_ view: ContainerView?, of directory: Node) {
+        for case let node? in slots
+        where node.kind == .directory && (node === directory || NodeTable.State.isBelow(node, directory)) {
+            node.view = view
+        }
+    }
+}
