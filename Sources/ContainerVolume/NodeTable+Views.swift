@@ -9,10 +9,12 @@ extension NodeTable {
         state.withLock { state in state.nodes(inode).filter { !state.isPurged($0) } }
     }
 
-    func view(of id: NodeID) -> ContainerView? {
+    /// Whether others than the home of a directory's node see what is in it.
+    func isShared(_ id: NodeID) -> Bool {
         state.withLock { state in
             let slot = Int(id.slot)
-            return slot < state.slots.count ? state.slots[slot].flatMap { $0.id == id ? $0.view : nil } : nil
+            guard slot < state.slots.count, let node = state.slots[slot], node.id == id else { return false }
+            return node.view?.isShared ?? false || node.isDirectory && state.furtherViews[node.inode] != nil
         }
     }
 

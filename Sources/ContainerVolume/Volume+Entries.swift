@@ -10,7 +10,7 @@ extension Volume {
     public func makeDirectory(
         _ name: FileName, in parent: NodeID, mode: mode_t, caller: Caller
     ) throws(Fault) -> Entry {
-        try readingWithRoom { () throws(Fault) in
+        try making(in: parent) { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeDirectory, on: parent.zone)
             try permit(name: name, in: parent)
@@ -52,7 +52,7 @@ extension Volume {
     public func makeSymbolicLink(
         _ name: FileName, in parent: NodeID, target: [UInt8], caller: Caller
     ) throws(Fault) -> Entry {
-        try readingWithRoom { () throws(Fault) in
+        try making(in: parent) { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeSymbolicLink, on: parent.zone)
             try permit(name: name, in: parent)
@@ -81,7 +81,7 @@ extension Volume {
         default:
             throw .refused(.deviceNode)
         }
-        return try names.reading { () throws(Fault) in
+        return try making(in: parent) { () throws(Fault) in
             let parent = try self.parent(parent)
             try permit(.makeNode, on: parent.zone)
             try permit(name: name, in: parent)

@@ -192,10 +192,8 @@ extension Volume {
     public func create(
         _ name: FileName, in parent: NodeID, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {
-        try withRoom { () throws(Fault) in
-            try names.reading { () throws(Fault) in
-                try createNow(name, in: parent, mode: mode, flags: flags, caller: caller)
-            }
+        try making(in: parent) { () throws(Fault) in
+            try createNow(name, in: parent, mode: mode, flags: flags, caller: caller)
         }
     }
 

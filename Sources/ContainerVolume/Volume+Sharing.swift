@@ -56,7 +56,15 @@ extension Volume {
 
     /// Whether several homes show what a directory lists, so that the kernel is to ask each time.
     public func isShared(_ directory: NodeID) -> Bool {
-        hasShared.load(ordering: .acquiring) && table.view(of: directory)?.isShared == true
+        hasShared.load(ordering: .acquiring) && table.isShared(directory)
+    }
+
+    /// Makes something in a directory. `names` is held meanwhile: shared where the kernel lets nobody else find it before
+    /// it is whole, exclusively where others come by another directory of the kernel's.
+    func making<Result>(in directory: NodeID, _ body: () throws(Fault) -> Result) throws(Fault) -> Result {
+        try withRoom { () throws(Fault) in
+            isShared(directory) ? try names.writing(body) : try names.reading(body)
+        }
     }
 
     // MARK: What the kernel forgets when a container comes to be shared

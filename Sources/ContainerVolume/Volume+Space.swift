@@ -30,11 +30,6 @@ extension Volume {
         return try body()
     }
 
-    /// As ``withRoom(for:_:)``, with `names` held shared during the call.
-    func readingWithRoom<Result>(_ body: () throws(Fault) -> Result) throws(Fault) -> Result {
-        try withRoom { () throws(Fault) in try names.reading(body) }
-    }
-
     /// - Returns: whether it is worth trying again. No lock is held.
     func makeRoom(for bytes: Int64) -> Bool {
         space.reliever?.makeRoom(for: bytes) ?? false

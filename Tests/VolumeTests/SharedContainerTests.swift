@@ -203,6 +203,30 @@ struct SharedContainerTests {
         #expect(try volume.protection(of: mine) == ProtectionClass.none)
     }
 
+    @Test("What one home makes the other finds whole, or not at all")
+    func making() async throws {
+        let both = try SharedHomes()
+        let volume = both.volume
+        let groups = try [0, 1].map { try volume.node(both.group($0)) }
+        try volume.protect(groups[0], .complete)
+        func work(_ home: Int) throws {
+            for round in 0..<400 {
+                let (name, directory) = (FileName("f\(round)")!, FileName("d\(round)")!)
+                let (entry, handle) = try volume.create(name, in: groups[home], flags: O_RDWR)
+                try volume.write(handle, Array("text".utf8), at: 0)
+                volume.close(handle)
+                #expect(String(decoding: try volume.bytes(of: entry.node), as: UTF8.self) == "text")
+                _ = try? volume.makeDirectory(directory, in: groups[home])
+                let made = try volume.lookup(directory, in: groups[home]).node
+                #expect(try volume.protection(of: made) == .complete)
+            }
+        }
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for home in [0, 1] { tasks.addTask { try work(home) } }
+            try await tasks.waitForAll()
+        }
+    }
+
     @Test("After everything was forgotten only the root is known, whatever was moved")
     func forgotten() throws {
         let both = try SharedHomes()
