@@ -122,7 +122,7 @@ let package = Package(
         tests(
             "FinderBackupTests",
             of: ["BackupModel", "DataProtection", "FinderBackup", "Platform", "SandboxModel", "TestSupport"],
-            resources: [.copy("read_with_public_tools.py")]),
+            resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
         tests("AppContainerTests", of: ["AppContainer"]),

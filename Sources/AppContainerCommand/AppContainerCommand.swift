@@ -33,13 +33,14 @@ struct AppContainerCommand: AsyncParsableCommand {
             name: "Device",
             subcommands: [
                 Create.self, Clone.self, Erase.self, Delete.self, Status.self, Lock.self, Unlock.self, Restart.self,
-                Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self, Check.self, Events.self, Explain.self,
+                Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self, Check.self,
+                Events.self, Explain.self,
             ]),
         CommandGroup(
             name: "App",
             subcommands: [
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self, Audit.self,
-                Report.self,                 Run.self, Launch.self, Terminate.self,
+                Report.self, Run.self, Launch.self, Terminate.self,
             ]),
         CommandGroup(
             name: "Mount",

@@ -45,7 +45,9 @@ public struct AppRegistry: Equatable, Sendable {
     /// Where each of them lies, once.
     public var places: [(kind: ContainerKind, uuid: ContainerUUID)] {
         var seen: Set<ContainerUUID> = []
-        return (apps.flatMap(\.containers) + waiting.map { ($0.kind, $0.uuid) }).filter { seen.insert($0.uuid).inserted }
+        return (apps.flatMap(\.containers) + waiting.map { ($0.kind, $0.uuid) }).filter {
+            seen.insert($0.uuid).inserted
+        }
     }
 
     /// What waits for an app or a group.

@@ -51,12 +51,16 @@ int platform_capability_fsetid(int effective) {
         return -1;
     }
     uint32_t bit = 1u << CAP_FSETID;
+    uint32_t before = data[0].effective;
     if (effective) {
         data[0].effective |= bit & data[0].permitted;
     } else {
         data[0].effective &= ~bit;
     }
-    return (int)syscall(SYS_capset, &header, data);
+    if (data[0].effective != before && syscall(SYS_capset, &header, data) != 0) {
+        return -1;
+    }
+    return (before & bit) != 0;
 }
 
 int platform_get_inode_flags(int fd, uint32_t *flags) {

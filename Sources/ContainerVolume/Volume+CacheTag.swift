@@ -37,7 +37,8 @@ extension Volume {
             ListedEntry(
                 terminatedName: CacheDirectoryTag.name.terminated, inode: found.status.inode, type: UInt8(DT_REG),
                 next: Volume.behindCacheTag, entry: withEntry ? found : nil))
-        if !isTaken || !withEntry { table.forget(found.node, count: 1) }
+        // No home goes with it: the directory that is being listed stays known.
+        if !isTaken || !withEntry { _ = table.forget(found.node, count: 1) }
         return isTaken
     }
 

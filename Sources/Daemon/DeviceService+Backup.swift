@@ -72,7 +72,8 @@ extension DeviceService {
         let own = [device.directory.path] + mounts.all.map(\.mountPoint)
         for place in own where (try? HostPath.holds(place, parent)) == true {
             throw Complaint(
-                .badRequest, "cannot back up to \(output): it lies in \(place), which is backed up; choose another place")
+                .badRequest,
+                "cannot back up to \(output): it lies in \(place), which is backed up; choose another place")
         }
     }
 

@@ -16,7 +16,8 @@ public enum SetIDCapability {
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard geteuid() == 0 else { return try body() }
-        platform_capability_fsetid(1)
+        // A thread that has it goes on having it.
+        guard platform_capability_fsetid(1) == 0 else { return try body() }
         defer { platform_capability_fsetid(0) }
         return try body()
     }

@@ -82,7 +82,10 @@ private struct OpenAPIDocument {
             ("RunRequest", RunRequest(app: "")), ("RunProcessRequest", RunProcessRequest(lease: 0, pid: 0)),
             ("RunEndRequest", RunEndRequest(app: "", lease: 0)), ("AppRequest", UninstallRequest(app: "")),
             ("AppRequest", ResetRequest(app: "")), ("AppRequest", MarkRunningRequest(app: "")),
-            ("AppRequest", TerminateRequest(app: "")), ("Event", Event(.locked)),
+            ("AppRequest", TerminateRequest(app: "")), ("BackupRequest", BackupRequest(output: "")),
+            ("BackupListRequest", BackupListRequest()), ("RestoreRequest", RestoreRequest(input: "")),
+            ("AuditRequest", AuditRequest(app: "")), ("SurveyRequest", SurveyRequest(app: "")),
+            ("Event", Event(.locked)),
         ]
         for (name, value) in requests {
             let keys = document.keys(below: ["components", "schemas", name, "properties"])

@@ -25,7 +25,8 @@ import Testing
         in place: Device.Place = .data, length: Int64? = nil, at offset: Int64 = 0
     ) throws {
         let full = try device.backingPath(of: notes, place) + "/" + path
-        let parent = try Descriptor.open(path: (full as NSString).deletingLastPathComponent, flags: O_RDONLY | O_DIRECTORY)
+        let parent = try Descriptor.open(
+            path: (full as NSString).deletingLastPathComponent, flags: O_RDONLY | O_DIRECTORY)
         try DataContainer.writeFile(
             FileName((full as NSString).lastPathComponent)!, in: parent, mode: 0o640, owner: .current,
             protection: protection, context: device.context
@@ -85,7 +86,8 @@ import Testing
         #expect(backup.isFinished)
     }
 
-    @Test func `what is marked stays out with all below it, and goes in with its mark where marks are ignored`() throws {
+    @Test func `what is marked stays out with all below it, and goes in with its mark where marks are ignored`() throws
+    {
         let device = try make()
         let documents = try data(device) + "/Documents"
         try FileManager.default.createDirectory(atPath: documents + "/out/in", withIntermediateDirectories: true)
@@ -99,7 +101,8 @@ import Testing
         #expect(all.item("AppDomain-com.example.Notes/Documents/out/in/f") != nil)
         #expect(all.item("AppDomain-com.example.Notes/Documents/marked")?.entry.isExcluded == true)
         _ = try restore(all, onto: device)
-        let names = try shell("cd '\(data(device))/Documents' && getfattr -R --only-values -n \(mark) . 2>/dev/null | wc -c")
+        let names = try shell(
+            "cd '\(data(device))/Documents' && getfattr -R --only-values -n \(mark) . 2>/dev/null | wc -c")
         #expect(names == "122\n")
     }
 
@@ -111,7 +114,8 @@ import Testing
         var lines: [String] = []
         try device.listBackup(BackupOrder(app: notes)) { item in
             let reason = item.leftOut.map { "\($0)" } ?? "in"
-            lines.append("\(item.domain.name.prefix(9)) \(item.path.text) \(item.isDirectory ? 0 : item.bytes) \(reason)")
+            lines.append(
+                "\(item.domain.name.prefix(9)) \(item.path.text) \(item.isDirectory ? 0 : item.bytes) \(reason)")
         }
         #expect(lines.contains("AppDomain Documents/a 5000 in"))
         #expect(lines.contains("AppDomain Documents/marked 1 marked"))
@@ -153,7 +157,8 @@ import Testing
             [ $(stat -c %b sparse) -lt 600 ] && echo sparse
             """)
         #expect(
-            found == """
+            found
+                == """
                 none 4711 2
                 private 500 1
                 private/link 4711 2
@@ -168,7 +173,9 @@ import Testing
 
                 """.replacingOccurrences(of: "private 500 1", with: "private 500 2"))
         for (name, protection) in [("large", ProtectionClass.complete), ("none", .none), ("empty", .standard)] {
-            #expect(EncryptedFile.protection(of: try Descriptor.open(path: new + "/" + name, flags: O_RDONLY)) == protection)
+            #expect(
+                EncryptedFile.protection(of: try Descriptor.open(path: new + "/" + name, flags: O_RDONLY)) == protection
+            )
         }
         #expect(try device.check().problems == [])
     }
@@ -241,7 +248,10 @@ import Testing
         #expect(other.registry.waiting == [])
         #expect(try other.text(of: other.backingPath(of: notes, .data) + "/Documents/note") == "hello")
         #expect(try other.text(of: other.backingPath(of: notes, .shared(group)) + "/shared") == "ours")
-        #expect(try other.text(of: other.backingPath(of: notes, .data) + "/.com.apple.mobile_container_manager.metadata.plist")
+        #expect(
+            try other.text(
+                of: other.backingPath(of: notes, .data) + "/.com.apple.mobile_container_manager.metadata.plist"
+            )
             .contains(app.data.text))
     }
 

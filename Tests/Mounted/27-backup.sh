@@ -7,9 +7,14 @@ FINDER=$WORK/finder
 OTHER=$WORK/other
 GROUP=group.com.example.notes
 
+# some_files COUNT: so many of the real files, in Documents/tree.
+some_files() {
+    mkdir "$DOCUMENTS/tree"
+    (cd "$BASE/tree" && find . -type f | sort | sed -n "1,$1p" | tar -cf - -T -) | tar -C "$DOCUMENTS/tree" -xf -
+}
 # fill_home: something of every kind that a backup holds.
 fill_home() {
-    cp -r "$BASE/tree" "$DOCUMENTS/tree"
+    some_files 200
     mkdir -p "$MOUNT/Library/Application Support/db"
     sqlite3 "$MOUNT/Library/Application Support/db/notes.sqlite" "create table n(t); insert into n values('hello')"
     echo complete >"$DOCUMENTS/complete" && appcontainer protect complete "$DOCUMENTS/complete"
@@ -28,7 +33,7 @@ fill_home() {
 facts() {
     (cd "$1" && find . -mindepth 1 -printf '%P %y %m %n %s %T+ %l\n' | sort \
         && find . -mindepth 1 -type f -print0 | sort -z | xargs -0 sha256sum \
-        && getfattr -R -d -m '^user\.' . 2>/dev/null)
+        && { getfattr -R -h -d -m '^user\.' . | sort || true; })
 }
 # second_device [INSTALL-OPTION…]: another device with the app, mounted nowhere.
 second_device() {
@@ -53,7 +58,6 @@ round_trip() {
         facts "$WORK/there/$place" >"$WORK/there.txt"
         diff "$WORK/here.txt" "$WORK/there.txt"
     done
-    same "$(ls "$WORK/there/Library/Caches" "$WORK/there/tmp" | grep -c ed)" 0 || true
     absent "$WORK/there/Library/Caches/cached"
     absent "$WORK/there/tmp/temporary"
     same "$(sqlite3 "$WORK/there/Library/Application Support/db/notes.sqlite" 'select t from n')" hello
@@ -125,8 +129,9 @@ case_what_is_excluded_is_absent_unless_marks_are_ignored() {
     fill_home
     timeout 60 appcontainer backup "$DEVICE" "$BACKUP"
     timeout 60 appcontainer backup "$DEVICE" "$WORK/all.tar" --ignore-exclusions
-    if tar -tf "$BACKUP" | grep -q Documents/out; then fail "an excluded file is in the backup"; fi
-    tar -tf "$WORK/all.tar" | grep -q Documents/out
+    tar -tf "$BACKUP" >"$WORK/names" && tar -tf "$WORK/all.tar" >"$WORK/all.names"
+    if grep -q Documents/out "$WORK/names"; then fail "an excluded file is in the backup"; fi
+    grep -q Documents/out "$WORK/all.names"
     second_device
     appcontainer restore "$OTHER" "$WORK/all.tar"
     mount_other
@@ -152,11 +157,11 @@ print(*sorted({item["leftOut"] for item in json.load(sys.stdin) if item["leftOut
 case_an_incremental_tar_has_what_changed_and_needs_the_earlier_one() {
     start
     fill_home
-    head -c 3M /dev/urandom >"$DOCUMENTS/large"
+    head -c 20M /dev/urandom >"$DOCUMENTS/large"
     timeout 60 appcontainer backup "$DEVICE" "$BACKUP"
     echo new >"$DOCUMENTS/new" && rm "$DOCUMENTS/again" && echo changed >"$DOCUMENTS/complete"
     timeout 60 appcontainer backup "$DEVICE" "$WORK/next.tar" --since "$BACKUP"
-    [ "$(stat -c %s "$WORK/next.tar")" -lt 1000000 ] || fail "the unchanged large file is in it again"
+    [ "$(stat -c %s "$WORK/next.tar")" -lt 10000000 ] || fail "the unchanged large file is in it again"
     second_device
     appcontainer restore "$OTHER" "$WORK/next.tar"
     mount_other
@@ -185,11 +190,11 @@ case_an_incremental_finder_backup_is_complete() {
 
 case_what_a_locked_device_closes_goes_in_as_ciphertext() {
     start_protected
-    echo secret >"$DOCUMENTS/secret" && appcontainer protect complete "$DOCUMENTS/secret"
+    echo plaintext >"$DOCUMENTS/secret" && appcontainer protect complete "$DOCUMENTS/secret"
     echo open >"$DOCUMENTS/open"
     appcontainer lock "$DEVICE" --now
     contains "$(timeout 60 appcontainer backup "$DEVICE" "$BACKUP")" "1 as ciphertext"
-    if grep -q secret <(tar -xOf "$BACKUP"); then fail "plaintext of a closed file"; fi
+    if grep -q plaintext "$BACKUP"; then fail "plaintext of a closed file"; fi
     second_device
     complains 50 appcontainer restore "$OTHER" "$BACKUP"
     same "$(appcontainer check "$OTHER")" whole
@@ -199,7 +204,7 @@ case_what_a_locked_device_closes_goes_in_as_ciphertext() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     contains "$(fails cat "$DOCUMENTS/secret")" "Operation not permitted"
     unlock
-    same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/open")" "$(printf 'secret\nopen')"
+    same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/open")" "$(printf 'plaintext\nopen')"
     whole
 }
 
@@ -313,7 +318,7 @@ case_a_device_without_room_is_left_as_it_was() {
 
 case_a_kill_in_the_middle_of_a_restore_leaves_one_state_or_the_other() {
     start
-    cp -r "$BASE/tree" "$DOCUMENTS/tree"
+    some_files 2000
     appcontainer backup "$DEVICE" "$BACKUP"
     second_device
     mount_other && echo mine >"$WORK/there/Documents/mine" && appcontainer unmount "$WORK/there"
@@ -362,14 +367,14 @@ case_an_audit_tells_what_breaks_the_guidelines() {
 
 case_a_report_draws_itself_in_a_browser() {
     start_protected
-    cp -r "$BASE/tree" "$DOCUMENTS/tree"
+    some_files 50
     head -c 200K /dev/urandom >"$DOCUMENTS/<b>&\"quoted'" && appcontainer protect complete "$DOCUMENTS/<b>&\"quoted'"
     head -c 100K /dev/urandom >"$MOUNT/Library/Caches/cached"
     head -c 100K /dev/urandom >"$DOCUMENTS/out" && setfattr -n "$MARK" -v x "$DOCUMENTS/out"
     refused mkdir "$MOUNT/top"
     appcontainer report "$DEVICE" "$APP" "$WORK/report.html"
     # Whatever it is to load it would have to name.
-    if grep -Eq '(src|href|url|@import|fetch|XMLHttpRequest|https?:)' "$WORK/report.html"; then
+    if grep -Eq '(src=|href|url\(|@import|fetch\(|XMLHttpRequest|https?:)' "$WORK/report.html"; then
         fail "the page refers to something outside it"
     fi
     HOME=$WORK timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$WORK/browser" \

@@ -13,7 +13,8 @@ import Testing
     ) -> [AuditRule] {
         AuditRules.broken(
             by: AuditedItem(
-                path: path.split(separator: "/").map { FileName(String($0))! }, isData: isData, isDirectory: isDirectory,
+                path: path.split(separator: "/").map { FileName(String($0))! }, isData: isData,
+                isDirectory: isDirectory,
                 sort: sort, inclusion: inclusion, isMarked: isMarked, protection: protection), of: app)
     }
 
@@ -35,11 +36,14 @@ import Testing
     }
 
     @Test func `a database may be excluded, and open while the device is locked`() {
-        #expect(broken("Library/Application Support/a.sqlite", .database, inclusion: .excluded, protection: .none) == [])
+        #expect(
+            broken("Library/Application Support/a.sqlite", .database, inclusion: .excluded, protection: .none) == [])
     }
 
     @Test func `documents and databases do not lie where they are purged or dropped by an update`() {
-        let (caches, temporary) = (BackupInclusion.excludedBy(["Library", "Caches"]), BackupInclusion.excludedBy(["tmp"]))
+        let (caches, temporary) = (
+            BackupInclusion.excludedBy(["Library", "Caches"]), BackupInclusion.excludedBy(["tmp"])
+        )
         #expect(broken("Library/Caches/a.sqlite", .database, inclusion: caches) == [.irreplaceablePurgeable])
         #expect(broken("Library/Caches/a/b.pdf", .document, inclusion: caches) == [.irreplaceablePurgeable])
         #expect(broken("tmp/a.sqlite", .database, inclusion: temporary) == [.irreplaceableLostByUpdate])

@@ -38,7 +38,9 @@ struct Audit: AsyncParsableCommand {
         let breaches = report.findings.filter { strict || $0.severity == .breach }
         guard breaches.isEmpty else {
             let count = breaches.count == 1 ? "1 finding" : "\(breaches.count) findings"
-            throw Complaint(.guidelinesBroken, "\(count) in the containers of \(report.app); move, exclude or protect what is listed")
+            throw Complaint(
+                .guidelinesBroken,
+                "\(count) in the containers of \(report.app); move, exclude or protect what is listed")
         }
     }
 

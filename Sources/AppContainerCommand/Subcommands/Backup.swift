@@ -75,7 +75,8 @@ struct Backup: AsyncParsableCommand {
         try Output.table(
             items.map { item in
                 let path = item.path.isEmpty ? item.domain : "\(item.domain)/\(item.path)"
-                let verdict = item.leftOut.map { "left out: \(Backup.reasons[$0]!)" } ?? (item.sealed ? "as ciphertext" : "")
+                let verdict =
+                    item.leftOut.map { "left out: \(Backup.reasons[$0]!)" } ?? (item.sealed ? "as ciphertext" : "")
                 return [Output.size(item.size), path, verdict]
             })
     }

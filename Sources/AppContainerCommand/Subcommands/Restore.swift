@@ -20,7 +20,8 @@ struct Restore: AsyncParsableCommand {
     var input: String
     @Option(help: ArgumentHelp("Decrypt the backup with the first line of this file.", valueName: "file"))
     var passwordFile: String?
-    @Option(help: ArgumentHelp("Restore this container only, such as AppDomain-com.example.Notes.", valueName: "domain"))
+    @Option(
+        help: ArgumentHelp("Restore this container only, such as AppDomain-com.example.Notes.", valueName: "domain"))
     var domain: String?
     @OptionGroup var answer: AnswerOptions
 

@@ -20,13 +20,16 @@ public struct AuditPatterns: Sendable {
     /// - Throws: ``Complaint`` of kind `badRequest` for a line that is neither.
     public init(adding text: String, from file: String) throws(Complaint) {
         self.init()
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let words = line.split(maxSplits: 1, omittingEmptySubsequences: true) { $0 == " " || $0 == "\t" || $0 == "\r" }
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let words = line.split(maxSplits: 1, omittingEmptySubsequences: true) {
+                $0 == " " || $0 == "\t" || $0 == "\r"
+            }
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             guard words.count == 2, let sort = StoredSort(rawValue: String(first)) else {
                 let sorts = StoredSort.allCases.map(\.rawValue).joined(separator: ", ")
                 throw Complaint(
-                    .badRequest, "line \(index + 1) of \(file) is not a sort (\(sorts)) and a pattern, such as: document *.cad")
+                    .badRequest,
+                    "line \(index + 1) of \(file) is not a sort (\(sorts)) and a pattern, such as: document *.cad")
             }
             add(String(words[1]).trimmingTrailingBlanks, sort)
         }
@@ -49,7 +52,8 @@ public struct AuditPatterns: Sendable {
         (
             .document,
             [
-                "*.pdf", "*.txt", "*.md", "*.rtf", "*.rtfd", "*.doc", "*.docx", "*.xls", "*.xlsx", "*.ppt", "*.pptx", "*.odt",
+                "*.pdf", "*.txt", "*.md", "*.rtf", "*.rtfd", "*.doc", "*.docx", "*.xls", "*.xlsx", "*.ppt", "*.pptx",
+                "*.odt",
                 "*.ods", "*.odp", "*.pages", "*.numbers", "*.key", "*.csv", "*.epub", "*.vcf", "*.ics", "*.eml",
             ]
         ),
@@ -65,13 +69,16 @@ public struct AuditPatterns: Sendable {
             .recreatable,
             [
                 // Downloads, and what is left of them.
-                "*.download", "*.download/", "*.part", "*.partial", "*.crdownload", "CFNetworkDownload_*.tmp", "Downloads/",
+                "*.download", "*.download/", "*.part", "*.partial", "*.crdownload", "CFNetworkDownload_*.tmp",
+                "Downloads/",
                 "DownloadedMedia/",
                 // Caches, by the names that the system and widespread libraries give them.
-                "Cache/", "Caches/", "*.cache", "*.cache/", "*Cache/", "*Caches/", "Cache.db", "Cache.db-*", "fsCachedData/",
+                "Cache/", "Caches/", "*.cache", "*.cache/", "*Cache/", "*Caches/", "Cache.db", "Cache.db-*",
+                "fsCachedData/",
                 "*[Tt]humbnails/", "*.thumb", "*.ktx", "WebKitCache/", "MediaCache/", "ImageCache/",
                 // Of databases: what only an open one needs. A journal and a write-ahead log hold transactions.
-                "*.sqlite-shm", "*.sqlite3-shm", "*.db-shm", "etilqs_*", "*.realm.lock", "*.realm.note", "*.realm.management/",
+                "*.sqlite-shm", "*.sqlite3-shm", "*.db-shm", "etilqs_*", "*.realm.lock", "*.realm.note",
+                "*.realm.management/",
                 // What tools and editors leave.
                 "*.tmp", "*.temp", "*~", ".DS_Store", "*.swp",
             ]

@@ -94,7 +94,9 @@ private struct AuditedContainer {
         let isDirectory = place.status.kind == .directory
         guard isDirectory || place.status.kind == .file else { return false }
         // Of what the system keeps at the top nothing is the app's.
-        guard !isData || place.path.isEmpty || AuditedContainer.appDirectories.contains(place.path[0]) else { return false }
+        guard !isData || place.path.isEmpty || AuditedContainer.appDirectories.contains(place.path[0]) else {
+            return false
+        }
         if let (path, _) = whole, !place.path.starts(with: path) { whole = nil }
         let bytes = isDirectory ? 0 : length ?? ContentLayout.length(ofBacking: place.status.size)
         count(place.path, isDirectory: isDirectory, bytes: bytes, inclusion)
@@ -105,7 +107,8 @@ private struct AuditedContainer {
         let sort = place.path.isEmpty ? .ordinary : patterns.sort(of: place.path, isDirectory: isDirectory)
         let item = AuditedItem(
             path: place.path, isData: isData, isDirectory: isDirectory, sort: sort, inclusion: inclusion,
-            isMarked: place.isMarked, protection: [.document, .media].contains(sort) && !isDirectory ? place.protection : nil)
+            isMarked: place.isMarked,
+            protection: [.document, .media].contains(sort) && !isDirectory ? place.protection : nil)
         for rule in AuditRules.broken(by: item, of: app) {
             findings.append(ContainerAudit.Finding(rule: rule, domain: domain, path: place.path, bytes: bytes))
             if isDirectory { whole = (place.path, findings.count - 1) }

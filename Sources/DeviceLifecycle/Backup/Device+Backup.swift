@@ -28,7 +28,8 @@ extension Device {
     /// - Throws: ``Complaint`` of kind `damaged` where a file does not authenticate, or what the sink throws. The sink is
     ///   not finished then.
     public func backUp(
-        _ order: BackupOrder, into sink: inout some BackupSink, openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
+        _ order: BackupOrder, into sink: inout some BackupSink,
+        openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> BackupTally {
         let reader = BackupReader(context, keybag: keybagIdentifier, openFile: openFile)

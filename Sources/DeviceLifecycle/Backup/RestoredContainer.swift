@@ -225,7 +225,8 @@ struct RestoredContainer: ~Copyable {
         case .system(let error) where error.code == E2BIG || error == .range:
             Complaint(
                 .noSpace,
-                "cannot restore \(entry.path.text): the host filesystem does not hold an attribute as large as one of its")
+                "cannot restore \(entry.path.text): the host filesystem does not hold an attribute as large as one of its"
+            )
         default: Complaint(fault, doing: "cannot restore \(entry.path.text)")
         }
     }
