@@ -8,6 +8,7 @@
 public struct BackupRequest: ControlRequest {
     public typealias Reply = BackupReport
     public static let path = "backup"
+    public static let isRepeatable = false
 
     public enum Format: String, Codable, CaseIterable, Sendable {
         /// One file, a PAX tar.
@@ -124,6 +125,7 @@ public struct BackupItem: Codable, Hashable, Sendable {
 public struct RestoreRequest: ControlRequest {
     public typealias Reply = RestoreReport
     public static let path = "restore"
+    public static let isRepeatable = false
 
     /// The path of a backup of either form.
     public var input: String

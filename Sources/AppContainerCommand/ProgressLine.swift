@@ -45,9 +45,13 @@ final class ProgressLine: Sendable {
         guard let total = progress.total, total > 0 else {
             return "\(progress.activity): \(progress.count(progress.done))"
         }
-        let percent = min(100, progress.done * 100 / total)
-        return "\(progress.activity): \(percent) % of \(progress.count(total))"
+        let done = min(progress.done, total)
+        let filled = Int(done * Int64(barLength) / total)
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: barLength - filled)
+        return "\(progress.activity): [\(bar)] \(done * 100 / total) % of \(progress.count(total))"
     }
+
+    private static let barLength = 20
 }
 
 extension WorkProgress {

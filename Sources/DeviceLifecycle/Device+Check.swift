@@ -124,7 +124,7 @@ extension Device {
         return try directory.container(present.kind, present.uuid)
     }
 
-    /// Every data, group and iCloud container, once.
+    /// Every data, group and iCloud container, once; those that wait for their apps among them.
     private var checkedContainers: [CheckedContainer] {
         var places: [CheckedContainer] = []
         for app in apps {
@@ -134,6 +134,9 @@ extension Device {
                 let place = CheckedContainer(name: container.identifier.text, kind: kind, uuid: container.uuid)
                 if !places.contains(place) { places.append(place) }
             }
+        }
+        for waiting in registry.waiting {
+            places.append(CheckedContainer(name: waiting.identifier.text, kind: waiting.kind, uuid: waiting.uuid))
         }
         return places
     }

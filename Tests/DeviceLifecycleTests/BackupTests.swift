@@ -255,6 +255,21 @@ import Testing
             .contains(app.data.text))
     }
 
+    @Test(.enabled(if: isRoot)) func `what waits becomes its new user's, and what was another's stays so`() throws {
+        let device = try make()
+        try write(device, "Documents/note", [1])
+        try write(device, "Documents/strange", [2])
+        try shell("chown 4321:4321 '\(data(device))/Documents/strange'; chmod 6755 '\(data(device))/Documents/note'")
+        let (backup, _) = try backUp(device)
+        let place = Scratch()
+        let other = try place.makeDevice()
+        _ = try restore(backup, onto: other)
+        _ = try other.install(sampleApp, groups: [group], owner: ContainerOwner(user: 1234, group: 5678))
+        let documents = try data(other) + "/Documents"
+        let found = try shell("cd '\(documents)'; stat -c '%n %u:%g %a' . .. note strange")
+        #expect(found == ". 1234:5678 755\n.. 1234:5678 755\nnote 1234:5678 6755\nstrange 4321:4321 640\n")
+    }
+
     @Test func `a backup that is not whole changes nothing`() throws {
         let device = try make()
         try write(device, "Documents/note", Array("old".utf8))

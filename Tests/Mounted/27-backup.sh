@@ -98,6 +98,50 @@ case_an_encrypted_finder_backup_needs_its_password() {
     round_trip "$FINDER" --password-file "$WORK/password"
 }
 
+# Those tools lie where an ordinary user may not look.
+rootcase_tools_of_others_read_a_finder_backup() {
+    start --group "$GROUP"
+    fill_home
+    echo 'correct horse' >"$WORK/password"
+    local form tool kind domain path digest
+    for form in plain encrypted; do
+        if [ $form = plain ]; then set --; else set -- --password-file "$WORK/password"; fi
+        timeout 300 appcontainer backup "$DEVICE" "$WORK/$form" --format finder "$@"
+        if [ $form = plain ]; then set --; else set -- 'correct horse'; fi
+        "$BACKUP_TOOLS/bin/python" "$BASE/cases/read_with_public_tools.py" "$WORK/$form" "$@" >"$WORK/$form.txt"
+        local files=0
+        while IFS=$'\t' read -r tool kind domain path digest; do
+            if [ "$kind" = file ] && [ "$domain" = "AppDomain-$APP" ]; then
+                same "$(sha256sum <"$MOUNT/$path" | cut -d' ' -f1)" "$digest" "$tool, $path"
+                files=$((files + 1))
+            fi
+        done <"$WORK/$form.txt"
+        # The file that is excluded is not among them; the encrypted one is read by two tools.
+        local wanted
+        wanted=$(($(find "$DOCUMENTS" "$MOUNT/Library/Application Support" -type f | wc -l) - 1))
+        [ $form = plain ] || wanted=$((2 * wanted))
+        same "$files" "$wanted" "files that tools found"
+    done
+}
+
+rootcase_a_backup_of_a_phone_is_accepted() {
+    start_unmounted
+    "$BACKUP_TOOLS/bin/python" "$BASE/cases/make_phone_backup.py" "$WORK/phone" --password sesame
+    echo sesame >"$WORK/password" && echo simsim >"$WORK/wrong"
+    complains 48 appcontainer restore "$DEVICE" "$WORK/phone" --password-file "$WORK/wrong"
+    contains "$(appcontainer restore "$DEVICE" "$WORK/phone" --password-file "$WORK/password" \
+        --domain AppDomain-com.example.Phone)" "waits for its installation  com.example.Phone"
+    make_app com.example.Phone Phone
+    appcontainer install "$DEVICE" "$WORK/Phone.app"
+    appcontainer mount "$DEVICE" com.example.Phone "$MOUNT"
+    same "$(cat "$DOCUMENTS/a/c" "$DOCUMENTS/a.b")" "below abeside a"
+    same "$(readlink "$DOCUMENTS/link")" /private/var/mobile
+    same "$(stat -c %s "$DOCUMENTS/empty")" 0
+    same "$(getfattr --only-values -n user.appcontainer.backup "$DOCUMENTS/tagged")" excluded
+    same "$(getfattr --only-values -n user.appcontainer.protection "$DOCUMENTS/database")" NSFileProtectionComplete
+    whole
+}
+
 case_the_same_content_gives_the_same_tar() {
     start
     fill_home
