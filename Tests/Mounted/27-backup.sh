@@ -360,6 +360,29 @@ case_a_device_without_room_is_left_as_it_was() {
     finish_other
 }
 
+hostcase_a_full_host_keeps_what_it_had() {
+    local small=$HOSTS/small/${WORK##*/}
+    start
+    head -c 60M /dev/urandom >"$DOCUMENTS/large"
+    mkdir "$small"
+    local form
+    for form in tar finder; do
+        complains 21 timeout 60 appcontainer backup "$DEVICE" "$small/backup" --format "$form"
+        same "$(ls -A "$small")" "" "what is left of a backup without room"
+    done
+    appcontainer backup "$DEVICE" "$BACKUP"
+    OTHER=$small/device
+    second_device
+    mount_other && echo mine >"$WORK/there/Documents/mine" && appcontainer unmount "$WORK/there"
+    complains 21 timeout 60 appcontainer restore "$OTHER" "$BACKUP"
+    mount_other
+    same "$(ls "$WORK/there/Documents"; cat "$WORK/there/Documents/mine")" "$(printf 'mine\nmine')"
+    same "$(appcontainer check "$OTHER")" whole
+    appcontainer unmount "$WORK/there"
+    finish_other
+    rm -rf "$small"
+}
+
 case_a_kill_in_the_middle_of_a_restore_leaves_one_state_or_the_other() {
     start
     some_files 2000
