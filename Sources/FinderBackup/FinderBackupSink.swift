@@ -168,6 +168,8 @@ public final class FinderBackupSink: BackupSink {
         // Content that tools are to pass over stays so under every name.
         record.mode = record.mode & 0o7777 | known.mode & ~0o7777
         (record.size, record.encryptionKey, record.inode) = (known.size, known.encryptionKey, known.inode)
+        // A tool unwraps the key by the class that stands in the row.
+        record.protection = known.protection
         record.addition?.digest = addition.digest
         record.addition?.dataRanges = addition.dataRanges
         record.addition?.sealedBy = addition.sealedBy
