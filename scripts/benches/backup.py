@@ -14,7 +14,7 @@ from benches.space import Phone
 
 TOOL = "tar"
 # A speed of 70 %.
-GOAL = 1 / 0.7
+GOAL = round(1 / 0.7, 2)
 MANY = 100_000
 # Growth that is no growth with the number: lists of names of one directory, and what an allocator keeps.
 MOST_GROWTH = 8 * MIB
