@@ -1,4 +1,4 @@
-// libarchive's reading side.
+// libarchive.
 #pragma once
 #include <archive.h>
 #include <archive_entry.h>

@@ -6,12 +6,11 @@ import SandboxModel
 
 /// What the hashing thread is to do with bytes of a buffer, or without any.
 enum HashStep: Sendable {
-    case header(Range<Int>)
     case content(Range<Int>)
     /// A hole.
     case zeros(Int64)
     /// Ends an entry, whose line then goes into the manifest.
-    case end(kind: ManifestLine.Kind, path: [UInt8])
+    case end(kind: ManifestLine.Kind, TarEntry)
     /// An entry that is in the earlier backup.
     case line(ManifestLine)
 }
@@ -63,7 +62,6 @@ final class HashedOutput {
 
     private static func hash(_ work: Monitor<Work>, _ ring: [PageBuffer], _ file: SharedDescriptor) {
         var spill = ManifestSpill(file)
-        var header = SHA256()
         var content = SHA256()
         var failure: SystemError?
         while true {
@@ -80,7 +78,7 @@ final class HashedOutput {
             case .buffer(let slot, let steps):
                 do throws(SystemError) {
                     // After a failure nothing comes of the manifest any more.
-                    if failure == nil { try hash(steps, ring[slot], &header, &content, &spill) }
+                    if failure == nil { try hash(steps, ring[slot], &content, &spill) }
                 } catch {
                     failure = error
                 }
@@ -100,39 +98,23 @@ final class HashedOutput {
     }
 
     private static func hash(
-        _ steps: [HashStep], _ buffer: PageBuffer, _ header: inout SHA256, _ content: inout SHA256,
-        _ spill: inout ManifestSpill
+        _ steps: [HashStep], _ buffer: PageBuffer, _ content: inout SHA256, _ spill: inout ManifestSpill
     ) throws(SystemError) {
         for step in steps {
             switch step {
-            case .header(let range): header.update(buffer, range)
             case .content(let range): content.update(buffer, range)
             case .zeros(let count): content.update(zeros: count)
-            case .end(let kind, let path):
+            case .end(let kind, let entry):
                 try spill.append(
                     ManifestLine(
-                        isHere: true, kind: kind, header: header.finish(),
-                        content: kind == .file ? content.finish() : nil, path: path))
+                        isHere: true, kind: kind, metadata: entry.digest,
+                        content: kind == .file ? content.finish() : nil, path: entry.path))
             case .line(let line): try spill.append(line)
             }
         }
     }
 
     // MARK: What goes in
-
-    /// Bytes before an entry's content.
-    func append(header bytes: [UInt8]) throws(SystemError) {
-        try bytes.withSpan { bytes throws(SystemError) in try append(bytes) { .header($0) } }
-    }
-
-    func append(content bytes: borrowing RawSpan) throws(SystemError) {
-        try append(bytes) { .content($0) }
-    }
-
-    /// What is neither: the manifest itself, and what fills up blocks.
-    func append(other bytes: [UInt8]) throws(SystemError) {
-        try bytes.withSpan { bytes throws(SystemError) in try append(bytes) { _ in nil } }
-    }
 
     /// Takes in what has no bytes in the archive.
     func append(_ step: HashStep) throws(SystemError) {
@@ -141,22 +123,17 @@ final class HashedOutput {
         if steps.count >= 4096 { try flush() }
     }
 
-    private func append(_ bytes: borrowing RawSpan, _ step: (Range<Int>) -> HashStep?) throws(SystemError) {
+    /// - Parameter isContent: whether the bytes are an entry's content, of which the manifest has a digest.
+    func append(_ bytes: borrowing RawSpan, isContent: Bool) throws(SystemError) {
         var done = 0
         while done < bytes.byteCount {
             let count = min(bytes.byteCount - done, ring[slot].count - fill)
             ring[slot].copy(bytes.extracting(done..<(done + count)), to: fill)
-            if let step = step(fill..<(fill + count)) { steps.append(step) }
+            if isContent { steps.append(.content(fill..<(fill + count))) }
             fill += count
             done += count
             if fill == ring[slot].count { try flush() }
         }
-    }
-
-    /// Fills up the last block of an entry's content.
-    func pad(_ length: Int64) throws(SystemError) {
-        let padding = Int(TarHeader.padded(length) - length)
-        if padding > 0 { try append(other: [UInt8](repeating: 0, count: padding)) }
     }
 
     private func flush() throws(SystemError) {

@@ -36,3 +36,23 @@ extension [UInt8] {
         }
     }
 }
+
+extension [UInt8] {
+    /// The name of an attribute, of which libarchive writes many a byte as `%` and two digits.
+    var unescaped: [UInt8] {
+        guard contains(UInt8(ascii: "%")) else { return self }
+        var bytes: [UInt8] = []
+        var rest = self[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let known = [UInt8](hexadecimal: rest.prefix(2).map { $0 | 0x20 }),
+                known.count == 1
+            {
+                bytes += known
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+}

@@ -22,14 +22,11 @@ struct Manifest {
 
     var length: Int64 { end.bytes + Int64(ManifestEnd.length) }
 
-    /// The block before a manifest of that many bytes.
-    static func header(length: Int64) -> [UInt8] {
-        var header = TarHeader(name: path, kind: .file)
-        header.size = min(length, longest)
-        var bytes: [UInt8] = []
-        header.append(to: &bytes)
-        return bytes
-    }
+    /// What stands before a manifest of that many bytes: one block, as of all entries of short names.
+    static func entry(length: Int64) -> TarEntry { TarEntry(path: path, length: length) }
+
+    /// Where an entry ends that has a header of one block, with that much content.
+    static func endOfEntry(from start: Int64, length: Int64) -> Int64 { start + 512 + (length + 511) & ~511 }
 
     /// Finds the manifest from the end of an archive.
     init(endOf file: SharedDescriptor, name: String) throws(Complaint) {
@@ -51,12 +48,10 @@ struct Manifest {
         else { throw cut }
         let start = place + Int64(last + 1 - ManifestEnd.length) - end.bytes
         guard start >= 512, start % 512 == 0, end.bytes < Manifest.longest else { throw cut }
-        let header = try Manifest.reading(name) { () throws(SystemError) in
-            try file.descriptor.read(into: tail, count: 512, from: start - 512)
-        }
-        guard header == 512,
-            tail.bytes(0, count: 512) == Manifest.header(length: end.bytes + Int64(ManifestEnd.length))
-        else { throw cut }
+        // Where its entry has to begin, and to be the last.
+        let reader = try TarReader(FileInput(file, from: start - 512, size: size, name: name), name: name)
+        let wanted = Manifest.entry(length: end.bytes + Int64(ManifestEnd.length))
+        guard let entry = try? reader.next(), entry.encoded == wanted.encoded else { throw cut }
         try self.init(file, start: start, isInArchive: true, end: end, name: name)
     }
 
@@ -91,7 +86,8 @@ struct Manifest {
     }
 
     /// Whether it may begin there in the archive. One that is in a file of its own was found by reading from the beginning.
-    func begins(at position: Int64) -> Bool { !isInArchive || start == position }
+    /// - Parameter entry: where its entry begins.
+    func begins(behind entry: Int64) -> Bool { !isInArchive || start == entry + 512 }
 
     var altered: Complaint { BackupFlaw.altered(Manifest.path).complaint(about: name) }
 

@@ -2,8 +2,8 @@
 
 /// What the manifest says of an entry.
 ///
-/// `+ f HEADER CONTENT PATH`: whether the entry is here (`+`) or in the backup that this one continues (`=`), a letter for
-/// its kind, the SHA-256 of the blocks before its content and of the content, or `-` where it has none, and its path.
+/// `+ f METADATA CONTENT PATH`: whether the entry is here (`+`) or in the backup that this one continues (`=`), a letter for
+/// its kind, the SHA-256 of ``TarEntry/encoded`` and of the content, or `-` where it has none, and its path.
 /// A line's end in a path is `\n`, and `\` is `\\`; its other bytes stand as they are.
 struct ManifestLine: Equatable {
     enum Kind: UInt8 {
@@ -17,7 +17,7 @@ struct ManifestLine: Equatable {
 
     var isHere: Bool
     var kind: Kind
-    var header: [UInt8]
+    var metadata: [UInt8]
     /// Of a file with its holes as zeros, so that `sha256sum` of the unpacked file tells the same; nil for what is none.
     var content: [UInt8]?
     var path: [UInt8]
@@ -29,8 +29,8 @@ struct ManifestLine: Equatable {
     /// Beyond it a line is none.
     static let longest = 2 * ArchivePath.longest + 1024
 
-    init(isHere: Bool, kind: Kind, header: [UInt8], content: [UInt8]?, path: [UInt8]) {
-        (self.isHere, self.kind, self.header, self.content, self.path) = (isHere, kind, header, content, path)
+    init(isHere: Bool, kind: Kind, metadata: [UInt8], content: [UInt8]?, path: [UInt8]) {
+        (self.isHere, self.kind, self.metadata, self.content, self.path) = (isHere, kind, metadata, content, path)
     }
 
     /// With the line's end.
@@ -39,7 +39,7 @@ struct ManifestLine: Equatable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(ManifestLine.start + 2 * ManifestLine.digits + path.count + 4)
         bytes += [isHere ? UInt8(ascii: "+") : UInt8(ascii: "="), space, kind.rawValue, space]
-        bytes += header.hexadecimal
+        bytes += metadata.hexadecimal
         bytes.append(space)
         if let content { bytes += content.hexadecimal } else { bytes.append(UInt8(ascii: "-")) }
         bytes.append(space)
@@ -58,23 +58,23 @@ struct ManifestLine: Equatable {
     /// - Returns: nil for what is no line of a manifest.
     init?(_ bytes: [UInt8]) {
         let digits = ManifestLine.digits
-        let afterHeader = ManifestLine.start + digits
-        guard bytes.count > afterHeader + 3, bytes[1] == 0x20, bytes[3] == 0x20, bytes[afterHeader] == 0x20,
+        let afterMetadata = ManifestLine.start + digits
+        guard bytes.count > afterMetadata + 3, bytes[1] == 0x20, bytes[3] == 0x20, bytes[afterMetadata] == 0x20,
             bytes[0] == UInt8(ascii: "+") || bytes[0] == UInt8(ascii: "="), let kind = Kind(rawValue: bytes[2]),
-            let header = [UInt8](hexadecimal: bytes[ManifestLine.start..<afterHeader])
+            let metadata = [UInt8](hexadecimal: bytes[ManifestLine.start..<afterMetadata])
         else { return nil }
         var content: [UInt8]?
-        var place = afterHeader + 2
+        var place = afterMetadata + 2
         if bytes[place - 1] != UInt8(ascii: "-") {
-            place = afterHeader + 1 + digits
-            guard bytes.count > place + 1, let digest = [UInt8](hexadecimal: bytes[(afterHeader + 1)..<place]) else {
+            place = afterMetadata + 1 + digits
+            guard bytes.count > place + 1, let digest = [UInt8](hexadecimal: bytes[(afterMetadata + 1)..<place]) else {
                 return nil
             }
             content = digest
         }
         guard (content != nil) == (kind == .file), bytes[place] == 0x20 else { return nil }
         guard let path = ManifestLine.unescaped(bytes[(place + 1)...]), !path.isEmpty else { return nil }
-        self.init(isHere: bytes[0] == UInt8(ascii: "+"), kind: kind, header: header, content: content, path: path)
+        self.init(isHere: bytes[0] == UInt8(ascii: "+"), kind: kind, metadata: metadata, content: content, path: path)
     }
 
     private static func unescaped(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {

@@ -7,15 +7,6 @@ import SandboxModel
 
 /// An archive whose manifest was found to be whole, at its first entry.
 final class TarArchive {
-    /// What stands before the content of an entry.
-    struct Header {
-        let bytes: [UInt8]
-        let reading: EntryReading
-        let map: SparseMap?
-        /// Of the content in the archive, without the map.
-        let contentLength: Int64
-    }
-
     let path: String
     /// The path for people: on one line, even if another backup names it.
     let name: String
@@ -24,12 +15,8 @@ final class TarArchive {
     /// Where the first line stands that is an entry's.
     let firstEntry: Int64
     var lines: Manifest.Lines
-    let stream: TarStream
-    /// What is left in the stream of the entry that was read last: content, and what fills up its last block.
-    var left: Int64 = 0
-    var padding: Int64 = 0
-    /// Of the headers, and of the content that is being read.
-    var digest = SHA256()
+    private let reader: TarReader
+    private var digest = SHA256()
 
     /// - Parameter scratch: a directory for the manifest of a compressed archive, which cannot be read from its end.
     init(_ path: String, scratch: String) throws(Complaint) {
@@ -46,28 +33,28 @@ final class TarArchive {
             try file.descriptor.read(into: beginning, count: 512, from: 0)
         }
         let isCompressed = DecompressedInput.isCompressed(beginning.bytes(0, count: count))
-        func input() throws(Complaint) -> any TarInput {
-            guard isCompressed else { return FileInput(file, size: status.size, name: name) }
+        func reader() throws(Complaint) -> TarReader {
+            guard isCompressed else { return try TarReader(FileInput(file, size: status.size, name: name), name: name) }
             let again = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
                 try file.descriptor.reopen(flags: O_RDONLY)
             }
-            return try DecompressedInput(again, name: name)
+            return try TarReader(try DecompressedInput(again, name: name), name: name)
         }
-        stream = TarStream(try input(), name: name)
-        let first = try TarArchive.readDescription(stream, name: name)
+        let opened = try reader()
+        self.reader = opened
+        let first = try TarArchive.readDescription(opened, name: name)
         description = first.description
         manifest =
             isCompressed
-            ? try TarArchive.findManifest(in: TarStream(try input(), name: name), name: name, scratch: scratch)
+            ? try TarArchive.findManifest(in: try reader(), name: name, scratch: scratch)
             : try Manifest(endOf: file, name: name)
         lines = Manifest.Lines(of: manifest)
         let line = try lines.next()
         firstEntry = lines.offset
-        digest.update(first.header)
-        let header = digest.finish()
         digest.update(first.content)
         let wanted = ManifestLine(
-            isHere: true, kind: .file, header: header, content: digest.finish(), path: BackupDescription.path)
+            isHere: true, kind: .file, metadata: first.entry.digest, content: digest.finish(),
+            path: BackupDescription.path)
         guard line == wanted else { throw flaw(.altered(BackupDescription.path)) }
     }
 
@@ -84,89 +71,103 @@ final class TarArchive {
     }
 
     private static func readDescription(
-        _ stream: TarStream, name: String
-    ) throws(Complaint) -> (description: BackupDescription, header: [UInt8], content: [UInt8]) {
-        guard !(try stream.isAtEnd()) else { throw BackupFlaw.notATar.complaint(about: name) }
-        let block = try stream.bytes(TarHeader.blockSize)
-        let header = try judging(name) { () throws(BackupFlaw) in
-            let isPath = block.starts(with: BackupDescription.path + [0])
-            guard isPath || TarHeader.isHeader(block) else { throw .notATar }
-            guard isPath else { throw .foreign }
-            return try TarHeader(block)
-        }
-        guard header.kind == .file, header.size <= BackupDescription.longest else {
+        _ reader: TarReader, name: String
+    ) throws(Complaint) -> (description: BackupDescription, entry: TarEntry, content: [UInt8]) {
+        guard let entry = try reader.next() else { throw BackupFlaw.notATar.complaint(about: name) }
+        guard entry.path == BackupDescription.path else { throw BackupFlaw.foreign.complaint(about: name) }
+        guard case .file(let length, _) = entry.kind, length <= BackupDescription.longest else {
             throw BackupFlaw.altered(BackupDescription.path).complaint(about: name)
         }
-        let content = try stream.bytes(Int(header.size))
-        let padding = try stream.bytes(Int(TarHeader.padded(header.size) - header.size))
+        let buffer = PageBuffer(count: Int(length))
+        try reader.content { bytes, offset throws(Complaint) in buffer.copy(bytes, to: Int(offset)) }
+        let content = buffer.bytes(0, count: Int(length))
         let description = try judging(name) { () throws(BackupFlaw) in
-            guard padding.allSatisfy({ $0 == 0 }) else { throw .altered(BackupDescription.path) }
-            return try BackupDescription.decode(content)
+            try BackupDescription.decode(content)
         }
         guard let description else {
             throw Complaint(
                 .newerBackup, "\(name) was made by a newer version of appcontainer; restore it with that version")
         }
-        return (description, block, content)
+        return (description, entry, content)
     }
 
     /// Reads through an archive to its end, and keeps the manifest in a file.
     private static func findManifest(
-        in stream: TarStream, name: String, scratch: String
+        in reader: TarReader, name: String, scratch: String
     ) throws(Complaint) -> Manifest {
+        let altered = BackupFlaw.altered(Manifest.path).complaint(about: name)
         let spill = try Complaint.wrap("cannot write in \(scratch)") { () throws(SystemError) in
             let directory = SharedDescriptor(try Descriptor.open(path: scratch, flags: O_RDONLY | O_DIRECTORY))
             let spill = try UnfinishedFile(in: directory)
             try spill.removeName()
             return spill
         }
-        while true {
-            let block = try stream.bytes(TarHeader.blockSize)
-            let header = try judging(name) { () throws(BackupFlaw) in try TarHeader(block) }
-            guard header.name == Manifest.path else {
-                let size = try size(of: header, stream, name)
-                try stream.skip(TarHeader.padded(size))
-                continue
-            }
-            guard header.size <= Manifest.longest else {
-                throw BackupFlaw.altered(Manifest.path).complaint(about: name)
-            }
-            var position: Int64 = 0
-            while position < header.size {
-                let piece = try stream.piece(header.size - position)
-                let place = position
-                try Complaint.wrap("cannot write in \(scratch)") { () throws(SystemError) in
-                    try spill.file.descriptor.write(
-                        from: stream.buffer, at: piece.lowerBound, count: piece.count, to: place)
+        while let entry = try reader.next() {
+            guard entry.path == Manifest.path else { continue }
+            guard case .file(let length, _) = entry.kind, length <= Manifest.longest,
+                length >= Int64(ManifestEnd.length), entry.encoded == Manifest.entry(length: length).encoded
+            else { throw altered }
+            try reader.content { bytes, offset throws(Complaint) in
+                do throws(SystemError) {
+                    try spill.file.descriptor.write(bytes, to: offset)
+                } catch {
+                    throw Complaint(error, doing: "cannot write in \(scratch)")
                 }
-                position += Int64(piece.count)
             }
-            let rest = try stream.bytes(Int(TarHeader.padded(position) - position) + Manifest.endLength)
-            guard block == Manifest.header(length: header.size), rest.allSatisfy({ $0 == 0 }), try stream.isAtEnd(),
-                header.size >= Int64(ManifestEnd.length)
-            else { throw BackupFlaw.altered(Manifest.path).complaint(about: name) }
-            return try Manifest(file: spill.file, length: header.size, name: name)
+            let end = Manifest.endOfEntry(from: reader.entryStart, length: length) + Int64(Manifest.endLength)
+            guard try reader.next() == nil, reader.ends(at: end) else { throw altered }
+            return try Manifest(file: spill.file, length: length, name: name)
         }
+        throw BackupFlaw.cutShort.complaint(about: name)
+    }
+}
+
+// MARK: - Entries
+
+extension TarArchive {
+    /// Reads what stands before the content of the entry that a line tells of, which is the next.
+    func entry(of line: ManifestLine) throws(Complaint) -> TarEntry {
+        guard let entry = try reader.next() else { throw flaw(.cutShort) }
+        guard entry.path == line.path, entry.digest == line.metadata else { throw flaw(.altered(line.path)) }
+        return entry
     }
 
-    /// How much follows a header: its extended records may say it, which are read then together with the header behind
-    /// them.
-    private static func size(of header: TarHeader, _ stream: TarStream, _ name: String) throws(Complaint) -> Int64 {
-        guard header.kind == .extended else { return header.size }
-        let (block, blocks) = try extended(header, stream, name)
-        return try judging(name) { () throws(BackupFlaw) in
-            try EntryReading(try TarHeader(block), records: Array(blocks.prefix(Int(header.size)))).size
+    /// Reads the content of the entry that was read last, and sees that it is what its line says.
+    func content(
+        of line: ManifestLine, length: Int64, data: [Range<Int64>],
+        _ body: (_ bytes: borrowing RawSpan, _ offset: Int64) throws(Complaint) -> Void
+    ) throws(Complaint) {
+        let altered = flaw(.altered(line.path))
+        var rest = data[...]
+        var position: Int64 = 0
+        try reader.content { bytes, offset throws(Complaint) in
+            guard let range = rest.first, offset == max(position, range.lowerBound),
+                Int64(bytes.byteCount) <= range.upperBound - offset
+            else { throw altered }
+            digest.update(zeros: offset - position)
+            digest.update(bytes)
+            try body(bytes, offset)
+            position = offset + Int64(bytes.byteCount)
+            if position == range.upperBound { rest.removeFirst() }
         }
+        digest.update(zeros: length - position)
+        guard rest.isEmpty, digest.finish() == line.content else { throw altered }
     }
 
-    /// The blocks with the records that follow their header, and the block after them.
-    static func extended(
-        _ header: TarHeader, _ stream: TarStream, _ name: String
-    ) throws(Complaint) -> (block: [UInt8], blocks: [UInt8]) {
-        guard header.size <= Int64(PaxRecords.longest) else {
-            throw BackupFlaw("has an entry with too many extended records").complaint(about: name)
+    /// Passes over entries to the one of a path, of which the line is given.
+    func advance(to path: [UInt8]) throws(Complaint) -> ManifestLine {
+        while let line = try lines.next() {
+            if line.path == path { return line }
+            guard ArchivePath.precedes(line.path, path) else { break }
+            if line.isHere { _ = try entry(of: line) }
         }
-        let blocks = try stream.bytes(Int(TarHeader.padded(header.size)))
-        return (try stream.bytes(TarHeader.blockSize), blocks)
+        throw flaw(BackupFlaw("does not have \(path.shown), which a later backup takes from it"))
+    }
+
+    /// Sees that after the last entry nothing but the manifest follows.
+    func requireEnd() throws(Complaint) {
+        guard let entry = try reader.next(), entry.encoded == Manifest.entry(length: manifest.length).encoded,
+            manifest.begins(behind: reader.entryStart)
+        else { throw flaw(.altered(Manifest.path)) }
     }
 }

@@ -9,7 +9,6 @@ struct TarBase {
     let identity: [UInt8]
     private var lines: Manifest.Lines
     private var line: ManifestLine?
-    private var digest = SHA256Box()
 
     /// Opens it and all that it continues itself: without one of them nothing could be restored.
     init(_ path: String, scratch: String) throws(Complaint) {
@@ -27,20 +26,6 @@ struct TarBase {
         while let line, ArchivePath.precedes(line.path, path) { self.line = try lines.next() }
         return line?.path == path ? line : nil
     }
-
-    func isHeader(_ bytes: [UInt8], of line: ManifestLine) -> Bool {
-        digest.digest(of: bytes) == line.header
-    }
-}
-
-/// A digest that can be copied with what owns it, because nothing is left in it between two uses.
-final class SHA256Box {
-    private var digest = SHA256()
-
-    func digest(of bytes: [UInt8]) -> [UInt8] {
-        digest.update(bytes)
-        return digest.finish()
-    }
 }
 
 extension TarBackupSink {
@@ -57,9 +42,9 @@ extension TarBackupSink {
         guard var line = try base?.line(of: path), line.kind == ManifestLine.Kind(entry.kind), line.kind != .hardLink
         else { return false }
         let header = try judging(self.path) { () throws(BackupFlaw) in
-            try EntryHeader(entry, at: path, given: try order.approach(path))
+            try TarEntry(entry, at: path, given: try order.approach(path))
         }
-        guard base?.isHeader(header.bytes, of: line) == true else { return false }
+        guard header.digest == line.metadata else { return false }
         if case .file(let content) = entry.kind {
             let found = content.length == 0 ? SHA256.ofNothing : try digest()
             guard let found, found == line.content else { return false }

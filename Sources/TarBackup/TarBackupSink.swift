@@ -12,13 +12,11 @@ public final class TarBackupSink: BackupSink {
     /// What is still to come of the entry that was begun last.
     struct Content {
         let kind: ManifestLine.Kind
-        let path: [UInt8]
+        let entry: TarEntry
         /// Of a sealed file all of it.
         let data: [Range<Int64>]
         /// With the hole at the end.
         let length: Int64
-        /// Bytes in the archive.
-        let stored: Int64
         /// The piece that is next or under way, and where the next byte belongs.
         var piece = 0
         var position: Int64 = 0
@@ -29,6 +27,7 @@ public final class TarBackupSink: BackupSink {
     let target: UnfinishedFile
     let spill: UnfinishedFile
     let output: HashedOutput
+    private let writer: TarWriter
     var order = WalkOrder()
     var content: Content?
     /// The chain of the earlier backup, if this one continues one.
@@ -70,9 +69,10 @@ public final class TarBackupSink: BackupSink {
             let target = try UnfinishedFile(in: directory)
             let spill = try UnfinishedFile(in: directory)
             try spill.removeName()
-            return (target, spill, try HashedOutput(target.file, spill: spill.file))
+            let output = try HashedOutput(target.file, spill: spill.file)
+            return (target, spill, output, try TarWriter(output))
         }
-        (target, spill, output) = files
+        (target, spill, output, writer) = files
         try describe(BackupDescription(apps: apps, base: recorded))
     }
 
@@ -82,16 +82,9 @@ public final class TarBackupSink: BackupSink {
 
     private func describe(_ description: BackupDescription) throws(Complaint) {
         let bytes = try judging(path) { () throws(BackupFlaw) in try description.encoded() }
-        try writing { () throws(SystemError) in
-            var header: [UInt8] = []
-            var block = TarHeader(name: BackupDescription.path, kind: .file)
-            block.size = Int64(bytes.count)
-            block.append(to: &header)
-            try output.append(header: header)
-            try bytes.withSpan { bytes throws(SystemError) in try output.append(content: bytes) }
-            try output.append(.end(kind: .file, path: BackupDescription.path))
-            try output.pad(Int64(bytes.count))
-        }
+        try begin(TarEntry(path: BackupDescription.path, length: Int64(bytes.count)), .file)
+        try bytes.withSpan { bytes throws(Complaint) in try write(bytes, at: 0) }
+        try endEntry()
     }
 
     func writing<Result>(_ body: () throws(SystemError) -> Result) throws(Complaint) -> Result {
@@ -110,14 +103,19 @@ public final class TarBackupSink: BackupSink {
             guard !entry.path.isEmpty || entry.kind == .directory else {
                 throw BackupFlaw("cannot hold \(path.shown): a container is a directory")
             }
-            return try EntryHeader(entry, at: path, given: given)
+            return try TarEntry(entry, at: path, given: given)
         }
         enter(entry, path)
-        try writing { () throws(SystemError) in try output.append(header: header.bytes) }
-        let sealed = [0..<header.contentLength].filter { !$0.isEmpty }
-        content = Content(
-            kind: ManifestLine.Kind(entry.kind), path: path, data: header.map?.data ?? sealed,
-            length: header.map?.length ?? header.contentLength, stored: header.contentLength)
+        try begin(header, ManifestLine.Kind(entry.kind))
+    }
+
+    private func begin(_ entry: TarEntry, _ kind: ManifestLine.Kind) throws(Complaint) {
+        try writing { () throws(SystemError) in try writer.begin(entry) }
+        if case .file(let length, let data) = entry.kind {
+            content = Content(kind: kind, entry: entry, data: data, length: length)
+        } else {
+            content = Content(kind: kind, entry: entry, data: [], length: 0)
+        }
     }
 
     func enter(_ entry: BackupEntry, _ path: [UInt8]) {
@@ -134,13 +132,13 @@ public final class TarBackupSink: BackupSink {
             if place == piece.lowerBound, content.position < place {
                 let hole = place - content.position
                 content.position = place
-                try writing { () throws(SystemError) in try output.append(.zeros(hole)) }
+                try writing { () throws(SystemError) in try writer.write(hole: hole) }
             }
             guard content.position == place else { throw changed() }
             let count = Int(min(Int64(bytes.byteCount - start), piece.upperBound - place))
             let part = bytes.extracting(start..<(start + count))
             do throws(SystemError) {
-                try output.append(content: part)
+                try writer.write(part)
             } catch {
                 throw Complaint(error, doing: "cannot write \(path)")
             }
@@ -157,14 +155,14 @@ public final class TarBackupSink: BackupSink {
         guard content.piece == content.data.count else { throw changed() }
         self.content = nil
         try writing { () throws(SystemError) in
-            if content.position < content.length { try output.append(.zeros(content.length - content.position)) }
-            try output.append(.end(kind: content.kind, path: content.path))
-            try output.pad(content.stored)
+            try writer.write(hole: content.length - content.position)
+            try writer.end()
+            try output.append(.end(kind: content.kind, content.entry))
         }
     }
 
     private func changed() -> Complaint {
-        let entry = content?.path.shown ?? "an entry"
+        let entry = content?.entry.path.shown ?? "an entry"
         return Complaint(.unexpected, "cannot write \(path): \(entry) changed while it was read; try again")
     }
 
@@ -180,17 +178,17 @@ public final class TarBackupSink: BackupSink {
             throw BackupFlaw("cannot hold so many entries; back up fewer apps at once").complaint(about: path)
         }
         do throws(SystemError) {
-            try output.append(other: Manifest.header(length: length))
+            try writer.begin(Manifest.entry(length: length))
             let buffer = PageBuffer(count: 256 << 10)
             var position: Int64 = 0
             while position < length {
                 let count = try spill.file.descriptor.read(into: buffer, count: buffer.count, from: position)
                 guard count > 0 else { throw SystemError.inputOutput }
-                try output.append(other: buffer.bytes(0, count: count))
+                try buffer.withBytes(0, count: count) { bytes throws(SystemError) in try writer.write(bytes) }
                 position += Int64(count)
             }
-            try output.pad(length)
-            try output.append(other: [UInt8](repeating: 0, count: Manifest.endLength))
+            try writer.end()
+            try writer.close()
             try output.finish()
             try target.rename(to: name)
         } catch {

@@ -11,8 +11,8 @@ public final class TarBackupSource: BackupSource {
     private struct Current {
         let archive: TarArchive
         let line: ManifestLine
-        let map: SparseMap?
         let length: Int64
+        let data: [Range<Int64>]
     }
 
     public let apps: [BackupApp]
@@ -76,18 +76,17 @@ public final class TarBackupSource: BackupSource {
         while true {
             let place = first.lines.offset
             guard let line = try first.lines.next() else { break }
-            let (domain, given) = try judging(first.name) { () throws(BackupFlaw) in
+            let domain = try judging(first.name) { () throws(BackupFlaw) in
                 let domain = try ArchivePath.parse(line.path).domain
-                let given = try order.approach(line.path)
+                _ = try order.approach(line.path)
                 order.enter(line.path, isDirectory: line.kind == .directory)
-                return (domain, given)
+                return domain
             }
             guard wants(domain) else {
-                if line.isHere { try first.skip(line) }
+                if line.isHere { _ = try first.entry(of: line) }
                 continue
             }
-            let entry = try entry(of: line, given)
-            if case .directory = entry.kind { order.give(entry.protection) }
+            let entry = try entry(of: line)
             if case .hardLink(let names) = entry.kind {
                 let target = try judging(first.name) { () throws(BackupFlaw) in
                     try ArchivePath.bytes(entry.domain, names)
@@ -104,30 +103,26 @@ public final class TarBackupSource: BackupSource {
     }
 
     /// Reads the entry that a line of the named backup tells of, from there or from an earlier one.
-    private func entry(of wanted: ManifestLine, _ given: ProtectionClass) throws(Complaint) -> BackupEntry {
+    private func entry(of wanted: ManifestLine) throws(Complaint) -> BackupEntry {
         var (depth, line) = (0, wanted)
         while !line.isHere {
             guard depth + 1 < archives.count else { throw archives[depth].flaw(.altered(line.path)) }
             depth += 1
             line = try archives[depth].advance(to: wanted.path)
-            guard line.kind == wanted.kind, line.header == wanted.header, line.content == wanted.content else {
+            guard line.kind == wanted.kind, line.metadata == wanted.metadata, line.content == wanted.content else {
                 throw archives[depth].flaw(.altered(line.path))
             }
         }
         let archive = archives[depth]
-        let header = try archive.nextHeader()
+        let found = try archive.entry(of: line)
+        // The manifest may be as wrong as the entry.
         let entry = try judging(archive.name) { () throws(BackupFlaw) in
-            let entry = try header.reading.entry(map: header.map)
-            // The manifest may be as wrong as the entry: what counts is that we would have written it just so.
-            guard header.reading.path == line.path, ManifestLine.Kind(entry.kind) == line.kind,
-                try EntryHeader(entry, at: line.path, given: given).bytes == header.bytes,
-                !entry.path.isEmpty || entry.kind == .directory
-            else { throw .altered(line.path) }
+            let entry = try found.backupEntry()
+            guard ManifestLine.Kind(entry.kind) == line.kind else { throw .altered(line.path) }
             return entry
         }
-        guard archive.digest(of: header.bytes) == line.header else { throw archive.flaw(.altered(line.path)) }
-        if case .file(let content) = entry.kind {
-            current = Current(archive: archive, line: line, map: header.map, length: content.length)
+        if case .file = entry.kind, case .file(let length, let data) = found.kind {
+            current = Current(archive: archive, line: line, length: length, data: data)
         }
         return entry
     }
@@ -135,24 +130,6 @@ public final class TarBackupSource: BackupSource {
     private func readContent(_ body: (borrowing RawSpan, Int64) throws(Complaint) -> Void) throws(Complaint) {
         guard let current else { return }
         self.current = nil
-        let archive = current.archive
-        var position: Int64 = 0
-        let whole = [0..<current.length].filter { !$0.isEmpty }
-        for range in current.map?.data ?? whole {
-            archive.digest.update(zeros: range.lowerBound - position)
-            position = range.lowerBound
-            while position < range.upperBound {
-                let piece = try archive.piece(atMost: range.upperBound - position)
-                let (buffer, place) = (archive.stream.buffer, position)
-                archive.digest.update(buffer, piece)
-                try buffer.withBytes(piece.lowerBound, count: piece.count) { bytes throws(Complaint) in
-                    try body(bytes, place)
-                }
-                position += Int64(piece.count)
-            }
-        }
-        archive.digest.update(zeros: current.length - position)
-        try archive.endContent(of: current.line.path)
-        guard archive.digest.finish() == current.line.content else { throw archive.flaw(.altered(current.line.path)) }
+        try current.archive.content(of: current.line, length: current.length, data: current.data, body)
     }
 }

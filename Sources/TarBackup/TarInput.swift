@@ -11,7 +11,7 @@ protocol TarInput: AnyObject {
 
     /// Passes over bytes without reading them.
     /// - Returns: false where that cannot be.
-    func skip(_ count: Int64) throws(Complaint) -> Bool
+    func skip(_ count: Int64) -> Bool
 }
 
 /// An archive that is not compressed.
@@ -19,10 +19,11 @@ final class FileInput: TarInput {
     private let file: SharedDescriptor
     private let name: String
     private let size: Int64
-    private var position: Int64 = 0
+    private var position: Int64
 
-    init(_ file: SharedDescriptor, size: Int64, name: String) {
-        (self.file, self.size, self.name) = (file, size, name)
+    /// - Parameter start: where to begin, which is the header of an entry.
+    init(_ file: SharedDescriptor, from start: Int64 = 0, size: Int64, name: String) {
+        (self.file, position, self.size, self.name) = (file, start, size, name)
     }
 
     func read(into buffer: PageBuffer) throws(Complaint) -> Int {
@@ -34,64 +35,9 @@ final class FileInput: TarInput {
         return count
     }
 
-    func skip(_ count: Int64) throws(Complaint) -> Bool {
-        guard count <= size - position else { throw BackupFlaw.cutShort.complaint(about: name) }
+    func skip(_ count: Int64) -> Bool {
+        guard count <= size - position else { return false }
         position += count
         return true
-    }
-}
-
-/// Reads an archive piece by piece.
-final class TarStream {
-    private let input: any TarInput
-    private let name: String
-    let buffer = PageBuffer(count: 256 << 10)
-    private var start = 0
-    private var end = 0
-    /// How many bytes were taken.
-    private(set) var position: Int64 = 0
-
-    init(_ input: any TarInput, name: String) {
-        (self.input, self.name) = (input, name)
-    }
-
-    /// Bytes that come next, as a range of ``buffer`` that is good until something else is asked for.
-    func piece(_ count: Int64) throws(Complaint) -> Range<Int> {
-        if start == end {
-            (start, end) = (0, try input.read(into: buffer))
-            guard end > 0 else { throw BackupFlaw.cutShort.complaint(about: name) }
-        }
-        let piece = start..<(start + Int(min(count, Int64(end - start))))
-        start = piece.upperBound
-        position += Int64(piece.count)
-        return piece
-    }
-
-    func bytes(_ count: Int) throws(Complaint) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count < count {
-            let piece = try piece(Int64(count - bytes.count))
-            bytes += buffer.bytes(piece.lowerBound, count: piece.count)
-        }
-        return bytes
-    }
-
-    func skip(_ count: Int64) throws(Complaint) {
-        let here = Int(min(count, Int64(end - start)))
-        start += here
-        position += Int64(here)
-        var left = count - Int64(here)
-        guard left > 0 else { return }
-        if try input.skip(left) {
-            position += left
-            return
-        }
-        while left > 0 { left -= Int64(try piece(left).count) }
-    }
-
-    /// Whether nothing comes any more.
-    func isAtEnd() throws(Complaint) -> Bool {
-        if start == end { (start, end) = (0, try input.read(into: buffer)) }
-        return start == end
     }
 }

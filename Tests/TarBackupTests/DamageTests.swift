@@ -26,6 +26,17 @@ import Testing
         return complaint { _ = try read(scratch["damaged.tar"]) }
     }
 
+    /// Whether damage is found, or is only where nothing stands that belongs to an entry.
+    private func isHarmless(_ bytes: [UInt8]) throws -> Bool {
+        try put(bytes, at: scratch["damaged.tar"])
+        do throws(Complaint) {
+            return try read(scratch["damaged.tar"]).map(\.text) == small.map(\.text)
+        } catch {
+            // One of the bits makes the version a greater one.
+            return error.kind == .invalidBackup || error.kind == .newerBackup
+        }
+    }
+
     @Test func `a backup that is cut is none, wherever it is cut`() throws {
         try write(small, to: scratch["a.tar"])
         let whole = try bytes(of: scratch["a.tar"])
@@ -40,15 +51,13 @@ import Testing
         #expect(try refusal(whole + whole)?.kind == .invalidBackup)
     }
 
-    @Test func `a bit that is another one is found, wherever it is`() throws {
+    @Test func `a bit that is another one is found, wherever it changes anything`() throws {
         try write(small, to: scratch["a.tar"])
         let whole = try bytes(of: scratch["a.tar"])
         for index in stride(from: 0, to: whole.count, by: 7) {
             var bytes = whole
             bytes[index] ^= 1 << (index % 8)
-            let refusal = try refusal(bytes)
-            // One of them makes the version a greater one.
-            #expect(refusal?.kind == .invalidBackup || refusal?.kind == .newerBackup, "byte \(index)")
+            #expect(try isHarmless(bytes), "byte \(index)")
         }
     }
 
@@ -64,8 +73,7 @@ import Testing
                 start..<min(start + count, bytes.count),
                 with: generator.bytes(
                     Bool.random(using: &generator) ? count : Int.random(in: 0...600, using: &generator)))
-            guard bytes != whole else { continue }
-            #expect(try refusal(bytes) != nil, "seed \(seed)")
+            #expect(try isHarmless(bytes), "seed \(seed)")
         }
     }
 

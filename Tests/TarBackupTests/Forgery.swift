@@ -1,6 +1,7 @@
 // Archives that agree with their manifest and are wrong all the same: somebody made them so.
 
 import BackupModel
+import Platform
 import SandboxModel
 import TestSupport
 
@@ -8,6 +9,16 @@ import TestSupport
 
 /// An entry as its maker likes it.
 struct Forged {
+    /// What a block says that the entry is, as ustar and pax have it.
+    enum Letter: Character {
+        case file = "0"
+        case hardLink = "1"
+        case symbolicLink = "2"
+        case directory = "5"
+        case fifo = "6"
+        case extended = "x"
+    }
+
     var header: [UInt8]
     var content: [UInt8] = []
     /// With its holes, where it has any.
@@ -19,35 +30,76 @@ struct Forged {
     /// As it would be written, at another path.
     static func sample(_ sample: Sample, at path: String? = nil) -> Forged {
         let own = try! ArchivePath.bytes(sample.entry.domain, sample.entry.path)
-        let path = path.map { Array($0.utf8) } ?? own
-        let header = try! EntryHeader(sample.entry, at: path, given: .standard)
-        return Forged(
-            header: header.bytes, content: sample.data, whole: sample.content,
-            kind: ManifestLine.Kind(sample.entry.kind), path: path)
+        let path = path ?? String(decoding: own, as: UTF8.self)
+        let entry = try! TarEntry(sample.entry, at: Array(path.utf8), given: .standard)
+        var (letter, map, target) = (Letter.file, [UInt8](), [UInt8]())
+        var records: [(String, [UInt8])] = [("mtime", Array("1700000000.123456789".utf8))]
+        switch entry.kind {
+        case .file(let length, let data):
+            guard entry.kind != TarEntry.file(length) else { break }
+            map = Array("\(data.count)\n".utf8) + data.flatMap { Array("\($0.lowerBound)\n\($0.count)\n".utf8) }
+            map += [UInt8](repeating: 0, count: 512 - map.count)
+            records += sparse(path, length: "\(length)")
+        case .directory: letter = .directory
+        case .symbolicLink(let leads): (letter, target) = (.symbolicLink, leads)
+        case .hardLink(let leads): (letter, target) = (.hardLink, leads)
+        case .fifo: letter = .fifo
+        }
+        if !target.isEmpty { records += [("hdrcharset", Array("BINARY".utf8)), ("linkpath", target)] }
+        records += entry.attributes.map { ("SCHILY.xattr." + String(decoding: $0.name, as: UTF8.self), $0.value) }
+        var forged = raw(
+            path, letter, as: ManifestLine.Kind(sample.entry.kind), link: target.isEmpty ? "" : "elsewhere",
+            content: map + sample.data, records: records)
+        forged.whole = sample.content
+        return forged
+    }
+
+    static func sparse(_ path: String, length: String) -> [(String, [UInt8])] {
+        [
+            ("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0"), ("GNU.sparse.name", path),
+            ("GNU.sparse.realsize", length),
+        ].map { ($0, Array($1.utf8)) }
     }
 
     /// One with a header and records of its own.
     static func raw(
-        _ path: String, _ kind: TarHeader.Kind = .file, as line: ManifestLine.Kind = .file, link: String = "",
+        _ path: String, _ letter: Letter = .file, as line: ManifestLine.Kind = .file, link: String = "",
         content: [UInt8] = [], size: Int64? = nil, records: [(String, [UInt8])] = [],
         change: (inout [UInt8]) -> Void = { _ in }
     ) -> Forged {
-        var header = TarHeader(name: Array(path.utf8), kind: kind)
-        header.linkTarget = Array(link.utf8)
-        header.size = size ?? Int64(content.count)
         var bytes: [UInt8] = []
         if !records.isEmpty {
-            var all = PaxRecords()
-            for (keyword, value) in records { all.append(Array(keyword.utf8), value) }
-            var extended = TarHeader(name: EntryHeader.extendedName, kind: .extended)
-            extended.size = Int64(all.bytes.count)
-            extended.append(to: &bytes)
-            bytes += all.bytes + [UInt8](repeating: 0, count: Int(TarHeader.padded(extended.size) - extended.size))
+            let all = records.flatMap { keyword, value in record(keyword, value) }
+            bytes = block("././@PaxHeader", .extended, size: Int64(all.count)) + all
+            bytes += [UInt8](repeating: 0, count: -all.count & 511)
         }
-        var block: [UInt8] = []
-        header.append(to: &block)
-        change(&block)
-        return Forged(header: bytes + block, content: content, kind: line, path: Array(path.utf8))
+        var last = block(path, letter, link: link, size: size ?? Int64(content.count))
+        change(&last)
+        return Forged(header: bytes + last, content: content, kind: line, path: Array(path.utf8))
+    }
+
+    private static func record(_ keyword: String, _ value: [UInt8]) -> [UInt8] {
+        let rest = Array(" \(keyword)=".utf8) + value + [10]
+        let digits = (1...9).first { String(rest.count + $0).utf8.count == $0 }!
+        return Array(String(rest.count + digits).utf8) + rest
+    }
+
+    /// A header of ustar.
+    private static func block(_ name: String, _ letter: Letter, link: String = "", size: Int64) -> [UInt8] {
+        func field(_ text: String, _ width: Int) -> [UInt8] {
+            let bytes = Array(text.utf8.prefix(width))
+            return bytes + [UInt8](repeating: 0, count: width - bytes.count)
+        }
+        func octal(_ number: Int64, _ width: Int) -> [UInt8] {
+            let digits = String(number, radix: 8)
+            return field(String(repeating: "0", count: width - 1 - digits.utf8.count) + digits, width)
+        }
+        var bytes = field(name, 100) + octal(0o644, 8) + octal(501, 8) + octal(502, 8) + octal(size, 12)
+        bytes += octal(1_700_000_000, 12) + field("", 8) + letter.rawValue.utf8 + field(link, 100)
+        bytes += Array("ustar\u{0}00".utf8) + field("", 247)
+        var forged = Forged(header: bytes, kind: .file, path: [])
+        forged.repairChecksums()
+        return forged.header
     }
 }
 
@@ -63,34 +115,54 @@ extension Forged {
                 (start + 148)..<(start + 155), with: [UInt8](repeating: 48, count: 6 - digits.count) + digits + [0])
         }
     }
+
+    var bytes: [UInt8] { header + content + [UInt8](repeating: 0, count: -content.count & 511) }
+
+    /// What the entry is read as; something else of one that cannot be read.
+    var metadata: [UInt8] {
+        let reader = try? TarReader(MemoryInput(bytes + [UInt8](repeating: 0, count: 1024)), name: "")
+        return (try? reader?.next())?.digest ?? Forgery.digest(of: [])
+    }
+}
+
+/// An archive in memory.
+private final class MemoryInput: TarInput {
+    private var bytes: ArraySlice<UInt8>
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
+
+    func read(into buffer: PageBuffer) -> Int {
+        let piece = bytes.prefix(buffer.count)
+        buffer.copy(piece, to: 0)
+        bytes = bytes.dropFirst(piece.count)
+        return piece.count
+    }
+
+    func skip(_ count: Int64) -> Bool { false }
 }
 
 enum Forgery {
     static func archive(
         _ entries: [Forged], description: String? = nil, lines: ([ManifestLine]) -> [ManifestLine] = { $0 }
     ) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var all: [ManifestLine] = []
         let text = description.map { Array($0.utf8) } ?? (try! BackupDescription(apps: [notes], base: nil).encoded())
-        var first = TarHeader(name: BackupDescription.path, kind: .file)
-        first.size = Int64(text.count)
-        var header: [UInt8] = []
-        first.append(to: &header)
-        for entry in [Forged(header: header, content: text, kind: .file, path: BackupDescription.path)] + entries {
-            bytes += entry.header + entry.content
-            bytes += [UInt8](repeating: 0, count: (512 - entry.content.count % 512) % 512)
-            all.append(
+        let all = [Forged.raw(".appcontainer/Backup.json", content: text)] + entries
+        let body = lines(
+            all.map { entry in
                 ManifestLine(
-                    isHere: true, kind: entry.kind, header: digest(of: entry.header),
-                    content: entry.kind == .file ? digest(of: entry.whole ?? entry.content) : nil, path: entry.path))
+                    isHere: true, kind: entry.kind, metadata: entry.metadata,
+                    content: entry.kind == .file ? digest(of: entry.whole ?? entry.content) : nil, path: entry.path)
+            })
+        let bytes = body.flatMap(\.encoded)
+        var end = ManifestEnd(lines: Int64(body.count), bytes: Int64(bytes.count), digest: [])
+        end.digest = digest(of: bytes + end.beginning)
+        var manifest = Forged.raw(".appcontainer/Manifest", content: bytes + end.encoded)
+        // Mode, owner and time of the manifest are always the same.
+        for (start, field) in [(100, "0000600"), (108, "0000000"), (116, "0000000"), (136, "00000000000")] {
+            manifest.header.replaceSubrange(start..<(start + field.utf8.count), with: field.utf8)
         }
-        let body = lines(all).flatMap(\.encoded)
-        var end = ManifestEnd(lines: Int64(lines(all).count), bytes: Int64(body.count), digest: [])
-        end.digest = digest(of: body + end.beginning)
-        let manifest = body + end.encoded
-        bytes += Manifest.header(length: Int64(manifest.count)) + manifest
-        bytes += [UInt8](repeating: 0, count: (512 - manifest.count % 512) % 512 + Manifest.endLength)
-        return bytes
+        manifest.repairChecksums()
+        return (all + [manifest]).flatMap(\.bytes) + [UInt8](repeating: 0, count: Manifest.endLength)
     }
 
     static func digest(of bytes: [UInt8]) -> [UInt8] {

@@ -44,7 +44,7 @@ import Testing
                 == "has an entry that is in no domain: .appcontainer/x")
         #expect(
             try refusal(.sample(.file("\(home)/x", "x"), at: "AppDomain-z"))
-                == "was altered: AppDomain-z does not agree with its manifest; use another copy of it")
+                == "has a container that is no directory: AppDomain-z")
     }
 
     @Test func `entries twice, out of order, or where they cannot lie`() throws {
@@ -89,14 +89,15 @@ import Testing
     }
 
     @Test func `kinds that no container holds`() throws {
-        for (letter, words) in [
-            ("3", "has a device node, which no container holds"), ("4", "has a device node, which no container holds"),
-            ("g", "has an entry of a kind that no backup has"), ("S", "has an entry of a kind that no backup has"),
-        ] {
+        for letter in ["3", "4"] {
             var device = Forged.raw("\(home)/Documents/x") { $0[156] = letter.utf8.first! }
             device.repairChecksums()
-            #expect(try refusal(device) == "\(words): \(home)/Documents/x")
+            #expect(try refusal(device) == "has a device node, which no container holds: \(home)/Documents/x")
         }
+        // Records for all that follows: no entry of its own.
+        var global = Forged.raw("\(home)/Documents/x") { $0[156] = UInt8(ascii: "g") }
+        global.repairChecksums()
+        #expect(try refusal(global) != nil)
     }
 
     @Test func `attributes and classes that there are none of`() throws {
@@ -109,16 +110,17 @@ import Testing
                 == "has \(home)/Documents/x of an unknown protection class: Nothing")
         for name in [
             "security.capability", "trusted.x", "system.posix_acl_access", "user.", "user.appcontainer.used",
-            "user.xdg.robots.backup", "",
+            "user.xdg.robots.backup",
         ] {
             #expect(
                 try refusal(with("SCHILY.xattr.\(name)", "x"))
                     == "has an attribute that no app's file has: \(name) \(of)")
         }
         #expect(
-            try refusal(with("SCHILY.acl.access", "x")) == "has a record that no backup has: SCHILY.acl.access \(of)")
-        #expect(try refusal(with("uid", "-1")) == "has a number that no entry can have: -1")
-        #expect(try refusal(with("mtime", "1e9")) == "has a time that no entry can have: 1e9")
+            try refusal(.raw("\(home)/Documents/x", .fifo, as: .fifo, records: [("SCHILY.xattr.user.x", [1])]))
+                == "has attributes where an entry of its kind has none: \(home)/Documents/x")
+        #expect(try refusal(with("uid", "-1"))?.hasPrefix("has an owner that no entry can have: -1:") == true)
+        #expect(try refusal(with("uid", "4294967296")) != nil)
     }
 
     @Test func `sizes and maps that lie`() throws {
@@ -128,38 +130,30 @@ import Testing
         #expect(try refusal(.raw(path, content: [1], size: 600)) != nil)
         #expect(
             try refusal(.raw(path, content: [1], records: [("size", Array("9223372036854775807".utf8))]))
-                == "has a number that no entry can have: 9223372036854775807")
-        #expect(
-            try refusal(.raw(path, .fifo, as: .fifo, size: 512))
-                == "has content where an entry of its kind has none: \(path)")
+                == "was altered: what should be the header of an entry is none; use another copy of it")
         func sparse(_ map: String, length: String = "10000", data: Int = 4) -> Forged {
             let block = Array(map.utf8) + [UInt8](repeating: 0, count: 512 - map.utf8.count)
-            let records = [
-                ("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0"), ("GNU.sparse.name", path),
-                ("GNU.sparse.realsize", length),
-            ]
             return .raw(
-                path, content: block + [UInt8](repeating: 1, count: data), records: records.map { ($0, Array($1.utf8)) }
-            )
+                path, content: block + [UInt8](repeating: 1, count: data),
+                records: Forged.sparse(path, length: length))
         }
         let maps = [
             "1\n9999\n4\n", "2\n0\n2\n1\n2\n", "2\n8\n2\n0\n2\n", "1\n0\n5\n", "1\n0\n3\n", "1\n-1\n4\n", "x\n",
             "9999999\n0\n4\n",
-            "1\n9223372036854775807\n4\n", "1\n0\n99999999999999999999\n", "2\n0\n4\n10001\n0\n",
+            "1\n9223372036854775807\n4\n", "1\n0\n99999999999999999999\n",
         ]
         for map in maps { #expect(try refusal(sparse(map)) != nil, "\(map)") }
         #expect(try refusal(sparse("1\n0\n4\n", length: "9000000000000000000")) != nil)
     }
 
-    @Test func `an entry in another form than ours`() throws {
+    @Test func `an entry that the manifest calls another one`() throws {
         let altered = "was altered: \(home)/Documents/x does not agree with its manifest; use another copy of it"
-        #expect(try refusal(.raw("\(home)/Documents/x", records: [("mtime", Array("5".utf8))])) == altered)
         #expect(try refusal(.raw("\(home)/Documents/x", as: .fifo)) == altered)
         #expect(
             try refusal(.raw("\(home)/Documents/x", records: [("path", Array("\(home)/Documents/y".utf8))])) == altered)
     }
 
-    @Test func `headers of anything are refused, or are what the same entries are written as`() throws {
+    @Test func `headers of anything are refused, or are those of entries that can be written again`() throws {
         let entries: [Sample] = [
             .file("\(home)/Documents/a", "x").with {
                 $0.entry.protection = .complete
@@ -188,8 +182,9 @@ import Testing
             try put(Forgery.archive(top + forged), at: path)
             do throws(Complaint) {
                 let again = scratch["again.tar"]
-                try write(try read(path), to: again)
-                #expect(try! bytes(of: again) == bytes(of: path), "seed \(seed)")
+                let samples = try read(path)
+                try write(samples, to: again)
+                #expect(try read(again).map(\.text) == samples.map(\.text), "seed \(seed)")
                 try! shell("rm '\(again)'")
                 accepted += 1
             } catch {
@@ -197,7 +192,7 @@ import Testing
             }
         }
         // A mode, an owner or a value that is another one is as good.
-        #expect((1..<250).contains(accepted))
+        #expect((1..<450).contains(accepted))
     }
 
     @Test func `a manifest that is not the archive's`() throws {
@@ -208,7 +203,7 @@ import Testing
         #expect(try refusal(Forgery.archive(entries) { $0 + [$0.last!] }) != nil)
         #expect(try refusal(Forgery.archive(entries) { Array($0.dropFirst()) }) != nil)
         for change: @Sendable (inout ManifestLine) -> Void in [
-            { $0.isHere = false }, { $0.content![0] ^= 1 }, { $0.header[0] ^= 1 }, { $0.path[0] ^= 1 },
+            { $0.isHere = false }, { $0.content![0] ^= 1 }, { $0.metadata[0] ^= 1 }, { $0.path[0] ^= 1 },
         ] {
             let bytes = Forgery.archive(entries) { lines in
                 var lines = lines

@@ -37,7 +37,7 @@ import Testing
         timespec(tv_sec: 0, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 1), timespec(tv_sec: -1, tv_nsec: 500_000_000),
         timespec(tv_sec: -5, tv_nsec: 0), timespec(tv_sec: -2, tv_nsec: 999_999_999),
         timespec(tv_sec: 1 << 33, tv_nsec: 0), timespec(tv_sec: 1 << 40, tv_nsec: 7),
-        timespec(tv_sec: .min, tv_nsec: 1), timespec(tv_sec: .max, tv_nsec: 999_999_999),
+        timespec(tv_sec: -.max, tv_nsec: 1), timespec(tv_sec: .max, tv_nsec: 999_999_999),
     ])
     func `times come back to the nanosecond`(time: timespec) throws {
         try expectBack(inDocuments(.file("\(home)/Documents/f", "x").with { $0.entry.modificationTime = time }))
@@ -74,7 +74,8 @@ import Testing
     @Test func `names of any bytes come back`() throws {
         let names: [[UInt8]] = [
             [1], Array("\n".utf8), Array("\\n".utf8), Array("a b".utf8), [UInt8](repeating: 0x61, count: 255),
-            [0x62, 0xFF, 0xFE], Array("Größe".utf8), [UInt8](repeating: 0xE9, count: 255),
+            [0x62, 0xFF, 0xFE], Array("Größe".utf8), Array("Gro\u{308}ße".utf8), Array("\u{212A}\u{1F600}".utf8),
+            [0xED, 0xA0, 0xBD, 0xED, 0xB8, 0x80], [UInt8](repeating: 0xE9, count: 255),
         ]
         let sorted = names.sorted { $0.lexicographicallyPrecedes($1) }
         let files = sorted.map { name in
@@ -85,7 +86,7 @@ import Testing
                 "\(home)/Library/\(name.count)-\(name[0])", .symbolicLink([UInt8](repeating: 0x2F, count: 4000) + name))
         }.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         let hard = sorted.enumerated().map { index, name in
-            Sample.make("\(home)/Library/z\(index)", .hardLink(["Documents", FileName(name)!]))
+            Sample.make("\(home)/Library/z\(10 + index)", .hardLink(["Documents", FileName(name)!]))
         }
         try expectBack(
             [.directory(home), .directory("\(home)/Documents")] + files + [.directory("\(home)/Library")] + links + hard
