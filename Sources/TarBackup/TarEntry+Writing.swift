@@ -26,7 +26,11 @@ extension TarEntry {
             }
             kind = TarEntry.file(content.length)
             if case .plain(let length, let data) = content {
-                kind = .file(length: length, data: try TarEntry.joined(data, length: length))
+                let joined = try TarEntry.joined(data, length: length)
+                guard joined.count <= TarEntry.mostPieces else {
+                    throw BackupFlaw("cannot hold \(path.shown): it has more than \(TarEntry.mostPieces) holes")
+                }
+                kind = .file(length: length, data: joined)
             }
         case .directory: kind = .directory
         case .symbolicLink(let target): kind = .symbolicLink(target)

@@ -18,6 +18,8 @@ struct TarEntry {
 
     /// The device holds files of 2 TiB.
     static let longestContent: Int64 = 4 << 40
+    /// Between holes: their map then takes no more than a reader allows for it.
+    static let mostPieces = 2_000_000
     /// Of all attributes of an entry. With its names that is less than the 1 MiB of extended records that libarchive reads.
     static let mostAttributes = 800_000
 

@@ -60,6 +60,23 @@ import Testing
         }
     }
 
+    @Test func `as many holes come back as are taken, and no more are`() throws {
+        func file(_ count: Int64) -> Sample {
+            // Numbers of as many digits as there can be.
+            let start: Int64 = 2 << 40
+            let data = (0..<count).map { (index: Int64) -> Range<Int64> in
+                let place = start + 8192 * index
+                return place..<(place + 4096)
+            }
+            return Sample.make("\(home)/f", .file(.plain(length: 4 << 40, data: data)))
+        }
+        let most = Int64(TarEntry.mostPieces)
+        #expect(try reading(file(most)).entry.kind == file(most).entry.kind)
+        #expect(throws: BackupFlaw("cannot hold \(home)/f: it has more than 2000000 holes")) {
+            try TarEntry(file(most + 1).entry, at: Array("\(home)/f".utf8), given: .standard)
+        }
+    }
+
     @Test func `two entries have the same encoding only if they are the same`() throws {
         let path = Array("\(home)/f".utf8)
         let file = Sample.file("\(home)/f", "abc")
