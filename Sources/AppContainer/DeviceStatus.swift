@@ -15,6 +15,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     public var readable: [String]
     /// The number of apps installed.
     public var apps: Int
+    /// The identifiers of the apps and groups for which a restore has brought data, and which are not installed.
+    public var waiting: [String]
     /// The device's space; null while no daemon counts it.
     public var space: SpaceStatus?
     public var daemon: DaemonStatus
@@ -24,7 +26,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
 
     public init(
         state: String, device: String, identifier: String, hasPasscode: Bool, graceRemaining: Double? = nil,
-        readable: [String] = [], apps: Int, space: SpaceStatus? = nil, daemon: DaemonStatus, mounts: [Mount],
+        readable: [String] = [], apps: Int, waiting: [String] = [], space: SpaceStatus? = nil, daemon: DaemonStatus,
+        mounts: [Mount],
         running: [String] = []
     ) {
         self.state = state
@@ -34,6 +37,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.graceRemaining = graceRemaining
         self.readable = readable
         self.apps = apps
+        self.waiting = waiting
         self.space = space
         self.daemon = daemon
         self.mounts = mounts
@@ -41,7 +45,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case state, device, identifier, hasPasscode, graceRemaining, readable, apps, daemon, mounts, running
+        case state, device, identifier, hasPasscode, graceRemaining, readable, apps, waiting, daemon, mounts, running
     }
 
     public init(from decoder: any Decoder) throws {
@@ -53,6 +57,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         graceRemaining = try container.decodeIfPresent(Double.self, forKey: .graceRemaining)
         readable = try container.decode([String].self, forKey: .readable)
         apps = try container.decode(Int.self, forKey: .apps)
+        waiting = try container.decodeIfPresent([String].self, forKey: .waiting) ?? []
         space = try SpaceStatus(ofStatus: decoder)
         daemon = try container.decode(DaemonStatus.self, forKey: .daemon)
         mounts = try container.decode([Mount].self, forKey: .mounts)
@@ -70,6 +75,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         try container.encode(graceRemaining, forKey: .graceRemaining)
         try container.encode(readable, forKey: .readable)
         try container.encode(apps, forKey: .apps)
+        try container.encode(waiting, forKey: .waiting)
         try SpaceStatus.encode(space, ofStatus: encoder)
         try container.encode(daemon, forKey: .daemon)
         try container.encode(mounts, forKey: .mounts)

@@ -13,10 +13,11 @@ enum OfflineDevice {
         let directory = try DeviceDirectory.open(at: path)
         let keybag = try directory.openKeybag().0
         let foreign = ForeignDaemon(of: path)
+        let registry = try directory.registry()
         return DeviceStatus(
             state: foreign == nil ? DeviceStatus.off : DeviceStatus.unknown, device: path,
-            identifier: directory.uuid, hasPasscode: keybag.hasPasscode, apps: try directory.apps().count,
-            daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
+            identifier: directory.uuid, hasPasscode: keybag.hasPasscode, apps: registry.apps.count,
+            waiting: registry.waitingIdentifiers, daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
     }
 
     static func hasPasscode(_ path: String) throws(Complaint) -> Bool {

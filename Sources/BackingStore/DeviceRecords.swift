@@ -106,6 +106,8 @@ enum DeviceRecords {
         var identifier, uuid: String
         var isGroup: Bool
         var owner, ownerGroup: UInt32
+        /// Missing where it had none.
+        var groups: [String]?
 
         init(_ container: WaitingContainer) {
             identifier = container.identifier.text
@@ -113,13 +115,14 @@ enum DeviceRecords {
             isGroup = container.kind == .group
             owner = container.owner
             ownerGroup = container.ownerGroup
+            groups = container.groups.isEmpty ? nil : container.groups.map(\.text)
         }
 
         var container: WaitingContainer? {
             guard let identifier = ContainerIdentifier(identifier), let uuid = ContainerUUID(uuid) else { return nil }
             return WaitingContainer(
                 kind: isGroup ? .group : .data, identifier: identifier, uuid: uuid, owner: owner,
-                ownerGroup: ownerGroup)
+                ownerGroup: ownerGroup, groups: (groups ?? []).compactMap { ContainerIdentifier($0) })
         }
     }
 

@@ -61,7 +61,7 @@ extension DeviceService {
         _ app: String?, _ ignoresExclusions: Bool?, isIncremental: Bool
     ) throws(Complaint) -> BackupOrder {
         BackupOrder(
-            app: try app.map { (app) throws(Complaint) in try device.app(try identifier(app)).identifier },
+            app: try app.map { (app) throws(Complaint) in try identifier(app) },
             ignoresExclusions: ignoresExclusions ?? false, isIncremental: isIncremental)
     }
 

@@ -105,7 +105,8 @@ final class DeviceService: ServedDevice {
             state: protection.state.rawValue, device: device.directory.path, identifier: device.directory.uuid,
             hasPasscode: device.hasPasscode, graceRemaining: protection.graceRemaining,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
-            apps: device.apps.count, space: SpaceStatus(device.context.space),
+            apps: device.apps.count, waiting: device.registry.waitingIdentifiers,
+            space: SpaceStatus(device.context.space),
             daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all,
             running: running.all.sorted().map(\.text))
     }

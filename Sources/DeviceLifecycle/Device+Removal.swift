@@ -6,24 +6,30 @@ import Platform
 public import SandboxModel
 
 extension Device {
-    /// Removes an app and its containers; a group or iCloud container goes with the last app that has it.
+    /// Removes an app and its containers; a group or iCloud container goes with the last app that has it. Of an app that
+    /// is not installed, or of a group, what a restore has brought and waits for it.
     ///
     /// The app is not mounted: the caller has seen to it. Once it is out of the registry it is gone; what a
     /// cancelled or interrupted removal leaves is removed at the next boot.
     ///
     /// - Parameter progress: files removed.
+    /// - Throws: ``Complaint`` of kind `unknownApp`.
     public func uninstall(
         _ identifier: ContainerIdentifier, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         try changing { (changes) throws(Complaint) in
-            let app = try app(identifier)
-            try changes.unregister(app)
+            let before = registry.places
+            let remaining = registry.discarding(identifier)
+            if remaining == registry || apps.contains(where: { $0.identifier == identifier }) {
+                try changes.unregister(try app(identifier))
+            } else {
+                try changes.replace(with: remaining)
+            }
             reached(.unregistered)
             let kept = registry.containers
             try Complaint.wrap("cannot remove the containers of \(identifier)") { () throws(SystemError) in
                 let staging = try directory.staging()
-                let gone = app.containers.filter { !kept.contains($0.uuid) }
-                for (kind, uuid) in gone {
+                for (kind, uuid) in before where !kept.contains(uuid) {
                     do throws(SystemError) {
                         try directory.containers(kind).rename(uuid.fileName, to: uuid.fileName, in: staging)
                     } catch {

@@ -139,12 +139,13 @@ public final class Device: Sendable {
 
     /// - Throws: ``Complaint`` of kind `unknownApp`.
     public func app(_ identifier: ContainerIdentifier) throws(Complaint) -> InstalledApp {
-        guard let app = apps.first(where: { $0.identifier == identifier }) else {
-            throw Complaint(
-                .unknownApp,
-                "\(identifier) is not installed; see what is with: appcontainer apps \(directory.path)")
-        }
+        guard let app = apps.first(where: { $0.identifier == identifier }) else { throw unknownApp(identifier) }
         return app
+    }
+
+    func unknownApp(_ identifier: ContainerIdentifier) -> Complaint {
+        Complaint(
+            .unknownApp, "\(identifier) is not installed; see what is with: appcontainer apps \(directory.path)")
     }
 
     /// Runs an operation that changes apps or containers, one at a time.

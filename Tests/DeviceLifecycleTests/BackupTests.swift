@@ -255,6 +255,43 @@ import Testing
             .contains(app.data.text))
     }
 
+    @Test func `what waits is in a backup, and is removed with the groups that came with it`() throws {
+        let device = try make()
+        try write(device, "Documents/note", Array("hello".utf8))
+        try write(device, "shared", Array("ours".utf8), in: .shared(group))
+        let (backup, _) = try backUp(device)
+        let place = Scratch()
+        let other = try place.makeDevice()
+        _ = try restore(backup, onto: other)
+        #expect(other.registry.waitingIdentifiers == [notes.text, group.text])
+        let (again, _) = try backUp(other)
+        #expect(again.item("AppDomain-com.example.Notes/Documents/note")?.content == Array("hello".utf8))
+        #expect(again.item("AppDomainGroup-group.com.example/shared")?.content == Array("ours".utf8))
+        #expect(try other.backupApps(notes).map(\.groups) == [[group]])
+
+        let places = other.registry.places
+        try other.uninstall(notes)
+        #expect(other.registry == AppRegistry())
+        for (kind, uuid) in places {
+            #expect(throws: SystemError.noEntry) { _ = try other.directory.container(kind, uuid) }
+        }
+        #expect(try other.check().problems == [])
+        #expect(complaint { try other.uninstall(notes) }?.kind == .unknownApp)
+    }
+
+    @Test func `an installed app is what its identifier means, though a group of that name waits`() throws {
+        let device = try make()
+        var registry = device.registry
+        let waiting = WaitingContainer(
+            kind: .group, identifier: notes, uuid: ContainerUUID(), owner: 1, ownerGroup: 1)
+        registry.waiting.append(waiting)
+        try device.changing { (changes) throws(Complaint) in try changes.replace(with: registry) }
+        try device.uninstall(notes)
+        #expect(device.registry == AppRegistry(waiting: [waiting]))
+        try device.uninstall(notes)
+        #expect(device.registry == AppRegistry())
+    }
+
     @Test(.enabled(if: isRoot)) func `what waits becomes its new user's, and what was another's stays so`() throws {
         let device = try make()
         try write(device, "Documents/note", [1])

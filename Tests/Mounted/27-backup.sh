@@ -267,6 +267,27 @@ case_data_waits_for_its_app() {
     finish_other
 }
 
+case_what_waits_is_removed() {
+    start --group "$GROUP"
+    echo hello >"$DOCUMENTS/note" && echo ours >"$MOUNT/Groups/$GROUP/shared"
+    appcontainer backup "$DEVICE" "$BACKUP"
+    appcontainer create "$OTHER"
+    appcontainer restore "$OTHER" "$BACKUP"
+    same "$(appcontainer status "$OTHER" --json | json waiting)" "['$APP', '$GROUP']"
+    contains "$(appcontainer status "$OTHER")" "data of $APP, which is not installed"
+    # A backup has it, and brings it on.
+    appcontainer backup "$OTHER" "$WORK/second.tar"
+    contains "$(tar -tf "$WORK/second.tar")" "AppDomain-$APP/Documents/note"
+    appcontainer uninstall "$OTHER" "$APP"
+    same "$(appcontainer status "$OTHER" --json | json waiting)" "[]"
+    complains 12 appcontainer uninstall "$OTHER" "$APP"
+    appcontainer restore "$OTHER" "$WORK/second.tar"
+    appcontainer install "$OTHER" "$BASE/Notes.app" --group "$GROUP"
+    mount_other
+    same "$(cat "$WORK/there/Documents/note" "$WORK/there/Groups/$GROUP/shared")" "$(printf 'hello\nours')"
+    finish_other
+}
+
 case_one_domain_is_restored_alone() {
     start --group "$GROUP"
     echo hello >"$DOCUMENTS/note" && echo ours >"$MOUNT/Groups/$GROUP/shared"

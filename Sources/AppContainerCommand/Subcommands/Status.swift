@@ -35,6 +35,7 @@ struct Status: AsyncParsableCommand {
             ("Passcode", status.hasPasscode ? "yes" : "no"),
             ("Apps", "\(status.apps)"),
         ]
+        for identifier in status.waiting { fields.append(("Waiting", "data of \(identifier), which is not installed")) }
         if let space = status.space { fields += Status.fields(space) }
         if status.daemon.socket != nil { fields.append(("Readable", readable(status))) }
         if let pid = status.daemon.pid {

@@ -6,7 +6,12 @@ import ArgumentParser
 struct Uninstall: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove an app and its containers.",
-        discussion: "A group container goes with the last app that is entitled to it. The app must not be mounted.")
+        discussion: """
+            A group container goes with the last app that is entitled to it. The app must not be mounted.
+
+            What a restore has brought for an app or a group that is not installed is removed by its identifier, too; \
+            status tells what that is.
+            """)
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument

@@ -9,17 +9,21 @@ import SandboxModel
 
 /// How far a backup has come.
 struct BackupMeter {
-    /// Bytes of the host.
-    let total: Int64
+    private let measure: () -> Int64
+    private let begin = ContinuousClock.now
+    private var total: Int64?
     private var done: Int64 = 0
 
-    init(total: Int64) {
-        self.total = total
+    /// - Parameter measure: counts the bytes of the host, once the backup has taken so long that somebody may look: until
+    ///   then that would be work for nothing.
+    init(measure: @escaping () -> Int64) {
+        self.measure = measure
     }
 
     mutating func advance(_ bytes: Int64, _ progress: (DeviceProgress) -> Bool) -> Bool {
         done += bytes
-        return progress(DeviceProgress(unit: .bytes, completed: min(done, total), total: total))
+        if total == nil, ContinuousClock.now - begin > .seconds(1) { total = measure() }
+        return progress(DeviceProgress(unit: .bytes, completed: min(done, total ?? done), total: total))
     }
 }
 

@@ -8,16 +8,15 @@ import Platform
 public import SandboxModel
 
 extension Device {
-    /// The apps that a backup has.
+    /// The apps that a backup has; those whose data waits for them are among them.
     /// - Parameter app: one of them; nil for all.
     /// - Throws: ``Complaint`` of kind `unknownApp`.
     public func backupApps(_ app: ContainerIdentifier?) throws(Complaint) -> [BackupApp] {
-        let chosen = try app.map { (app) throws(Complaint) in [try self.app(app)] } ?? apps
-        return chosen.map { app in
-            BackupApp(
-                identifier: app.identifier, name: app.displayName, version: app.version,
-                groups: app.groups.map(\.identifier).sorted(), owner: app.owner, ownerGroup: app.ownerGroup)
-        }
+        let registry = registry
+        let all = registry.apps.map(BackupApp.init) + registry.waiting.filter { $0.kind == .data }.map(BackupApp.init)
+        guard let app else { return all.sorted { $0.identifier < $1.identifier } }
+        guard let chosen = all.first(where: { $0.identifier == app }) else { throw unknownApp(app) }
+        return [chosen]
     }
 
     /// Writes the containers of apps into a backup. They may be in use: what was written to them before is in it.
@@ -34,8 +33,7 @@ extension Device {
     ) throws(Complaint) -> BackupTally {
         let reader = BackupReader(context, keybag: keybagIdentifier, openFile: openFile)
         let containers = try backedUp(order.app)
-        let total = totalBytes(of: containers)
-        var meter = BackupMeter(total: total)
+        var meter = BackupMeter { Device.bytes(of: containers) }
         var tally = BackupTally()
         for container in containers {
             var writing = BackupWriting(container.domain, reader, order, tally: tally, meter: meter)
@@ -109,23 +107,50 @@ extension Device {
 
     /// The containers that a backup of an app, or of all, walks through, in order.
     private func backedUp(_ app: ContainerIdentifier?) throws(Complaint) -> [BackedUp] {
-        var containers: [BackedUp] = []
-        for app in try app.map({ (app) throws(Complaint) in [try self.app(app)] }) ?? apps {
-            let places =
-                [(BackupDomain.app(app.identifier), ContainerKind.data, app.data)]
-                + app.groups.map { (.group($0.identifier), .group, $0.uuid) }
-            for (domain, kind, uuid) in places where !containers.contains(where: { $0.domain == domain }) {
-                let container = try Complaint.wrap("cannot open a container of \(app.identifier)") {
-                    () throws(SystemError) in SharedDescriptor(try directory.container(kind, uuid))
-                }
-                containers.append(BackedUp(domain: domain, kind: kind, directory: container))
-            }
+        var domains = Set<BackupDomain>()
+        for app in try backupApps(app) {
+            domains.insert(.app(app.identifier))
+            domains.formUnion(app.groups.map { .group($0) })
         }
-        return containers.sorted { $0.domain < $1.domain }
+        let registry = registry
+        if app == nil {
+            domains.formUnion(registry.waiting.filter { $0.kind == .group }.map { .group($0.identifier) })
+        }
+        var containers: [BackedUp] = []
+        for domain in domains.sorted() {
+            let (kind, identifier): (ContainerKind, ContainerIdentifier)
+            switch domain {
+            case .app(let app): (kind, identifier) = (.data, app)
+            case .group(let group): (kind, identifier) = (.group, group)
+            case .other: continue
+            }
+            // A group that an app waited with may have gone with another.
+            guard let uuid = registry.container(kind, identifier) else { continue }
+            let container = try Complaint.wrap("cannot open the container of \(identifier)") {
+                () throws(SystemError) in SharedDescriptor(try directory.container(kind, uuid))
+            }
+            containers.append(BackedUp(domain: domain, kind: kind, directory: container))
+        }
+        return containers
     }
 
-    private func totalBytes(of containers: [BackedUp]) -> Int64 {
+    private static func bytes(of containers: [BackedUp]) -> Int64 {
         // Only a measure: what cannot be counted is not waited for.
         containers.reduce(0) { $0 + ((try? $1.directory.descriptor.contentSize()) ?? 0) }
+    }
+}
+
+extension BackupApp {
+    fileprivate init(_ app: InstalledApp) {
+        self.init(
+            identifier: app.identifier, name: app.displayName, version: app.version,
+            groups: app.groups.map(\.identifier).sorted(), owner: app.owner, ownerGroup: app.ownerGroup)
+    }
+
+    /// Of its name and version nothing is known.
+    fileprivate init(_ app: WaitingContainer) {
+        self.init(
+            identifier: app.identifier, name: "", version: "", groups: app.groups.sorted(), owner: app.owner,
+            ownerGroup: app.ownerGroup)
     }
 }

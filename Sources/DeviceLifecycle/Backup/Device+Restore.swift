@@ -65,6 +65,8 @@ extension Device {
         let identifier: ContainerIdentifier
         let uuid: ContainerUUID
         let owner: ContainerOwner
+        /// Those of its app, where the backup says.
+        let groups: [ContainerIdentifier]
     }
 
     private func stage(
@@ -77,7 +79,7 @@ extension Device {
         var bytes: Int64 = 0
         while let entry = try source.next() {
             if entry.domain != domain {
-                if var container = building.take() { done.append(try end(&container, into: &tally)) }
+                if var container = building.take() { done.append(try end(&container, source.apps, into: &tally)) }
                 domain = entry.domain
                 building = try begin(entry.domain, source.apps, done, in: &staged)
             }
@@ -99,7 +101,7 @@ extension Device {
             }
             building = consume container
         }
-        if var container = building.take() { done.append(try end(&container, into: &tally)) }
+        if var container = building.take() { done.append(try end(&container, source.apps, into: &tally)) }
         try source.verifyEnd()
         return (done, tally)
     }
@@ -132,20 +134,22 @@ extension Device {
     }
 
     private func end(
-        _ container: inout RestoredContainer, into tally: inout RestoreTally
+        _ container: inout RestoredContainer, _ apps: [BackupApp], into tally: inout RestoreTally
     ) throws(Complaint) -> Restored {
         try container.finish()
         tally.files += container.files
         tally.bytes += container.bytes
         tally.leftOut += container.leftOut
-        let isInstalled = apps.contains { $0.identifier == container.identifier }
+        let isInstalled = self.apps.contains { $0.identifier == container.identifier }
         switch container.kind {
         case .data where isInstalled: tally.apps.append(container.identifier)
         case .data: tally.waiting.append(container.identifier)
         case .group, .iCloud, .bundle: tally.groups.append(container.identifier)
         }
+        let former = container.kind == .data ? apps.first { $0.identifier == container.identifier } : nil
         return Restored(
-            kind: container.kind, identifier: container.identifier, uuid: container.uuid, owner: container.owner)
+            kind: container.kind, identifier: container.identifier, uuid: container.uuid, owner: container.owner,
+            groups: former?.groups ?? [])
     }
 
     private func requireOwnKeys(_ entry: BackupEntry) throws(Complaint) {
@@ -214,7 +218,7 @@ extension AppRegistry {
                 registry.waiting.append(
                     WaitingContainer(
                         kind: container.kind, identifier: container.identifier, uuid: container.uuid,
-                        owner: container.owner.user, ownerGroup: container.owner.group))
+                        owner: container.owner.user, ownerGroup: container.owner.group, groups: container.groups))
             }
         }
         return registry
