@@ -144,8 +144,8 @@ let package = Package(
         tests(
             "DeviceLifecycleTests",
             of: [
-                "BackingStore", "BackupModel", "BundleSeal", "DataProtection", "DeviceLifecycle", "Platform",
-                "SandboxModel", "SandboxPolicy", "TestSupport",
+                "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "DataProtection", "DeviceLifecycle",
+                "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
             ]),
     ]
 )

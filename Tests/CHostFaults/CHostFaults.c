@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -75,6 +76,22 @@ int ftruncate(int fd, off_t length) {
 int fallocate(int fd, int flags, off_t offset, off_t length) {
     int verdict = next();
     return verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_fallocate, fd, flags, offset, length);
+}
+
+static _Thread_local long opens;
+
+long faults_opens(void) { return opens; }
+
+int openat(int directory, const char *path, int flags, ...) {
+    mode_t permissions = 0;
+    if (flags & (O_CREAT | O_TMPFILE)) {
+        va_list arguments;
+        va_start(arguments, flags);
+        permissions = va_arg(arguments, mode_t);
+        va_end(arguments);
+    }
+    opens++;
+    return (int)syscall(SYS_openat, directory, path, flags, permissions);
 }
 
 static _Thread_local int mirror = -1;

@@ -3,6 +3,7 @@
 import BackingStore
 import BackupModel
 import BundleSeal
+import CHostFaults
 import DataProtection
 import Foundation
 import Platform
@@ -20,7 +21,7 @@ import Testing
     let mark = BackupMark.attributeName
 
     /// Makes an encrypted file in a container.
-    private func write(
+    func write(
         _ device: Device, _ path: String, _ content: [UInt8], protection: ProtectionClass = .standard,
         in place: Device.Place = .data, length: Int64? = nil, at offset: Int64 = 0
     ) throws {
@@ -43,14 +44,14 @@ import Testing
         }
     }
 
-    private func make(passcode: String? = nil) throws -> Device {
+    func make(passcode: String? = nil) throws -> Device {
         let device = try scratch.makeDevice(passcode: passcode)
         if let passcode { try device.open(passcode) }
         _ = try device.install(sampleApp, groups: [group], iCloud: [id("iCloud.com.example")])
         return device
     }
 
-    private func backUp(
+    func backUp(
         _ device: Device, _ order: BackupOrder = BackupOrder(), into backup: MemoryBackup = MemoryBackup()
     ) throws -> (MemoryBackup, BackupTally) {
         backup.apps = try device.backupApps(order.app)
@@ -58,12 +59,12 @@ import Testing
         return (backup, try device.backUp(order, into: &sink))
     }
 
-    private func restore(_ backup: MemoryBackup, onto device: Device) throws -> RestoreTally {
+    func restore(_ backup: MemoryBackup, onto device: Device) throws -> RestoreTally {
         var source = backup.source
         return try device.restore(from: &source, replacing: Set(device.apps.map(\.identifier)))
     }
 
-    private func data(_ device: Device) throws -> String { try device.backingPath(of: notes, .data) }
+    func data(_ device: Device) throws -> String { try device.backingPath(of: notes, .data) }
 
     @Test func `what a phone backs up goes in, in the order of names, and nothing else`() throws {
         let device = try make()
@@ -104,6 +105,25 @@ import Testing
         let names = try shell(
             "cd '\(data(device))/Documents' && getfattr -R --only-values -n \(mark) . 2>/dev/null | wc -c")
         #expect(names == "122\n")
+    }
+
+    @Test func `deciding what goes in opens nothing`() throws {
+        let device = try make()
+        func opens() throws -> Int {
+            let before = faults_opens()
+            _ = try backUp(device)
+            return faults_opens() - before
+        }
+        let few = try opens()
+        let documents = try data(device) + "/Documents"
+        for number in 0..<20 {
+            try write(device, "Documents/out-\(number)", [1])
+            try write(device, "tmp/\(number)", [1])
+        }
+        try shell("setfattr -n \(mark) -v x '\(documents)'/out-*")
+        #expect(try opens() == few, "twenty that are marked, and twenty where nothing goes in")
+        for number in 0..<20 { try write(device, "Documents/in-\(number)", [1]) }
+        #expect(try opens() == few + 20, "a content is read from one open")
     }
 
     @Test func `a list says of everything whether it goes in, how large it is, and if not why`() throws {
@@ -227,84 +247,6 @@ import Testing
         let stranger = try other.makeDevice()
         #expect(complaint { _ = try restore(backup, onto: stranger) }?.kind == .otherDevice)
         #expect(stranger.registry == AppRegistry())
-    }
-
-    @Test func `data of an app that is not installed waits for it, also across a restart`() throws {
-        let device = try make()
-        try write(device, "Documents/note", Array("hello".utf8))
-        try write(device, "shared", Array("ours".utf8), in: .shared(group))
-        let (backup, _) = try backUp(device)
-        let place = Scratch()
-        do {
-            let other = try place.makeDevice()
-            let tally = try restore(backup, onto: other)
-            #expect(tally.waiting == [notes] && tally.groups == [group] && tally.apps == [])
-            #expect(other.apps == [])
-            try other.shutDown()
-        }
-        let other = try place.boot()
-        #expect(try other.check().problems == [])
-        let app = try other.install(sampleApp, groups: [group])
-        #expect(other.registry.waiting == [])
-        #expect(try other.text(of: other.backingPath(of: notes, .data) + "/Documents/note") == "hello")
-        #expect(try other.text(of: other.backingPath(of: notes, .shared(group)) + "/shared") == "ours")
-        #expect(
-            try other.text(
-                of: other.backingPath(of: notes, .data) + "/.com.apple.mobile_container_manager.metadata.plist"
-            )
-            .contains(app.data.text))
-    }
-
-    @Test func `what waits is in a backup, and is removed with the groups that came with it`() throws {
-        let device = try make()
-        try write(device, "Documents/note", Array("hello".utf8))
-        try write(device, "shared", Array("ours".utf8), in: .shared(group))
-        let (backup, _) = try backUp(device)
-        let place = Scratch()
-        let other = try place.makeDevice()
-        _ = try restore(backup, onto: other)
-        #expect(other.registry.waitingIdentifiers == [notes.text, group.text])
-        let (again, _) = try backUp(other)
-        #expect(again.item("AppDomain-com.example.Notes/Documents/note")?.content == Array("hello".utf8))
-        #expect(again.item("AppDomainGroup-group.com.example/shared")?.content == Array("ours".utf8))
-        #expect(try other.backupApps(notes).map(\.groups) == [[group]])
-
-        let places = other.registry.places
-        try other.uninstall(notes)
-        #expect(other.registry == AppRegistry())
-        for (kind, uuid) in places {
-            #expect(throws: SystemError.noEntry) { _ = try other.directory.container(kind, uuid) }
-        }
-        #expect(try other.check().problems == [])
-        #expect(complaint { try other.uninstall(notes) }?.kind == .unknownApp)
-    }
-
-    @Test func `an installed app is what its identifier means, though a group of that name waits`() throws {
-        let device = try make()
-        var registry = device.registry
-        let waiting = WaitingContainer(
-            kind: .group, identifier: notes, uuid: ContainerUUID(), owner: 1, ownerGroup: 1)
-        registry.waiting.append(waiting)
-        try device.changing { (changes) throws(Complaint) in try changes.replace(with: registry) }
-        try device.uninstall(notes)
-        #expect(device.registry == AppRegistry(waiting: [waiting]))
-        try device.uninstall(notes)
-        #expect(device.registry == AppRegistry())
-    }
-
-    @Test(.enabled(if: isRoot)) func `what waits becomes its new user's, and what was another's stays so`() throws {
-        let device = try make()
-        try write(device, "Documents/note", [1])
-        try write(device, "Documents/strange", [2])
-        try shell("chown 4321:4321 '\(data(device))/Documents/strange'; chmod 6755 '\(data(device))/Documents/note'")
-        let (backup, _) = try backUp(device)
-        let place = Scratch()
-        let other = try place.makeDevice()
-        _ = try restore(backup, onto: other)
-        _ = try other.install(sampleApp, groups: [group], owner: ContainerOwner(user: 1234, group: 5678))
-        let documents = try data(other) + "/Documents"
-        let found = try shell("cd '\(documents)'; stat -c '%n %u:%g %a' . .. note strange")
-        #expect(found == ". 1234:5678 755\n.. 1234:5678 755\nnote 1234:5678 6755\nstrange 4321:4321 640\n")
     }
 
     @Test func `a backup that is not whole changes nothing`() throws {

@@ -21,6 +21,9 @@ long faults_count(void);
 /// -1 ends it.
 void faults_mirror(int fd);
 
+/// How often this thread has opened something with openat.
+long faults_opens(void);
+
 /// Forgets which files this thread has synchronized.
 void faults_forget_synchronized(void);
 /// Whether this thread has synchronized a file or directory since then, by its inode number.
