@@ -46,17 +46,20 @@ let package = Package(
         room("Platform", uses: ["CPlatform", "SandboxModel"]),
         room("SandboxPolicy", uses: ["SandboxModel"]),
         room("BackupModel", uses: ["SandboxModel"]),
+        room("HashFunctions", uses: ["COpenSSL", "Platform"]),
 
         // Floor 2: trades that know nothing of each other, but that a Finder backup has its keys from DataProtection.
-        room("DataProtection", uses: ["COpenSSL", "Platform", "SandboxModel"]),
-        room("BundleSeal", uses: ["COpenSSL", "Platform", "SandboxModel"]),
+        room("DataProtection", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
+        room("BundleSeal", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
         room("BundleArchive", uses: ["CArchive", "Platform", "SandboxModel"]),
-        room("FinderBackup", uses: ["BackupModel", "CSQLite", "DataProtection", "Platform", "SandboxModel"]),
-        room("TarBackup", uses: ["BackupModel", "CArchive", "COpenSSL", "Platform", "SandboxModel"]),
+        room(
+            "FinderBackup",
+            uses: ["BackupModel", "CSQLite", "DataProtection", "HashFunctions", "Platform", "SandboxModel"]),
+        room("TarBackup", uses: ["BackupModel", "CArchive", "HashFunctions", "Platform", "SandboxModel"]),
         room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
-        room("BackingStore", uses: ["BundleSeal", "DataProtection", "Platform", "SandboxModel"]),
+        room("BackingStore", uses: ["BundleSeal", "DataProtection", "HashFunctions", "Platform", "SandboxModel"]),
 
         // Floor 4: the filesystem.
         room("ContainerVolume", uses: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "SandboxPolicy"]),
@@ -67,7 +70,7 @@ let package = Package(
             "DeviceLifecycle",
             uses: [
                 "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ContainerVolume", "DataProtection",
-                "Platform", "SandboxModel", "SandboxPolicy",
+                "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy",
             ]),
 
         // Floor 6: the public library and the process that it talks to.
@@ -121,7 +124,10 @@ let package = Package(
             ]),
         tests(
             "FinderBackupTests",
-            of: ["BackupModel", "DataProtection", "FinderBackup", "Platform", "SandboxModel", "TestSupport"],
+            of: [
+                "BackupModel", "DataProtection", "FinderBackup", "HashFunctions", "Platform", "SandboxModel",
+                "TestSupport",
+            ],
             resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
@@ -133,11 +139,15 @@ let package = Package(
                 "Platform", "SandboxModel", "TestSupport",
                 .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
             ]),
-        tests("BundleSealTests", of: ["BundleSeal", "COpenSSL", "Platform", "SandboxModel", "TestSupport"]),
-        tests("TarBackupTests", of: ["BackupModel", "Platform", "SandboxModel", "TarBackup", "TestSupport"]),
+        tests(
+            "BundleSealTests",
+            of: ["BundleSeal", "COpenSSL", "HashFunctions", "Platform", "SandboxModel", "TestSupport"]),
+        tests(
+            "TarBackupTests",
+            of: ["BackupModel", "HashFunctions", "Platform", "SandboxModel", "TarBackup", "TestSupport"]),
         tests("BundleArchiveTests", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
         tests(
-            "DataProtectionTests", of: ["DataProtection", "Platform", "SandboxModel", "TestSupport"],
+            "DataProtectionTests", of: ["DataProtection", "HashFunctions", "Platform", "SandboxModel", "TestSupport"],
             resources: [.copy("Fixtures")]),
         tests("SandboxModelTests", of: ["SandboxModel"]),
         tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
@@ -145,6 +155,7 @@ let package = Package(
             "DeviceLifecycleTests",
             of: [
                 "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "DataProtection", "DeviceLifecycle",
+                "HashFunctions",
                 "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
             ]),
     ]

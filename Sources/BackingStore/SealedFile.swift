@@ -2,6 +2,7 @@
 // Lock: `verified`, innermost; held while hashes are taken out of the tree, never while content is read or hashed.
 
 import BundleSeal
+import HashFunctions
 public import Platform
 public import SandboxModel
 import Synchronization

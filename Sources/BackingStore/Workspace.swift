@@ -1,8 +1,8 @@
 // Memory that one call needs while it moves content, kept for the next call: the data path allocates nothing.
 
-import BundleSeal
 import DataProtection
 import Glibc
+import HashFunctions
 public import Platform
 import Synchronization
 

@@ -1,6 +1,7 @@
 // Signing a bundle, as codesign signs one whose main executable is not a Mach-O.
 
 import Glibc
+import HashFunctions
 public import Platform
 public import SandboxModel
 

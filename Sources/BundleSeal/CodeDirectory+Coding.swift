@@ -1,5 +1,7 @@
 // Code directories from bytes, and the bytes of new ones.
 
+import HashFunctions
+
 extension CodeDirectory {
     /// Longer than any name that can be given. Without a limit a broken blob would be searched for its end as a whole.
     private static let longestText = 1024

@@ -1,5 +1,7 @@
 // What a code signature seals: digests of a program's pages and of what belongs to it.
 
+public import HashFunctions
+
 /// A code directory: the blob that a signature is made over (xnu, osfmk/kern/cs_blobs.h; Apple, TN3126).
 ///
 /// It holds a hash for each page of the code, and hashes of what lies elsewhere under special slots, which count

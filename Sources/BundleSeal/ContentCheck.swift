@@ -1,5 +1,6 @@
 // Files whose content a seal speaks of: read once the rest of the seal is known.
 
+import HashFunctions
 import Platform
 import SandboxModel
 import Synchronization

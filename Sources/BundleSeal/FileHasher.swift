@@ -1,5 +1,6 @@
 // Digests of whole files, read through one buffer.
 
+import HashFunctions
 import Platform
 import SandboxModel
 

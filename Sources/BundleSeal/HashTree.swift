@@ -1,5 +1,6 @@
 // Hash trees in the form of fs-verity (Linux, Documentation/filesystems/fsverity.rst): SHA-256, blocks of 4 KiB, no salt.
 
+import HashFunctions
 public import Platform
 public import SandboxModel
 

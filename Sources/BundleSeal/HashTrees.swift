@@ -1,5 +1,6 @@
 // The hash trees of all files of a bundle, one after the other in one file.
 
+import HashFunctions
 public import Platform
 public import SandboxModel
 import Synchronization

@@ -1,6 +1,7 @@
 // The signature inside of a program, and whether the program still is what it was made over.
 
 import Glibc
+import HashFunctions
 public import Platform
 public import SandboxModel
 

@@ -1,5 +1,6 @@
 // A bundle's files against its CodeResources, by name, kind and link: what needs no reading.
 
+import HashFunctions
 import Platform
 import SandboxModel
 

@@ -1,5 +1,6 @@
 // What of a bundle goes into its CodeResources, and the digests for that.
 
+import HashFunctions
 import Platform
 import SandboxModel
 import Synchronization

@@ -1,6 +1,7 @@
 // Who signs: a private key and the certificate that goes with it, as PEM. libcrypto does the work.
 
 import COpenSSL
+import HashFunctions
 
 /// A key and its X.509 certificate, with which bundles are signed.
 @safe public final class SigningIdentity: @unchecked Sendable {

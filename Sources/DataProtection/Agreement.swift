@@ -1,6 +1,7 @@
 // One-pass Diffie-Hellman on Curve25519 (RFC 7748), by which class B wraps keys with only a public key at hand.
 
 import COpenSSL
+import HashFunctions
 
 /// The key agreement of class B.
 enum Agreement {
@@ -56,7 +57,7 @@ enum Agreement {
     /// concatenation KDF of NIST SP 800-56A with both public keys as its other information.
     static func wrappingKey(shared: borrowing SecretCell, ephemeral: [UInt8], classPublic: [UInt8]) -> KeyWrap {
         let key = SecretCell()
-        var digest = Digest()
+        var digest = MessageDigest(.sha256)
         digest.update([0, 0, 0, 1])
         digest.update(shared)
         digest.update(ephemeral)

@@ -19,6 +19,8 @@
 //     320  24  SHA-256 over all that goes before, cut to 24 bytes: in every version at the end, so that changed bytes
 //              are told apart from a newer version and from another device's keybag
 
+import HashFunctions
+
 extension Keybag {
     static let identifierLength = 16
     static let deviceMarkLength = 16
@@ -84,9 +86,7 @@ extension Keybag {
     }
 
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var digest = Digest()
-        digest.update(Array(bytes))
-        return Array(digest.finish().prefix(checksumLength))
+        Array(HashFunction.sha256.digest(of: Array(bytes)).prefix(checksumLength))
     }
 
     private struct Fields {

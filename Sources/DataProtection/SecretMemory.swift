@@ -2,6 +2,7 @@
 // The arena's lock is innermost: nothing is called under it but the kernel.
 
 import Glibc
+import HashFunctions
 import Platform
 import Synchronization
 
@@ -100,6 +101,18 @@ import Synchronization
 
     deinit {
         unsafe arena.giveBack(base)
+    }
+}
+
+extension MessageDigest {
+    mutating func update(_ secret: borrowing SecretCell) {
+        // The cell is borrowed for the call.
+        update(unsafe RawSpan(_unsafeStart: secret.base, byteCount: SecretCell.count))
+    }
+
+    /// Puts the digest into the cell.
+    mutating func finish(into cell: borrowing SecretCell) {
+        unsafe finish(into: UnsafeMutableRawBufferPointer(start: cell.base, count: SecretCell.count))
     }
 }
 

@@ -1,6 +1,7 @@
 // Manifest.db of a backup that is read: found, held against its digest, decrypted, opened.
 
 import DataProtection
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -76,7 +77,7 @@ extension BackupDirectory {
         of file: borrowing Descriptor, length: Int64, buffer: PageBuffer
     ) throws(Complaint) -> [UInt8] {
         do throws(SystemError) {
-            return try Digest.ofFile(file, length: length, buffer: buffer)
+            return try MessageDigest.ofFile(file, length: length, buffer: buffer)
         } catch {
             throw Complaint(error, doing: "cannot read \(path)/Manifest.db")
         }
@@ -105,12 +106,12 @@ extension BackupDirectory {
     }
 }
 
-extension Digest {
+extension MessageDigest {
     /// SHA-256 of a file from its beginning.
     static func ofFile(
         _ file: borrowing Descriptor, length: Int64, buffer: PageBuffer
     ) throws(SystemError) -> [UInt8] {
-        var digest = Digest()
+        var digest = MessageDigest(.sha256)
         var position: Int64 = 0
         while position < length {
             let count = Int(min(length - position, Int64(buffer.count)))

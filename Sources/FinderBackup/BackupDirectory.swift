@@ -2,6 +2,7 @@
 
 import DataProtection
 import Glibc
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -88,9 +89,7 @@ final class BackupDirectory {
         }
         guard status.isFinished else { throw damaged(path, "it was never finished") }
         if manifest.isOwn {
-            var digest = Digest()
-            digest.update(bytes)
-            guard status.manifestDigest == digest.finish() else {
+            guard status.manifestDigest == HashFunction.sha256.digest(of: bytes) else {
                 throw damaged(path, "its Manifest.plist is not the one that was written")
             }
         } else if status.manifestDigest != nil {

@@ -1,6 +1,7 @@
 // A file's content on its way out of the backup: decrypted where it is encrypted, and held against its digest.
 
 import DataProtection
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -79,7 +80,7 @@ final class ContentReader {
         _ ranges: [Range<Int64>], digest expected: [UInt8]?, buffer: PageBuffer,
         _ body: (borrowing RawSpan, Int64) throws(Complaint) -> Void
     ) throws(Failure) {
-        var digest = Digest()
+        var digest = MessageDigest(.sha256)
         var position: Int64 = 0
         for range in ranges {
             try pass(from: position, to: range.lowerBound, digest: &digest, buffer: buffer)
@@ -103,7 +104,7 @@ final class ContentReader {
 
     /// What is a hole: nothing to read where the file has it as one, and nothing but zeros where it is encrypted.
     private func pass(
-        from start: Int64, to end: Int64, digest: inout Digest, buffer: PageBuffer
+        from start: Int64, to end: Int64, digest: inout MessageDigest, buffer: PageBuffer
     ) throws(Failure) {
         var position = start
         guard position < end else { return }

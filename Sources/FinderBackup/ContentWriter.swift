@@ -1,6 +1,7 @@
 // A file's content on its way into the backup: holes kept, or all of it encrypted; and its digest.
 
 import DataProtection
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -14,7 +15,7 @@ final class ContentWriter {
     private var position: Int64 = 0
     /// How many bytes were given, holes not counted.
     private(set) var given: Int64 = 0
-    private var digest: Digest? = Digest()
+    private var digest = MessageDigest(.sha256)
 
     static let bufferSize = 256 << 10
     private static let zeros = PageBuffer(count: 64 << 10)
@@ -52,24 +53,25 @@ final class ContentWriter {
             try flush()
             try file.truncate(to: length)
         }
-        return digest.take()!.finish()
+        return digest.finish()
     }
 
     private func skip(to offset: Int64) throws(SystemError) {
-        if cipher == nil, offset > position { try flush() }
+        guard offset > position else { return }
+        guard cipher != nil else {
+            try flush()
+            digest.update(zeros: offset - position)
+            position = offset
+            return
+        }
         while position < offset {
             let count = Int(min(offset - position, Int64(ContentWriter.zeros.count)))
-            if cipher == nil {
-                digest?.update(ContentWriter.zeros, at: 0, count: count)
-                position += Int64(count)
-            } else {
-                try ContentWriter.zeros.withBytes(0, count: count) { bytes throws(SystemError) in try append(bytes) }
-            }
+            try ContentWriter.zeros.withBytes(0, count: count) { bytes throws(SystemError) in try append(bytes) }
         }
     }
 
     private func append(_ bytes: borrowing RawSpan) throws(SystemError) {
-        digest?.update(bytes)
+        digest.update(bytes)
         var done = 0
         while done < bytes.byteCount {
             let count = min(bytes.byteCount - done, ContentWriter.bufferSize - filled)

@@ -1,6 +1,6 @@
 // Under which name a backup keeps a file's content.
 
-import DataProtection
+import HashFunctions
 import SandboxModel
 
 /// SHA-1 of the domain, a hyphen and the path, in hexadecimal digits; the first two name the directory that it lies in.
@@ -9,9 +9,8 @@ struct FileIdentifier: Hashable {
 
     /// - Parameter path: the path's own bytes, also where the row shows it in another form.
     init(domain: String, path: [UInt8]) {
-        var digest = Digest(.sha1)
-        digest.update(Array(domain.utf8) + [UInt8(ascii: "-")] + path)
-        text = FileIdentifier.hexadecimal(digest.finish())
+        text = FileIdentifier.hexadecimal(
+            HashFunction.sha1.digest(of: Array(domain.utf8) + [UInt8(ascii: "-")] + path))
     }
 
     /// - Returns: nil for anything that could lead to another place than a content's.
@@ -20,7 +19,7 @@ struct FileIdentifier: Hashable {
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
         }
-        guard bytes.count == 2 * Digest.Function.sha1.length, bytes.allSatisfy(isDigit) else { return nil }
+        guard bytes.count == 2 * HashFunction.sha1.length, bytes.allSatisfy(isDigit) else { return nil }
         text = String(decoding: bytes, as: UTF8.self)
     }
 

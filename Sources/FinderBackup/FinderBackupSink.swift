@@ -3,6 +3,7 @@
 public import BackupModel
 public import DataProtection
 public import Glibc
+import HashFunctions
 import Platform
 public import SandboxModel
 
@@ -211,13 +212,12 @@ public final class FinderBackupSink: BackupSink {
         let digest = try destination.digest(of: BackupDirectory.database, buffer: buffer)
         let manifest = Manifest.encoded(
             apps: apps, device: device, date: date, keybag: keybag, key: key, databaseDigest: digest)
-        var manifestDigest = Digest()
-        manifestDigest.update(manifest)
         try destination.write(manifest, to: Manifest.fileName)
         try destination.write(
             BackupInformation.encoded(apps: apps, device: device, date: date), to: BackupInformation.fileName)
         try destination.write(
-            BackupStatus.encoded(date: date, manifestDigest: manifestDigest.finish()), to: BackupStatus.fileName)
+            BackupStatus.encoded(date: date, manifestDigest: HashFunction.sha256.digest(of: manifest)),
+            to: BackupStatus.fileName)
         try destination.publish()
     }
 

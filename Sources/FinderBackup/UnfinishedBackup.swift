@@ -1,7 +1,7 @@
 // The directory in which a backup grows until it is whole, and how it gets its name.
 
-import DataProtection
 import Glibc
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -121,7 +121,7 @@ final class UnfinishedBackup {
     func digest(of name: FileName, buffer: PageBuffer) throws(Complaint) -> [UInt8] {
         do throws(SystemError) {
             let file = try root.open(name, flags: O_RDONLY)
-            return try Digest.ofFile(file, length: try file.status().size, buffer: buffer)
+            return try MessageDigest.ofFile(file, length: try file.status().size, buffer: buffer)
         } catch {
             throw complaint(error)
         }

@@ -1,6 +1,7 @@
 // The archive on its way to the host: buffers that are written here and hashed by a thread beside.
 
 import Glibc
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -62,7 +63,7 @@ final class HashedOutput {
 
     private static func hash(_ work: Monitor<Work>, _ ring: [PageBuffer], _ file: SharedDescriptor) {
         var spill = ManifestSpill(file)
-        var content = SHA256()
+        var content = MessageDigest(.sha256)
         var failure: SystemError?
         while true {
             let order = work.wait { work -> Order? in
@@ -98,11 +99,11 @@ final class HashedOutput {
     }
 
     private static func hash(
-        _ steps: [HashStep], _ buffer: PageBuffer, _ content: inout SHA256, _ spill: inout ManifestSpill
+        _ steps: [HashStep], _ buffer: PageBuffer, _ content: inout MessageDigest, _ spill: inout ManifestSpill
     ) throws(SystemError) {
         for step in steps {
             switch step {
-            case .content(let range): content.update(buffer, range)
+            case .content(let range): content.update(buffer, at: range.lowerBound, count: range.count)
             case .zeros(let count): content.update(zeros: count)
             case .end(let kind, let entry):
                 try spill.append(

@@ -1,6 +1,7 @@
 // The last entry of an archive: a line for every other, and a digest over all lines. What has none is cut short.
 
 import Glibc
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -74,11 +75,11 @@ struct Manifest {
     ) throws(Complaint) {
         (self.file, self.start, self.isInArchive, self.end, self.name) = (file, start, isInArchive, end, name)
         let buffer = PageBuffer(count: Int(min(end.bytes, 256 << 10)))
-        var digest = SHA256()
+        var digest = MessageDigest(.sha256)
         var position: Int64 = 0
         while position < end.bytes {
             let count = try read(into: buffer, count: min(buffer.count, Int(end.bytes - position)), from: position)
-            digest.update(buffer, 0..<count)
+            digest.update(buffer, at: 0, count: count)
             position += Int64(count)
         }
         digest.update(end.beginning)

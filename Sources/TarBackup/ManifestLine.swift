@@ -1,5 +1,7 @@
 // One line of a manifest: an entry, and what its bytes have to be.
 
+import HashFunctions
+
 /// What the manifest says of an entry.
 ///
 /// `+ f METADATA CONTENT PATH`: whether the entry is here (`+`) or in the backup that this one continues (`=`), a letter for
@@ -22,8 +24,11 @@ struct ManifestLine: Equatable {
     var content: [UInt8]?
     var path: [UInt8]
 
+    /// The digest of a file of no bytes.
+    static let digestOfNothing = HashFunction.sha256.digest(of: [])
+
     private static let start = 4
-    private static let digits = 2 * SHA256.length
+    private static let digits = 2 * HashFunction.sha256.length
     private static let (newline, backslash) = (UInt8(ascii: "\n"), UInt8(ascii: "\\"))
 
     /// Beyond it a line is none.

@@ -1,6 +1,7 @@
 // A manifest while it is being made: on disk, not in memory, under no name.
 
 import Glibc
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -50,7 +51,7 @@ struct ManifestSpill: ~Copyable {
     private var fill = 0
     private var written: Int64 = 0
     private var lines: Int64 = 0
-    private var digest = SHA256()
+    private var digest = MessageDigest(.sha256)
 
     /// - Parameter file: empty.
     init(_ file: SharedDescriptor) {
@@ -70,7 +71,7 @@ struct ManifestSpill: ~Copyable {
     }
 
     private mutating func flush() throws(SystemError) {
-        digest.update(buffer, 0..<fill)
+        digest.update(buffer, at: 0, count: fill)
         try file.descriptor.write(from: buffer, count: fill, to: written)
         written += Int64(fill)
         fill = 0

@@ -2,6 +2,7 @@
 
 import BackupModel
 import Glibc
+import HashFunctions
 import Platform
 import SandboxModel
 
@@ -16,7 +17,7 @@ final class TarArchive {
     let firstEntry: Int64
     var lines: Manifest.Lines
     private let reader: TarReader
-    private var digest = SHA256()
+    private var digest = MessageDigest(.sha256)
 
     /// - Parameter scratch: a directory for the manifest of a compressed archive, which cannot be read from its end.
     init(_ path: String, scratch: String) throws(Complaint) {
@@ -51,10 +52,9 @@ final class TarArchive {
         lines = Manifest.Lines(of: manifest)
         let line = try lines.next()
         firstEntry = lines.offset
-        digest.update(first.content)
         let wanted = ManifestLine(
-            isHere: true, kind: .file, metadata: first.entry.digest, content: digest.finish(),
-            path: BackupDescription.path)
+            isHere: true, kind: .file, metadata: first.entry.digest,
+            content: HashFunction.sha256.digest(of: first.content), path: BackupDescription.path)
         guard line == wanted else { throw flaw(.altered(BackupDescription.path)) }
     }
 

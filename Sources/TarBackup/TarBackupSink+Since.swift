@@ -46,7 +46,7 @@ extension TarBackupSink {
         }
         guard header.digest == line.metadata else { return false }
         if case .file(let content) = entry.kind {
-            let found = content.length == 0 ? SHA256.ofNothing : try digest()
+            let found = content.length == 0 ? ManifestLine.digestOfNothing : try digest()
             guard let found, found == line.content else { return false }
         }
         enter(entry, path)

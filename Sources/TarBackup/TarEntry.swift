@@ -2,6 +2,7 @@
 
 import BackupModel
 import Glibc
+import HashFunctions
 import SandboxModel
 
 /// An entry as an archive has it, but for its content.
@@ -105,9 +106,5 @@ struct TarEntry {
         return bytes
     }
 
-    var digest: [UInt8] {
-        var digest = SHA256()
-        digest.update(encoded)
-        return digest.finish()
-    }
+    var digest: [UInt8] { HashFunction.sha256.digest(of: encoded) }
 }

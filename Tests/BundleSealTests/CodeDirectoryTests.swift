@@ -1,5 +1,6 @@
 // What is read from code directories, what is refused, and what new ones look like.
 
+import HashFunctions
 import TestSupport
 import Testing
 

@@ -1,5 +1,7 @@
 // Code directories of any version, written without the code that reads them.
 
+import HashFunctions
+
 @testable import BundleSeal
 
 /// The parts of a code directory, and its bytes (xnu, osfmk/kern/cs_blobs.h).

@@ -1,6 +1,7 @@
 // What is read from the signatures of Mach-O programs, and which changes of a program they show.
 
 import Foundation
+import HashFunctions
 import Platform
 import SandboxModel
 import TestSupport

@@ -1,6 +1,7 @@
 // What is said of seals that are signed well and mean something else than the usual: made by hand, to deceive.
 
 import Foundation
+import HashFunctions
 import Platform
 import SandboxModel
 import TestSupport

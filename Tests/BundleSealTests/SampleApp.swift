@@ -1,6 +1,7 @@
 // An app on a directory of the host, to be sealed, changed and held against its seal.
 
 import Foundation
+import HashFunctions
 import Platform
 import SandboxModel
 import TestSupport

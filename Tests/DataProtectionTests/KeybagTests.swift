@@ -1,3 +1,4 @@
+import HashFunctions
 import SandboxModel
 import Testing
 
@@ -154,9 +155,7 @@ struct KeybagTests {
         for offset in [16, 48, 96, 136, 168, 208, 248, 300] {
             var changed = Array(bytes.dropLast(24))
             changed[offset] ^= 1
-            var digest = Digest()
-            digest.update(changed)
-            let keybag = try Keybag(decoding: changed + digest.finish().prefix(24))
+            let keybag = try Keybag(decoding: changed + HashFunction.sha256.digest(of: changed).prefix(24))
             // A changed identifier changes every key that is made of the UID key, as another device would.
             #expect(throws: offset == 16 ? KeybagFault.otherDevice : .damaged) {
                 try keybag.openWithoutPasscode(uidKey: uidKey)
@@ -179,9 +178,7 @@ struct KeybagTests {
         var bytes = Array(Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded().dropLast(24))
         bytes[8] = 2
         bytes += [1, 2, 3, 4]
-        var digest = Digest()
-        digest.update(bytes)
-        let later = bytes + digest.finish().prefix(24)
+        let later = bytes + HashFunction.sha256.digest(of: bytes).prefix(24)
         #expect(throws: KeybagFault.newerVersion(2)) { try Keybag(decoding: later) }
     }
 

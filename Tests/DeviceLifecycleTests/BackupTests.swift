@@ -6,6 +6,7 @@ import BundleSeal
 import CHostFaults
 import DataProtection
 import Foundation
+import HashFunctions
 import Platform
 import SandboxModel
 import Synchronization

@@ -4,6 +4,7 @@ import BackupModel
 import DataProtection
 import FinderBackup
 import Glibc
+import HashFunctions
 import SandboxModel
 import TestSupport
 import Testing
@@ -171,11 +172,7 @@ func write(
 
 extension Item {
     var digest: [UInt8]? {
-        content.map { content in
-            var digest = Digest()
-            digest.update(content)
-            return digest.finish()
-        }
+        content.map { HashFunction.sha256.digest(of: $0) }
     }
 }
 

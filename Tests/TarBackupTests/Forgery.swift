@@ -1,6 +1,7 @@
 // Archives that agree with their manifest and are wrong all the same: somebody made them so.
 
 import BackupModel
+import HashFunctions
 import Platform
 import SandboxModel
 import TestSupport
@@ -121,7 +122,7 @@ extension Forged {
     /// What the entry is read as; something else of one that cannot be read.
     var metadata: [UInt8] {
         let reader = try? TarReader(MemoryInput(bytes + [UInt8](repeating: 0, count: 1024)), name: "")
-        return (try? reader?.next())?.digest ?? Forgery.digest(of: [])
+        return (try? reader?.next())?.digest ?? HashFunction.sha256.digest(of: [])
     }
 }
 
@@ -151,11 +152,12 @@ enum Forgery {
             all.map { entry in
                 ManifestLine(
                     isHere: true, kind: entry.kind, metadata: entry.metadata,
-                    content: entry.kind == .file ? digest(of: entry.whole ?? entry.content) : nil, path: entry.path)
+                    content: entry.kind == .file ? HashFunction.sha256.digest(of: entry.whole ?? entry.content) : nil,
+                    path: entry.path)
             })
         let bytes = body.flatMap(\.encoded)
         var end = ManifestEnd(lines: Int64(body.count), bytes: Int64(bytes.count), digest: [])
-        end.digest = digest(of: bytes + end.beginning)
+        end.digest = HashFunction.sha256.digest(of: bytes + end.beginning)
         var manifest = Forged.raw(".appcontainer/Manifest", content: bytes + end.encoded)
         // Mode, owner and time of the manifest are always the same.
         for (start, field) in [(100, "0000600"), (108, "0000000"), (116, "0000000"), (136, "00000000000")] {
@@ -163,11 +165,5 @@ enum Forgery {
         }
         manifest.repairChecksums()
         return (all + [manifest]).flatMap(\.bytes) + [UInt8](repeating: 0, count: Manifest.endLength)
-    }
-
-    static func digest(of bytes: [UInt8]) -> [UInt8] {
-        var digest = SHA256()
-        digest.update(bytes)
-        return digest.finish()
     }
 }

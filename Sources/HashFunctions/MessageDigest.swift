@@ -1,35 +1,12 @@
-// The hash functions of seals, over bytes in memory. libcrypto computes them.
+// Digests of what comes in pieces. libcrypto computes them.
 
 import COpenSSL
 public import Platform
 
-/// A hash function that code signatures use.
-public enum HashFunction: Hashable, Sendable {
-    case sha1
-    case sha256
-    case sha384
-
-    /// Bytes of a digest.
-    public var length: Int {
-        switch self {
-        case .sha1: 20
-        case .sha256: 32
-        case .sha384: 48
-        }
-    }
-
-    /// The digest of bytes that are at hand as a whole.
-    public func digest(of bytes: some Sequence<UInt8>) -> [UInt8] {
-        var digest = MessageDigest(self)
-        digest.update(Array(bytes))
-        return digest.finish()
-    }
-}
-
 /// A running computation. Once made, it allocates nothing but the digests that ``finish()`` gives.
 @safe public struct MessageDigest: ~Copyable {
     public let function: HashFunction
-    // Valid from init to deinit.
+    // Valid from init to deinit; freeing it cleanses what it has taken in.
     @unsafe private let context: OpaquePointer
 
     public init(_ function: HashFunction) {
@@ -67,19 +44,36 @@ public enum HashFunction: Hashable, Sendable {
         }
     }
 
+    private static let zeros = PageBuffer(count: 64 << 10)
+
+    /// Takes in a hole.
+    public mutating func update(zeros count: Int64) {
+        var left = count
+        while left > 0 {
+            let piece = Int(min(left, Int64(MessageDigest.zeros.count)))
+            update(MessageDigest.zeros, at: 0, count: piece)
+            left -= Int64(piece)
+        }
+    }
+
     /// The digest of what came since the beginning or the last digest; another computation can follow.
     public mutating func finish() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: function.length)
-        let done = unsafe EVP_DigestFinal_ex(context, &bytes, nil) == 1 && EVP_DigestInit_ex2(context, nil, nil) == 1
-        precondition(done)
+        unsafe bytes.withUnsafeMutableBytes { unsafe finish(into: $0) }
         return bytes
     }
 
     /// As ``finish()``, with the digest put into a buffer.
     public mutating func finish(into buffer: PageBuffer, at offset: Int) {
-        precondition(offset >= 0 && offset + function.length <= buffer.count, "outside the buffer")
+        precondition(offset >= 0 && offset <= buffer.count - function.length, "outside the buffer")
         // The bytes from there on belong to the buffer, which the caller holds.
-        let target = unsafe (buffer.base + offset).assumingMemoryBound(to: UInt8.self)
+        unsafe finish(into: UnsafeMutableRawBufferPointer(start: buffer.base + offset, count: function.length))
+    }
+
+    /// As ``finish()``, with the digest put into memory that the caller owns, such as the place of a key.
+    public mutating func finish(into bytes: UnsafeMutableRawBufferPointer) {
+        precondition(bytes.count == function.length, "a digest has its own length")
+        let target = unsafe bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)
         let done = unsafe EVP_DigestFinal_ex(context, target, nil) == 1 && EVP_DigestInit_ex2(context, nil, nil) == 1
         precondition(done)
     }
