@@ -3,24 +3,14 @@
 import Platform
 public import SandboxModel
 
-/// The name of a container's directory: a random UUID (RFC 9562, version 4), written as Apple writes them.
+/// The name of a container's directory: a random UUID, written as Apple writes them.
 public struct ContainerUUID: Hashable, Sendable, CustomStringConvertible {
     /// 36 characters, upper case.
     public let text: String
 
     /// A new one, from the kernel's generator.
     public init() {
-        var bytes = Entropy.bytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text = [UInt8]()
-        for (index, byte) in bytes.enumerated() {
-            if [4, 6, 8, 10].contains(index) { text.append(UInt8(ascii: "-")) }
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        self.text = String(decoding: text, as: UTF8.self)
+        text = Entropy.uuid()
     }
 
     /// - Returns: nil unless the text is a UUID in upper case.

@@ -62,10 +62,7 @@ public struct BundleSealer {
 
     /// Who may sign nested code in its place (Apple, Code Signing Requirement Language).
     private func requirement(_ identifier: String) -> String {
-        let digits = identity.certificateHash.map { byte in
-            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-        }
-        return "identifier \"\(identifier)\" and certificate leaf = H\"\(digits.joined())\""
+        "identifier \"\(identifier)\" and certificate leaf = H\"\(identity.certificateHash.hexadecimal)\""
     }
 
     private func write(

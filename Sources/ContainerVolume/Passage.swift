@@ -14,11 +14,7 @@ final class Passage: Sendable {
     private let secret = Mutex<String>("")
 
     func open() {
-        let digits = Entropy.bytes(16).map { byte in
-            let text = String(byte, radix: 16)
-            return text.utf8.count == 1 ? "0" + text : text
-        }
-        secret.withLock { $0 = "." + digits.joined() + "-" }
+        secret.withLock { $0 = ".\(Entropy.bytes(16).hexadecimal)-" }
         isOpen.store(true, ordering: .releasing)
     }
 

@@ -113,8 +113,7 @@ public enum EventRecord {
                 case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
                 // DEL as well: a terminal shall show a name, and not obey it.
                 case 0..<0x20, 0x7F:
-                    let digits = String(byte, radix: 16)
-                    bytes += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8
+                    bytes += "\\u00\([byte].hexadecimal)".utf8
                 default: bytes.append(byte)
                 }
             }

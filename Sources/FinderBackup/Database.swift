@@ -46,7 +46,7 @@ enum DatabaseFault: Error, Hashable {
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."):
                 name.unicodeScalars.append(Unicode.Scalar(byte))
             default:
-                name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                name += "%" + [byte].hexadecimal
             }
         }
         let database = try Database(name + "?immutable=1", flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)

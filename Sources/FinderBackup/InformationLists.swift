@@ -16,7 +16,7 @@ enum BackupInformation {
             // What no such device has; tools ask for them without asking whether they are there.
             "IMEI": .string(""), "Serial Number": .string(""), "Build Version": .string(""),
             "Product Type": .string(""), "iTunes Version": .string(""),
-            "GUID": .string(BackupStatus.identifier().filter { $0 != "-" }), "Last Backup Date": .date(date),
+            "GUID": .string(Entropy.uuid().filter { $0 != "-" }), "Last Backup Date": .date(date),
             "Installed Applications": .array(apps.map { .string($0.identifier.text) }),
             "Applications": .dictionary(
                 Dictionary(uniqueKeysWithValues: apps.map { ($0.identifier.text, .dictionary([:])) })),
@@ -42,20 +42,11 @@ struct BackupStatus {
     /// - Parameter manifestDigest: nil while the backup is being written.
     static func encoded(date: Double, manifestDigest: [UInt8]?) -> [UInt8] {
         var values: [String: PropertyList] = [
-            "UUID": .string(identifier()), "IsFullBackup": .boolean(true), "Version": .string("3.3"),
+            "UUID": .string(Entropy.uuid()), "IsFullBackup": .boolean(true), "Version": .string("3.3"),
             "BackupState": .string("new"), "Date": .date(date),
             "SnapshotState": .string(manifestDigest == nil ? "uploading" : finished),
         ]
         values[Manifest.additionKey] = manifestDigest.map { .dictionary(["ManifestDigest": .data($0)]) }
         return PropertyList.dictionary(values).encoded
-    }
-
-    /// A random UUID (RFC 9562, version 4).
-    static func identifier() -> String {
-        var bytes = Entropy.bytes(16)
-        bytes[6] = bytes[6] & 0x0F | 0x40
-        bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array(FileIdentifier.hexadecimal(bytes).uppercased())
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
     }
 }

@@ -14,7 +14,7 @@ final class TemporaryFile {
     static let directory = "/var/tmp"
 
     init(in directory: String = TemporaryFile.directory) throws(SystemError) {
-        path = directory + "/.appcontainer-" + FileIdentifier.hexadecimal(Entropy.bytes(8))
+        path = directory + "/.appcontainer-" + Entropy.bytes(8).hexadecimal
         descriptor = try Descriptor.open(path: path, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
     }
 

@@ -25,7 +25,7 @@ final class UnfinishedBackup {
         self.path = path
         let place = try UnfinishedBackup.place(path)
         let doing = "cannot write a backup to \(path)"
-        let random = FileIdentifier.hexadecimal(Entropy.bytes(8))
+        let random = Entropy.bytes(8).hexadecimal
         // A name that is as long as one can be leaves no room for more.
         guard let name = FileName(place.name),
             let temporaryName = FileName(".\(place.name).\(random)") ?? FileName(".backup.\(random)")

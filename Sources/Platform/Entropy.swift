@@ -30,4 +30,13 @@ public enum Entropy {
             }
         }
     }
+
+    /// A random UUID (RFC 9562, version 4) as Apple writes them: 36 characters, upper case.
+    public static func uuid() -> String {
+        var bytes = bytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        let digits = Array(bytes.hexadecimal.uppercased())
+        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(digits[$0]) }.joined(separator: "-")
+    }
 }

@@ -1,6 +1,7 @@
 // One line of a manifest: an entry, and what its bytes have to be.
 
 import HashFunctions
+import Platform
 
 /// What the manifest says of an entry.
 ///
@@ -44,9 +45,9 @@ struct ManifestLine: Equatable {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(ManifestLine.start + 2 * ManifestLine.digits + path.count + 4)
         bytes += [isHere ? UInt8(ascii: "+") : UInt8(ascii: "="), space, kind.rawValue, space]
-        bytes += metadata.hexadecimal
+        bytes += metadata.hexadecimal.utf8
         bytes.append(space)
-        if let content { bytes += content.hexadecimal } else { bytes.append(UInt8(ascii: "-")) }
+        if let content { bytes += content.hexadecimal.utf8 } else { bytes.append(UInt8(ascii: "-")) }
         bytes.append(space)
         for byte in path {
             switch byte {

@@ -26,7 +26,7 @@ struct ManifestEnd: Equatable {
         return Array("end \(digits(lines)) \(digits(bytes)) ".utf8)
     }
 
-    var encoded: [UInt8] { beginning + digest.hexadecimal + [UInt8(ascii: "\n")] }
+    var encoded: [UInt8] { beginning + Array("\(digest.hexadecimal)\n".utf8) }
 
     init(lines: Int64, bytes: Int64, digest: [UInt8]) {
         (self.lines, self.bytes, self.digest) = (lines, bytes, digest)

@@ -61,7 +61,7 @@ public final class TarBackupSink: BackupSink {
             let chain = try TarBase(base, scratch: parent)
             recorded = BackupDescription.Base(
                 file: try RelativePath.from(parent, to: base),
-                identity: String(decoding: chain.identity.hexadecimal, as: UTF8.self))
+                identity: chain.identity.hexadecimal)
             self.base = chain
         }
         let directory = place.directory

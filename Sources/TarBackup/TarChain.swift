@@ -28,7 +28,7 @@ enum TarChain {
                 throw Complaint(
                     .notFound, "\(last.name) continues \(place.utf8.shown), which is not there; put it back there")
             }
-            guard wanted.identity.utf8.elementsEqual(next.manifest.end.digest.hexadecimal) else {
+            guard wanted.identity == next.manifest.end.digest.hexadecimal else {
                 throw last.flaw(
                     BackupFlaw("continues another backup than \(place.utf8.shown) is; put that in its place"))
             }

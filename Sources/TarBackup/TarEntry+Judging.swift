@@ -2,6 +2,7 @@
 
 import BackupModel
 import Glibc
+import Platform
 import SandboxModel
 
 extension TarEntry {
@@ -23,7 +24,7 @@ extension TarEntry {
                 protection = known
             case Name.mark: isExcluded = true
             case Name.sealed:
-                keybag = [UInt8](hexadecimal: attribute.value)
+                keybag = [UInt8](hexadecimal: attribute.value[...])
                 guard keybag != nil else { throw .altered(path) }
             case Name.socket:
                 isSocket = attribute.value == TarEntry.socketValue

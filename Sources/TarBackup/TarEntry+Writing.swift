@@ -2,6 +2,7 @@
 
 import BackupModel
 import Glibc
+import Platform
 import SandboxModel
 
 extension TarEntry {
@@ -88,7 +89,7 @@ extension TarEntry {
             all.append(BackupEntry.Attribute(name: Name.mark, value: Array(BackupMark.canonicalValue)))
         }
         if case .file(.sealed(_, let keybag)) = entry.kind {
-            all.append(BackupEntry.Attribute(name: Name.sealed, value: keybag.hexadecimal))
+            all.append(BackupEntry.Attribute(name: Name.sealed, value: Array(keybag.hexadecimal.utf8)))
         }
         return all.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }

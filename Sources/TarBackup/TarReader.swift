@@ -215,3 +215,22 @@ import SandboxModel
         }
     }
 }
+
+extension [UInt8] {
+    /// The name of an attribute, of which libarchive writes many a byte as `%` and two digits.
+    fileprivate var unescaped: [UInt8] {
+        guard contains(UInt8(ascii: "%")) else { return self }
+        var bytes: [UInt8] = []
+        var rest = self[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).map { $0 | 0x20 }
+            if byte == UInt8(ascii: "%"), let known = [UInt8](hexadecimal: digits[...]), known.count == 1 {
+                bytes += known
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+}

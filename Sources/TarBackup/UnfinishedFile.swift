@@ -13,7 +13,7 @@ final class UnfinishedFile {
     /// - Parameter directory: where it is to have its real name, too.
     init(in directory: SharedDescriptor) throws(SystemError) {
         self.directory = directory
-        let name = FileName(Array(".appcontainer-backup-".utf8) + Entropy.bytes(8).hexadecimal)!
+        let name = FileName(".appcontainer-backup-" + Entropy.bytes(8).hexadecimal)!
         file = SharedDescriptor(
             try directory.descriptor.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR))
         self.name = name

@@ -95,8 +95,7 @@ import Testing
         #expect(try bytes(of: scratch["a.tar"]).count == 7168)
         let identity = try TarBackupSource(path: scratch["a.tar"]).identity
         #expect(
-            identity.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-                == "db13dd5522495fb667598caa2e3d33005531a31847592200d1129290f5ae0f83")
+            identity.hexadecimal == "db13dd5522495fb667598caa2e3d33005531a31847592200d1129290f5ae0f83")
     }
 
     @Test func `the same content gives the same bytes`() throws {
