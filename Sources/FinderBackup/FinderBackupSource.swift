@@ -76,21 +76,21 @@ public final class FinderBackupSource: BackupSource {
                 held = found
             }
             guard let (entry, file) = held else { return nil }
-            switch order.step(to: entry.path) {
+            switch order.step(to: entry.path, in: entry.domain) {
             case .inPlace:
                 held = nil
                 current = file
-                order.advance(to: entry.path, isDirectory: entry.kind == .directory)
+                order.advance(to: entry.path, in: entry.domain, isDirectory: entry.kind == .directory)
                 return entry
             case .missing(let count) where !directory.manifest.isOwn:
                 let path = Array(entry.path.prefix(count))
-                order.advance(to: path, isDirectory: true)
+                order.advance(to: path, in: entry.domain, isDirectory: true)
                 return BackupEntry(
                     domain: entry.domain, path: path, kind: .directory, permissions: 0o755, owner: entry.owner,
                     group: entry.group, modificationTime: entry.modificationTime, protection: nil, isExcluded: false,
                     attributes: [])
             case .missing: throw damaged(entry, "lies in no directory")
-            case .outOfOrder: throw damaged(entry, "is there twice, or not in its place")
+            case .repeated, .outOfOrder: throw damaged(entry, "is there twice, or not in its place")
             case .belowFile: throw damaged(entry, "lies in what is no directory")
             }
         }
@@ -102,7 +102,6 @@ public final class FinderBackupSource: BackupSource {
             while true {
                 if let domain, isWanted(domain), let row = try files.next(of: domain) { return row }
                 domain = try files.domain(after: domain)
-                order = WalkOrder()
                 guard let domain else {
                     isEnded = true
                     return nil

@@ -53,12 +53,4 @@ enum ArchivePath {
         }
         return left.count < right.count
     }
-
-    /// Whether the path lies below the first `count` bytes of another, which are a whole path.
-    static func lies(_ path: [UInt8], below other: [UInt8], count: Int) -> Bool {
-        path.count > count && path[count] == slash && path[..<count] == other[..<count]
-    }
-
-    /// How many bytes name the directory that it lies in; nil for a container's own directory.
-    static func parentLength(_ path: [UInt8]) -> Int? { path.lastIndex(of: slash) }
 }

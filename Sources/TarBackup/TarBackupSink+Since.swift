@@ -42,14 +42,14 @@ extension TarBackupSink {
         guard var line = try base?.line(of: path), line.kind == ManifestLine.Kind(entry.kind), line.kind != .hardLink
         else { return false }
         let header = try judging(self.path) { () throws(BackupFlaw) in
-            try TarEntry(entry, at: path, given: try order.approach(path))
+            try TarEntry(entry, at: path, given: try approach(entry, path))
         }
         guard header.digest == line.metadata else { return false }
         if case .file(let content) = entry.kind {
             let found = content.length == 0 ? ManifestLine.digestOfNothing : try digest()
             guard let found, found == line.content else { return false }
         }
-        enter(entry, path)
+        enter(entry)
         line.isHere = false
         let kept = line
         try writing { () throws(SystemError) in try output.append(.line(kept)) }

@@ -28,7 +28,9 @@ public final class TarBackupSink: BackupSink {
     let spill: UnfinishedFile
     let output: HashedOutput
     private let writer: TarWriter
-    var order = WalkOrder()
+    private var order = WalkOrder()
+    /// The class that each directory on the way to the last entry gives to what is made in it, the container's first.
+    private var given: [ProtectionClass] = []
     var content: Content?
     /// The chain of the earlier backup, if this one continues one.
     var base: TarBase?
@@ -99,13 +101,13 @@ public final class TarBackupSink: BackupSink {
             try ArchivePath.bytes(entry.domain, entry.path)
         }
         let header = try judging(self.path) { () throws(BackupFlaw) in
-            let given = try order.approach(path)
+            let given = try approach(entry, path)
             guard !entry.path.isEmpty || entry.kind == .directory else {
                 throw BackupFlaw("cannot hold \(path.shown): a container is a directory")
             }
             return try TarEntry(entry, at: path, given: given)
         }
-        enter(entry, path)
+        enter(entry)
         try begin(header, ManifestLine.Kind(entry.kind))
     }
 
@@ -118,9 +120,19 @@ public final class TarBackupSink: BackupSink {
         }
     }
 
-    func enter(_ entry: BackupEntry, _ path: [UInt8]) {
-        order.enter(path, isDirectory: entry.kind == .directory)
-        if entry.kind == .directory { order.give(entry.protection) }
+    /// Looks where an entry lies.
+    /// - Returns: the class that the directory above it gives; a container's own directory has none above it.
+    func approach(_ entry: BackupEntry, _ path: [UInt8]) throws(BackupFlaw) -> ProtectionClass {
+        try order.requirePlace(of: entry.path, in: entry.domain, path)
+        return entry.path.isEmpty ? .standard : given[entry.path.count - 1]
+    }
+
+    /// Takes an entry in, after ``approach(_:_:)`` found its place.
+    func enter(_ entry: BackupEntry) {
+        order.advance(to: entry.path, in: entry.domain, isDirectory: entry.kind == .directory)
+        guard entry.kind == .directory else { return }
+        given.removeSubrange(entry.path.count...)
+        given.append(entry.protection ?? .standard)
     }
 
     public func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Complaint) {

@@ -77,9 +77,9 @@ public final class TarBackupSource: BackupSource {
             let place = first.lines.offset
             guard let line = try first.lines.next() else { break }
             let domain = try judging(first.name) { () throws(BackupFlaw) in
-                let domain = try ArchivePath.parse(line.path).domain
-                _ = try order.approach(line.path)
-                order.enter(line.path, isDirectory: line.kind == .directory)
+                let (domain, path) = try ArchivePath.parse(line.path)
+                try order.requirePlace(of: path, in: domain, line.path)
+                order.advance(to: path, in: domain, isDirectory: line.kind == .directory)
                 return domain
             }
             guard wants(domain) else {
