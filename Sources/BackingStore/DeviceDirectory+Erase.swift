@@ -94,13 +94,10 @@ extension DeviceDirectory {
     }
 
     private func removeOwnName() throws(SystemError) {
-        let resolved = try HostPath.resolved(path)
-        guard let slash = resolved.lastIndex(of: "/"), let name = FileName(resolved[slash...].dropFirst().utf8) else {
-            return
-        }
-        let parent = try Descriptor.open(path: String(resolved[...slash]), flags: O_RDONLY | O_DIRECTORY)
+        guard let place = HostPath.place(of: try HostPath.resolved(path)) else { return }
+        let parent = try Descriptor.open(path: place.directory, flags: O_RDONLY | O_DIRECTORY)
         do throws(SystemError) {
-            try parent.removeDirectory(name)
+            try parent.removeDirectory(place.name)
         } catch {
             // A filesystem is mounted right there: its root stays.
             guard error == .busy else { throw error }

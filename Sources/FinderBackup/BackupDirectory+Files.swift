@@ -8,6 +8,8 @@ import SandboxModel
 extension BackupDirectory {
     static let database: FileName = "Manifest.db"
     private static let oldDatabase: FileName = "Manifest.mbdb"
+    /// On a disk and not in memory: a phone's Manifest.db has some hundred megabytes.
+    private static let scratch = "/var/tmp"
     private static let databaseLog: FileName = "Manifest.db-wal"
 
     func files() throws(Complaint) -> FileTableReader {
@@ -54,15 +56,17 @@ extension BackupDirectory {
 
     private func decrypt(
         _ found: (file: SharedDescriptor, length: Int64), key: (wrapped: [UInt8], keys: BackupKeys), buffer: PageBuffer
-    ) throws(Complaint) -> TemporaryFile {
-        let writing = "cannot write a copy of Manifest.db to \(TemporaryFile.directory)"
-        let copy = try Complaint.wrap(writing) { () throws(SystemError) in try TemporaryFile() }
+    ) throws(Complaint) -> UnfinishedFile {
+        let writing = "cannot write a copy of Manifest.db to \(BackupDirectory.scratch)"
+        let copy = try Complaint.wrap(writing) { () throws(SystemError) in
+            try UnfinishedFile(in: BackupDirectory.scratch)
+        }
         do throws(ContentReader.Failure) {
             let content = try ContentReader(found.file, storedLength: found.length, key: key, buffer: buffer)
             try content.read(try content.dataRanges(), digest: nil, buffer: buffer) {
                 (bytes, offset) throws(Complaint) in
                 do throws(SystemError) {
-                    try copy.descriptor.write(bytes, to: offset)
+                    try copy.file.descriptor.write(bytes, to: offset)
                 } catch {
                     throw Complaint(error, doing: writing)
                 }

@@ -34,7 +34,7 @@ public final class FinderBackupSink: BackupSink {
     private let date: Double
     private let keybag: [UInt8]?
     /// Manifest.db as long as it is not encrypted.
-    private let plainTable: TemporaryFile?
+    private let plainTable: UnfinishedFile?
     private let buffer = PageBuffer(count: ContentWriter.bufferSize)
 
     /// The file whose content is being written.
@@ -77,12 +77,12 @@ public final class FinderBackupSink: BackupSink {
                 try FileTableWriter(directory + "/" + BackupDirectory.database.text)
             }
         } else {
-            let file = try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
-                try TemporaryFile(in: directory)
-            }
+            let writing = "cannot write \(path)"
+            let file = try Complaint.wrap(writing) { () throws(SystemError) in try UnfinishedFile(in: directory) }
             plainTable = file
             table = try destination.fromDatabase { () throws(DatabaseFault) in try FileTableWriter(file.path) }
-            file.removeName()
+            // SQLite wants a name only to open it.
+            try Complaint.wrap(writing) { () throws(SystemError) in try file.removeName() }
         }
         try destination.write(BackupStatus.encoded(date: self.date, manifestDigest: nil), to: BackupStatus.fileName)
     }
@@ -232,10 +232,10 @@ public final class FinderBackupSink: BackupSink {
         let source = PageBuffer(count: ContentWriter.bufferSize)
         let content = ContentWriter(target, cipher: cipher, buffer: buffer)
         do throws(SystemError) {
-            let length = try plainTable.descriptor.status().size
+            let length = try plainTable.file.descriptor.status().size
             var position: Int64 = 0
             while position < length {
-                let count = try plainTable.descriptor.read(into: source, count: source.count, from: position)
+                let count = try plainTable.file.descriptor.read(into: source, count: source.count, from: position)
                 guard count > 0 else { throw .inputOutput }
                 try source.withBytes(0, count: count) { bytes throws(SystemError) in
                     try content.write(bytes, at: position)

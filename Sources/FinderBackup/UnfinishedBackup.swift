@@ -27,10 +27,8 @@ final class UnfinishedBackup {
         let doing = "cannot write a backup to \(path)"
         let random = Entropy.bytes(8).hexadecimal
         // A name that is as long as one can be leaves no room for more.
-        guard let name = FileName(place.name),
-            let temporaryName = FileName(".\(place.name).\(random)") ?? FileName(".backup.\(random)")
-        else { throw Complaint(.badRequest, "\(path) is no name for a backup; name a directory that is to be made") }
-        (self.name, self.temporaryName, mode) = (name, temporaryName, place.mode)
+        let temporaryName = FileName(".\(place.name.text).\(random)") ?? FileName(".backup.\(random)")!
+        (name, self.temporaryName, mode) = (place.name, temporaryName, place.mode)
         temporaryPath = (place.parent == "/" ? "" : place.parent) + "/" + temporaryName.text
         do throws(SystemError) {
             parent = try Descriptor.open(path: place.parent, flags: O_RDONLY | O_DIRECTORY)
@@ -46,7 +44,7 @@ final class UnfinishedBackup {
     }
 
     /// Where a backup is to be, links resolved; and the mode it is to have, that of an empty directory that is there.
-    private static func place(_ path: String) throws(Complaint) -> (parent: String, name: String, mode: mode_t) {
+    private static func place(_ path: String) throws(Complaint) -> (parent: String, name: FileName, mode: mode_t) {
         var absolute = try Complaint.wrap("cannot write a backup to \(path)") { () throws(SystemError) in
             try HostPath.absolute(path)
         }
@@ -66,11 +64,13 @@ final class UnfinishedBackup {
             default: throw Complaint(error, doing: "cannot write a backup to \(path)")
             }
         }
-        guard let slash = absolute.lastIndex(of: "/") else {
+        guard !absolute.isEmpty else {
             throw Complaint(.badRequest, "name the directory that the backup is to be made in")
         }
-        let parent = slash == absolute.startIndex ? "/" : String(absolute[..<slash])
-        return (parent, String(absolute[absolute.index(after: slash)...]), mode)
+        guard let place = HostPath.place(of: absolute) else {
+            throw Complaint(.badRequest, "\(path) is no name for a backup; name a directory that is to be made")
+        }
+        return (place.directory, place.name, mode)
     }
 
     /// Removes all that was written, unless it has its name.

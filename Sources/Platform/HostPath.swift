@@ -22,6 +22,16 @@ public enum HostPath {
         return unsafe String(cString: directory) + "/" + path
     }
 
+    /// The directory that something lies in, and its name there.
+    /// - Parameter absolute: a path from the root, without a slash at its end.
+    /// - Returns: nil for what ends with no name, such as the root.
+    public static func place(of absolute: String) -> (directory: String, name: FileName)? {
+        guard let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")),
+            let name = FileName(absolute[slash...].utf8.dropFirst())
+        else { return nil }
+        return (slash == absolute.startIndex ? "/" : String(absolute[..<slash]), name)
+    }
+
     /// A resolved path, then every directory that it lies in up to the root.
     public static func withAncestors(_ resolved: String) -> [String] {
         var paths = [resolved]
@@ -50,11 +60,6 @@ public enum HostPath {
 
     public static func changeMode(of path: String, to mode: mode_t) throws(SystemError) {
         try systemCall { unsafe chmod(path, mode) }
-    }
-
-    /// Gives a file another name; what had that name is replaced.
-    public static func rename(_ path: String, to newPath: String) throws(SystemError) {
-        try systemCall { unsafe Glibc.rename(path, newPath) }
     }
 
     public static func removeDirectory(_ path: String) throws(SystemError) {

@@ -97,8 +97,7 @@ final class TarArchive {
     ) throws(Complaint) -> Manifest {
         let altered = BackupFlaw.altered(Manifest.path).complaint(about: name)
         let spill = try Complaint.wrap("cannot write in \(scratch)") { () throws(SystemError) in
-            let directory = SharedDescriptor(try Descriptor.open(path: scratch, flags: O_RDONLY | O_DIRECTORY))
-            let spill = try UnfinishedFile(in: directory)
+            let spill = try UnfinishedFile(in: scratch)
             try spill.removeName()
             return spill
         }

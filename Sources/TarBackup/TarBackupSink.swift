@@ -46,18 +46,14 @@ public final class TarBackupSink: BackupSink {
         let absolute = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
             try HostPath.absolute(path)
         }
-        let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")) ?? absolute.startIndex
-        guard absolute.hasPrefix("/"), let name = FileName(String(absolute[slash...].dropFirst())) else {
+        guard let (parent, name) = HostPath.place(of: absolute) else {
             throw Complaint(.badRequest, "\(path) is no name for a file; name one for the backup")
         }
-        let parent = slash == absolute.startIndex ? "/" : String(absolute[..<slash])
         (self.path, self.name) = (path, name)
-        let place = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
-            let directory = SharedDescriptor(try Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY))
-            let isTaken = try directory.descriptor.exists(name)
-            return (directory: directory, isTaken: isTaken)
+        let isTaken = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
+            try Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY).exists(name)
         }
-        guard !place.isTaken else { throw TarBackupSink.taken(path) }
+        guard !isTaken else { throw TarBackupSink.taken(path) }
         var recorded: BackupDescription.Base?
         if let base {
             let chain = try TarBase(base, scratch: parent)
@@ -66,10 +62,9 @@ public final class TarBackupSink: BackupSink {
                 identity: chain.identity.hexadecimal)
             self.base = chain
         }
-        let directory = place.directory
         let files = try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
-            let target = try UnfinishedFile(in: directory)
-            let spill = try UnfinishedFile(in: directory)
+            let target = try UnfinishedFile(in: parent)
+            let spill = try UnfinishedFile(in: parent)
             try spill.removeName()
             let output = try HashedOutput(target.file, spill: spill.file)
             return (target, spill, output, try TarWriter(output))
@@ -202,7 +197,7 @@ public final class TarBackupSink: BackupSink {
             try writer.end()
             try writer.close()
             try output.finish()
-            try target.rename(to: name)
+            try target.rename(to: name, mode: .keeping)
         } catch {
             throw error == .exists ? TarBackupSink.taken(path) : Complaint(error, doing: "cannot write \(path)")
         }

@@ -331,7 +331,7 @@ case_a_backup_that_is_interrupted_leaves_nothing_that_looks_whole() {
     done
     whole
 }
-no_leftover() { [ -z "$(find "$WORK" -maxdepth 1 \( -name '.unfinished*' -o -name '.appcontainer-backup*' \) -print -quit)" ]; }
+no_leftover() { [ -z "$(find "$WORK" -maxdepth 1 \( -name '.unfinished*' -o -name '.appcontainer-*' \) -print -quit)" ]; }
 
 case_bad_backups_are_refused_in_one_line_and_change_nothing() {
     start

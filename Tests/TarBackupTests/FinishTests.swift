@@ -17,7 +17,7 @@ import Testing
             let sink = try TarBackupSink(path: scratch["a.tar"], apps: [notes])
             try sink.begin(plain[0].entry)
             #expect(scratch.names.count == 1)
-            #expect(scratch.names[0].hasPrefix(".appcontainer-backup-"))
+            #expect(scratch.names[0].hasPrefix(".appcontainer-"))
             let status = try HostPath.status(scratch[scratch.names[0]])
             #expect(status.permissions == 0o600)
         }

@@ -3,7 +3,6 @@
 import AppContainer
 import ArgumentParser
 import Daemon
-import Glibc
 import Platform
 import SandboxModel
 
@@ -35,14 +34,11 @@ struct Report: AsyncParsableCommand {
 
     /// Whole or not at all: the page is written under another name first.
     private static func write(_ page: [UInt8], to path: String) throws(Complaint) {
-        let unfinished = "\(path).\(getpid()).unfinished"
-        do throws(SystemError) {
-            let file = try Descriptor.open(path: unfinished, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
-            try file.append(page)
-            try HostPath.rename(unfinished, to: path)
-        } catch {
-            try? HostPath.removeFile(unfinished)
-            throw Complaint(error, doing: "cannot write \(path)")
+        try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
+            guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
+            let unfinished = try UnfinishedFile(in: place.directory, mode: 0o644)
+            try unfinished.file.descriptor.append(page)
+            try unfinished.rename(to: place.name, mode: .replacing)
         }
     }
 }
