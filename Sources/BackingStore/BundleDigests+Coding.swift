@@ -14,7 +14,7 @@ extension BundleDigests {
         bytes.append(number: BundleDigests.version)
         bytes.append(number: UInt32(entries.count))
         for entry in entries {
-            let path = Array(entry.path.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: "/")]))
+            let path = entry.path.joined
             bytes.append(entry.kind.rawValue)
             bytes.append(number: UInt16(entry.permissions))
             bytes.append(number: entry.modified.nanoseconds)
@@ -62,11 +62,8 @@ extension BundleDigests {
     private static func entry(_ reader: inout ByteReader) -> Entry? {
         guard let kind = reader.number(UInt8.self).flatMap(FileStatus.Kind.init), let mode = reader.number(UInt16.self),
             let modified = reader.number(Int64.self), let pathLength = reader.number(UInt32.self),
-            let path = reader.bytes(Int(pathLength))
+            let names = reader.bytes(Int(pathLength)).flatMap({ [FileName](joined: $0) })
         else { return nil }
-        let parts = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: !path.isEmpty)
-        let names = path.isEmpty ? [] : parts.compactMap { FileName($0) }
-        guard path.isEmpty || names.count == parts.count else { return nil }
         let content: Content
         switch kind {
         case .directory: content = .directory

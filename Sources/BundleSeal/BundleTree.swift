@@ -17,14 +17,7 @@ public struct BundleTree: Sendable {
         func lies(at name: FileName?) -> Bool { path.count == 1 && path[0] == name }
 
         /// The path as seals write it; nil when it is not UTF-8, which no seal can name.
-        var sealPath: String? {
-            var bytes: [UInt8] = []
-            for name in path {
-                if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
-                bytes += name.bytes
-            }
-            return String(validating: bytes, as: UTF8.self)
-        }
+        var sealPath: String? { String(validating: path.joined, as: UTF8.self) }
     }
 
     public let root: SharedDescriptor

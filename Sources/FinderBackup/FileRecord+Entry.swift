@@ -72,20 +72,3 @@ extension FileRecord {
         }
     }
 }
-
-extension [FileName] {
-    /// The path's bytes, with `/` between names.
-    var joined: [UInt8] { [UInt8](map { [UInt8]($0.bytes) }.joined(separator: [UInt8(ascii: "/")])) }
-
-    /// - Returns: nil where any part is none of a path that stays below where it begins.
-    init?(joined bytes: [UInt8]) {
-        guard !bytes.isEmpty else {
-            self = []
-            return
-        }
-        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        let names = parts.compactMap { FileName($0) }
-        guard names.count == parts.count else { return nil }
-        self = names
-    }
-}

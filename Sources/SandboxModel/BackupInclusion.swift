@@ -17,7 +17,7 @@ public enum BackupInclusion: Hashable, Sendable {
         case .included: Array("included".utf8)
         case .excluded: Array("excluded".utf8)
         case .excludedBy(let path):
-            Array("excluded-by:".utf8) + Array(path.map { Array($0.bytes) }.joined(separator: [UInt8(ascii: "/")]))
+            Array("excluded-by:".utf8) + path.joined
         }
     }
 }

@@ -49,4 +49,26 @@ extension FileName: ExpressibleByStringLiteral {
 extension Collection<FileName> {
     /// The path as text for people.
     public var text: String { map(\.text).joined(separator: "/") }
+
+    /// The path's bytes, with `/` between names.
+    public var joined: [UInt8] {
+        var bytes: [UInt8] = []
+        for name in self {
+            if !bytes.isEmpty { bytes.append(UInt8(ascii: "/")) }
+            bytes += name.bytes
+        }
+        return bytes
+    }
+}
+
+extension [FileName] {
+    /// - Returns: nil where any part is none of a path that stays below where it begins.
+    public init?(joined bytes: [UInt8]) {
+        self = []
+        guard !bytes.isEmpty else { return }
+        for part in bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let name = FileName(part) else { return nil }
+            append(name)
+        }
+    }
 }

@@ -29,14 +29,10 @@ enum ArchivePath {
     static func parse(_ bytes: [UInt8]) throws(BackupFlaw) -> (domain: BackupDomain, path: [FileName]) {
         guard bytes.count <= longest else { throw BackupFlaw("has too long a path: \(bytes.shown)") }
         guard bytes.first != slash else { throw BackupFlaw("has a path from the root: \(bytes.shown)") }
-        var names: [FileName] = []
-        for part in bytes.split(separator: slash, omittingEmptySubsequences: false) {
-            guard let name = FileName(part) else {
-                throw BackupFlaw("has a path that is none, or leads out: \(bytes.shown)")
-            }
-            names.append(name)
+        guard let names = [FileName](joined: bytes), let first = names.first else {
+            throw BackupFlaw("has a path that is none, or leads out: \(bytes.shown)")
         }
-        guard let domain = String(validating: names[0].bytes, as: UTF8.self), domain != BackupDescription.directory.text
+        guard let domain = String(validating: first.bytes, as: UTF8.self), domain != BackupDescription.directory.text
         else { throw BackupFlaw("has an entry that is in no domain: \(bytes.shown)") }
         return (BackupDomain(name: domain), Array(names.dropFirst()))
     }
