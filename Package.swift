@@ -47,14 +47,18 @@ let package = Package(
         room("SandboxPolicy", uses: ["SandboxModel"]),
         room("BackupModel", uses: ["SandboxModel"]),
         room("HashFunctions", uses: ["COpenSSL", "Platform"]),
+        room("PropertyLists"),
 
         // Floor 2: trades that know nothing of each other, but that a Finder backup has its keys from DataProtection.
         room("DataProtection", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
-        room("BundleSeal", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
+        room("BundleSeal", uses: ["COpenSSL", "HashFunctions", "Platform", "PropertyLists", "SandboxModel"]),
         room("BundleArchive", uses: ["CArchive", "Platform", "SandboxModel"]),
         room(
             "FinderBackup",
-            uses: ["BackupModel", "CSQLite", "DataProtection", "HashFunctions", "Platform", "SandboxModel"]),
+            uses: [
+                "BackupModel", "CSQLite", "DataProtection", "HashFunctions", "Platform", "PropertyLists",
+                "SandboxModel",
+            ]),
         room("TarBackup", uses: ["BackupModel", "CArchive", "HashFunctions", "Platform", "SandboxModel"]),
         room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
@@ -149,6 +153,7 @@ let package = Package(
         tests(
             "DataProtectionTests", of: ["DataProtection", "HashFunctions", "Platform", "SandboxModel", "TestSupport"],
             resources: [.copy("Fixtures")]),
+        tests("PropertyListsTests", of: ["PropertyLists", "TestSupport"]),
         tests("SandboxModelTests", of: ["SandboxModel"]),
         tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
         tests(

@@ -1,8 +1,8 @@
 // What an app says of itself: the Info.plist of its bundle.
 
-import FoundationEssentials
 import Glibc
 public import Platform
+import PropertyLists
 public import SandboxModel
 
 /// The keys of Info.plist that a device needs (Apple, Information Property List).
@@ -42,11 +42,7 @@ public struct BundleInformation: Equatable, Sendable {
 
     /// - Parameter bytes: a property list, as XML or binary.
     public init(decoding bytes: [UInt8], bundleName: FileName) throws(Complaint) {
-        let list: PropertyList
-        do {
-            guard PropertyListDepth.isSane(bytes) else { throw SealFault("it cannot be read") }
-            list = try PropertyListDecoder().decode(PropertyList.self, from: Data(bytes))
-        } catch {
+        guard let list = try? PropertyListCoding.decode(InformationList.self, from: bytes) else {
             throw Complaint(.invalidApp, "\(bundleName.text) has an Info.plist that is not a property list of keys")
         }
         guard let text = list.identifier, !text.isEmpty else {
@@ -85,7 +81,7 @@ public struct BundleInformation: Equatable, Sendable {
 }
 
 /// A value of the wrong type is as good as none: only the identifier is asked for.
-private struct PropertyList: Decodable {
+private struct InformationList: Decodable {
     let identifier, executable, displayName, name, version, build: String?
     let sharesDocuments: Bool
 

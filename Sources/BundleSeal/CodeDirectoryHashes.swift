@@ -1,6 +1,7 @@
 // The signed attribute by which a signature over one code directory names all of them (Apple's 1.2.840.113635.100.9.1).
 
 import FoundationEssentials
+import PropertyLists
 
 /// A property list with the hashes of code directories, each cut to 20 bytes.
 struct CodeDirectoryHashes {
@@ -11,13 +12,8 @@ struct CodeDirectoryHashes {
         struct List: Decodable {
             let cdhashes: [Data]
         }
-        guard PropertyListDepth.isSane(bytes),
-            let list = try? PropertyListDecoder().decode(List.self, from: Data(bytes))
-        else {
-            hashes = []
-            return
-        }
-        hashes = Set(list.cdhashes.map { Array($0) })
+        let list = try? PropertyListCoding.decode(List.self, from: bytes)
+        hashes = Set(list?.cdhashes.map { Array($0) } ?? [])
     }
 
     func contain(_ hash: [UInt8]) -> Bool { hashes.contains(hash) }

@@ -1,6 +1,7 @@
 // CodeResources as a property list, read from either form and written as XML.
 
 import FoundationEssentials
+import PropertyLists
 
 extension CodeResources {
     /// Far more than a bundle of a million files needs.
@@ -8,15 +9,9 @@ extension CodeResources {
 
     /// - Throws: ``SealFault`` for anything that is not a CodeResources.
     init(decoding bytes: [UInt8]) throws(SealFault) {
-        guard bytes.count <= CodeResources.largest, PropertyListDepth.isSane(bytes) else {
-            throw SealFault("it is not a property list that can be read")
-        }
-        let document: Document
-        do {
-            document = try PropertyListDecoder().decode(Document.self, from: Data(bytes))
-        } catch {
-            throw SealFault("it is not a property list of sealed resources")
-        }
+        guard bytes.count <= CodeResources.largest,
+            let document = try? PropertyListCoding.decode(Document.self, from: bytes)
+        else { throw SealFault("it is not a property list of sealed resources") }
         files = document.files ?? [:]
         files2 = document.files2
         rules = CodeResources.rules(document.rules)
@@ -25,16 +20,13 @@ extension CodeResources {
 
     /// The property list as XML, the same bytes for the same content.
     func encoded() throws(SealFault) -> [UInt8] {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .xml
         let document = Document(
             files: files, files2: files2, rules: CodeResources.table(rules),
             rules2: rules2.map(CodeResources.table))
-        do {
-            return Array(try encoder.encode(document))
-        } catch {
+        guard let bytes = try? PropertyListCoding.encode(document, as: .xml) else {
             throw SealFault("it cannot be written as a property list")
         }
+        return bytes
     }
 
     private static func rules(_ table: [String: RuleValue]?) -> [ResourceRule] {

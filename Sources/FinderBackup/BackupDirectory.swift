@@ -4,6 +4,7 @@ import DataProtection
 import Glibc
 import HashFunctions
 import Platform
+import PropertyLists
 import SandboxModel
 
 /// The directory that holds Manifest.plist. Nothing in it is changed, and no link in it is followed.
@@ -84,7 +85,7 @@ final class BackupDirectory {
         guard let statusBytes = try contents(of: BackupStatus.fileName, in: root, path) else {
             throw damaged(path, "it has no Status.plist, so nobody can tell whether it was finished")
         }
-        guard let status = BackupStatus(decoding: statusBytes) else {
+        guard let status = try? PropertyListCoding.decode(BackupStatus.self, from: statusBytes) else {
             throw damaged(path, "its Status.plist is damaged")
         }
         guard status.isFinished else { throw damaged(path, "it was never finished") }

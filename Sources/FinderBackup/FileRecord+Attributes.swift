@@ -1,6 +1,7 @@
 // Extended attributes in a record: by which names, and where they are too many for it.
 
 import BackupModel
+import PropertyLists
 import SandboxModel
 
 extension FileRecord {

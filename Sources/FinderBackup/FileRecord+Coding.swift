@@ -1,6 +1,7 @@
 // MBFile as NSKeyedArchiver writes it: a list of objects that refer to each other by index.
 
 import BackupModel
+import PropertyLists
 
 extension FileRecord {
     /// - Parameters:

@@ -84,7 +84,7 @@ public final class FinderBackupSink: BackupSink {
             // SQLite wants a name only to open it.
             try Complaint.wrap(writing) { () throws(SystemError) in try file.removeName() }
         }
-        try destination.write(BackupStatus.encoded(date: self.date, manifestDigest: nil), to: BackupStatus.fileName)
+        try destination.write(BackupStatus(date: self.date, manifestDigest: nil), to: BackupStatus.fileName)
     }
 
     /// Gives the backup up: nothing of it stays. A sink that ends without ``finish()`` does the same.
@@ -210,13 +210,13 @@ public final class FinderBackupSink: BackupSink {
         try destination.fromDatabase { () throws(DatabaseFault) in try table.commit() }
         let key = try encryptTable()
         let digest = try destination.digest(of: BackupDirectory.database, buffer: buffer)
-        let manifest = Manifest.encoded(
-            apps: apps, device: device, date: date, keybag: keybag, key: key, databaseDigest: digest)
-        try destination.write(manifest, to: Manifest.fileName)
+        let manifest = try destination.write(
+            ManifestList(apps: apps, device: device, date: date, keybag: keybag, key: key, databaseDigest: digest),
+            to: Manifest.fileName)
         try destination.write(
-            BackupInformation.encoded(apps: apps, device: device, date: date), to: BackupInformation.fileName)
+            BackupInformation(apps: apps, device: device, date: date), to: BackupInformation.fileName)
         try destination.write(
-            BackupStatus.encoded(date: date, manifestDigest: HashFunction.sha256.digest(of: manifest)),
+            BackupStatus(date: date, manifestDigest: HashFunction.sha256.digest(of: manifest)),
             to: BackupStatus.fileName)
         try destination.publish()
     }

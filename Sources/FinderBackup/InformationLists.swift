@@ -1,52 +1,106 @@
 // Info.plist, which tools show, and Status.plist, which says whether the backup was finished.
 
 import BackupModel
+import FoundationEssentials
 import Platform
+import PropertyLists
 import SandboxModel
 
 /// Info.plist: for people and tools; nothing is read from it.
-enum BackupInformation {
+struct BackupInformation: Encodable {
     static let fileName: FileName = "Info.plist"
 
-    static func encoded(apps: [BackupApp], device: FinderBackupDevice, date: Double) -> [UInt8] {
-        PropertyList.dictionary([
-            "Device Name": .string(device.name), "Display Name": .string(device.name),
-            "Target Identifier": .string(device.identifier), "Unique Identifier": .string(device.identifier),
-            "Target Type": .string("Device"), "Product Version": .string(device.systemVersion),
-            // What no such device has; tools ask for them without asking whether they are there.
-            "IMEI": .string(""), "Serial Number": .string(""), "Build Version": .string(""),
-            "Product Type": .string(""), "iTunes Version": .string(""),
-            "GUID": .string(Entropy.uuid().filter { $0 != "-" }), "Last Backup Date": .date(date),
-            "Installed Applications": .array(apps.map { .string($0.identifier.text) }),
-            "Applications": .dictionary(
-                Dictionary(uniqueKeysWithValues: apps.map { ($0.identifier.text, .dictionary([:])) })),
-        ]).encoded
+    private let deviceName, displayName: String
+    private let targetIdentifier, uniqueIdentifier: String
+    private let targetType = "Device"
+    private let productVersion: String
+    // What no such device has; tools ask for them without asking whether they are there.
+    private let imei = ""
+    private let serialNumber = ""
+    private let buildVersion = ""
+    private let productType = ""
+    private let iTunesVersion = ""
+    private let guid = Entropy.uuid().filter { $0 != "-" }
+    private let date: Date
+    private let installedApplications: [String]
+    private let applications: [String: [String: String]]
+
+    private enum CodingKeys: String, CodingKey {
+        case deviceName = "Device Name"
+        case displayName = "Display Name"
+        case targetIdentifier = "Target Identifier"
+        case uniqueIdentifier = "Unique Identifier"
+        case targetType = "Target Type"
+        case productVersion = "Product Version"
+        case imei = "IMEI"
+        case serialNumber = "Serial Number"
+        case buildVersion = "Build Version"
+        case productType = "Product Type"
+        case iTunesVersion = "iTunes Version"
+        case guid = "GUID"
+        case date = "Last Backup Date"
+        case installedApplications = "Installed Applications"
+        case applications = "Applications"
+    }
+
+    init(apps: [BackupApp], device: FinderBackupDevice, date: Double) {
+        (deviceName, displayName) = (device.name, device.name)
+        (targetIdentifier, uniqueIdentifier) = (device.identifier, device.identifier)
+        productVersion = device.systemVersion
+        self.date = Date(timeIntervalSinceReferenceDate: date)
+        installedApplications = apps.map(\.identifier.text)
+        applications = Dictionary(uniqueKeysWithValues: apps.map { ($0.identifier.text, [:]) })
     }
 }
 
 /// Status.plist.
-struct BackupStatus {
+struct BackupStatus: Encodable {
     static let fileName: FileName = "Status.plist"
     private static let finished = "finished"
 
-    let isFinished: Bool
-    /// SHA-256 of Manifest.plist, in backups of our own.
-    let manifestDigest: [UInt8]?
+    private struct Addition: Codable {
+        var manifestDigest: Data
 
-    init?(decoding bytes: [UInt8]) {
-        guard let list = PropertyList(decoding: bytes), let state = list["SnapshotState"]?.string else { return nil }
-        isFinished = state == BackupStatus.finished
-        manifestDigest = list[Manifest.additionKey]?["ManifestDigest"]?.data
+        enum CodingKeys: String, CodingKey {
+            case manifestDigest = "ManifestDigest"
+        }
     }
 
+    private let state: String
+    private let addition: Addition?
+    // Written for others, and not read.
+    private var identifier, version, backupState: String?
+    private var isFullBackup: Bool?
+    private var date: Date?
+
+    private enum CodingKeys: String, CodingKey {
+        case state = "SnapshotState"
+        case addition = "appcontainer"
+        case identifier = "UUID"
+        case version = "Version"
+        case backupState = "BackupState"
+        case isFullBackup = "IsFullBackup"
+        case date = "Date"
+    }
+
+    var isFinished: Bool { state == BackupStatus.finished }
+    /// SHA-256 of Manifest.plist, in backups of our own.
+    var manifestDigest: [UInt8]? { addition.map { Array($0.manifestDigest) } }
+
     /// - Parameter manifestDigest: nil while the backup is being written.
-    static func encoded(date: Double, manifestDigest: [UInt8]?) -> [UInt8] {
-        var values: [String: PropertyList] = [
-            "UUID": .string(Entropy.uuid()), "IsFullBackup": .boolean(true), "Version": .string("3.3"),
-            "BackupState": .string("new"), "Date": .date(date),
-            "SnapshotState": .string(manifestDigest == nil ? "uploading" : finished),
-        ]
-        values[Manifest.additionKey] = manifestDigest.map { .dictionary(["ManifestDigest": .data($0)]) }
-        return PropertyList.dictionary(values).encoded
+    init(date: Double, manifestDigest: [UInt8]?) {
+        state = manifestDigest == nil ? "uploading" : BackupStatus.finished
+        addition = manifestDigest.map { Addition(manifestDigest: Data($0)) }
+        (identifier, version, backupState) = (Entropy.uuid(), "3.3", "new")
+        isFullBackup = true
+        self.date = Date(timeIntervalSinceReferenceDate: date)
+    }
+}
+
+extension BackupStatus: Decodable {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        state = try container.decode(String.self, forKey: .state)
+        addition = try? container.decode(Addition.self, forKey: .addition)
     }
 }

@@ -3,6 +3,7 @@
 import Glibc
 import HashFunctions
 import Platform
+import PropertyLists
 import SandboxModel
 
 /// Lies beside the directory that it is to become, so that one rename is all that is left to do at the end.
@@ -108,11 +109,17 @@ final class UnfinishedBackup {
         return try root.openDirectory(identifier.directory)
     }
 
-    /// Puts a list there, in place of one that is there.
-    func write(_ bytes: [UInt8], to name: FileName) throws(Complaint) {
+    /// Puts a property list there, in place of one that is there.
+    /// - Returns: what was written.
+    @discardableResult
+    func write(_ list: some Encodable, to name: FileName) throws(Complaint) -> [UInt8] {
+        guard let bytes = try? PropertyListCoding.encode(list, as: .binary) else {
+            throw Complaint(.unexpected, "cannot write the backup \(path): its \(name.text) is no property list")
+        }
         do throws(SystemError) {
             let file = try root.open(name, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: S_IRUSR | S_IWUSR)
             try file.append(bytes)
+            return bytes
         } catch {
             throw complaint(error)
         }

@@ -1,4 +1,4 @@
-// Reading a binary property list of anybody's.
+// Reading Apple's binary property lists, of anybody's: a list of objects, a table of where each begins, and a trailer.
 
 /// Reads with every offset checked: nothing outside the bytes, no object within itself, and no more objects than the
 /// bytes can mean.
@@ -14,7 +14,7 @@ struct BinaryPropertyListReader {
 
     init?(_ bytes: [UInt8]) {
         let trailer = bytes.count - BinaryPropertyListReader.trailerLength
-        guard trailer >= BinaryPropertyList.magic.count else { return nil }
+        guard trailer >= PropertyList.magic.count else { return nil }
         func number(_ start: Int, _ size: Int) -> Int? {
             var value: UInt64 = 0
             for byte in bytes[start..<start + size] { value = value << 8 | UInt64(byte) }
@@ -23,14 +23,14 @@ struct BinaryPropertyListReader {
         let (offsetSize, referenceSize) = (Int(bytes[trailer + 6]), Int(bytes[trailer + 7]))
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), let count = number(trailer + 8, 8),
             let root = number(trailer + 16, 8), let table = number(trailer + 24, 8),
-            count > 0, root < count, table >= BinaryPropertyList.magic.count, table <= trailer,
+            count > 0, root < count, table >= PropertyList.magic.count, table <= trailer,
             count <= (trailer - table) / offsetSize
         else { return nil }
         var offsets: [Int] = []
         offsets.reserveCapacity(count)
         for index in 0..<count {
             guard let offset = number(table + index * offsetSize, offsetSize), offset < table,
-                offset >= BinaryPropertyList.magic.count
+                offset >= PropertyList.magic.count
             else { return nil }
             offsets.append(offset)
         }

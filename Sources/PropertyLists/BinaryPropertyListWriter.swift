@@ -2,7 +2,7 @@
 
 /// Writes each object where it comes, dictionaries by their keys: the same list gives the same bytes.
 struct BinaryPropertyListWriter {
-    private var bytes = BinaryPropertyList.magic
+    private var bytes = PropertyList.magic
     private var offsets: [Int] = []
     private var referenceSize = 1
 

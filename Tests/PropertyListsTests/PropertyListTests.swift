@@ -1,10 +1,9 @@
 // Property lists: what is written is read, Foundation agrees, and nothing that is no list ends the process.
 
 import Foundation
+import PropertyLists
 import TestSupport
 import Testing
-
-@testable import FinderBackup
 
 @Suite struct PropertyListTests {
     private static let list = PropertyList.dictionary([
@@ -33,13 +32,12 @@ import Testing
         #expect((found["long"] as? Data)?.count == 70_000 && found["true"] as? Bool == true)
     }
 
-    @Test(arguments: [PropertyListSerialization.PropertyListFormat.binary, .xml])
-    func whatFoundationWritesIsRead(format: PropertyListSerialization.PropertyListFormat) throws {
+    @Test func whatFoundationWritesIsRead() throws {
         let values: [String: Any] = [
             "a <&> \"b\"": "\u{FC} & <x>", "number": -12, "real": 2.5, "yes": true, "data": Data([1, 2, 3, 4]),
             "nested": ["x", ["y": Data()]], "empty": "", "big": Int64.max,
         ]
-        let bytes = try PropertyListSerialization.data(fromPropertyList: values, format: format, options: 0)
+        let bytes = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
         let list = try #require(PropertyList(decoding: Array(bytes)))
         #expect(list["a <&> \"b\""]?.string == "\u{FC} & <x>" && list["number"]?.integer == -12)
         #expect(list["real"] == .real(2.5) && list["yes"]?.boolean == true && list["data"]?.data == [1, 2, 3, 4])
@@ -47,15 +45,7 @@ import Testing
         #expect(list["empty"]?.string == "" && list["big"]?.integer == .max)
     }
 
-    @Test(arguments: [
-        "", "<plist>", "<plist></plist>", "<plist><dict><key>a</key></dict></plist>",
-        "<plist><string>a</plist>", "<plist><string>&undefined;</string></plist>",
-        "<plist><integer>1x</integer></plist>",
-        "<plist><true/></plist><plist><true/></plist>", "<!DOCTYPE plist [<!ENTITY a 'b'>]><plist><true/></plist>",
-        "<plist><dict><key>a</key><true/><key>a</key><true/></dict></plist>", "<plist><data>A</data></plist>",
-        "<plist><string>a<b/></string></plist>", "<plist><array></dict></plist>", "<", "<plist><true/", "<!--",
-        "<plist><string>&#x110000;</string></plist>", "<plist><array><string/></plist>", "bplist00",
-    ])
+    @Test(arguments: ["", "bplist", "bplist00", "<plist><true/></plist>"])
     func whatIsNoListIsRefused(text: String) {
         #expect(PropertyList(decoding: Array(text.utf8)) == nil)
     }
@@ -94,19 +84,16 @@ import Testing
             "a": .array([.integer(1), .string("b"), .data([1, 2])]),
             "\u{FC}": .dictionary(["x": .uid(1), "d": .date(1)]),
         ])
-        let xml = try PropertyListSerialization.data(
-            fromPropertyList: ["a": ["b & c", 1, true, Data([1])]], format: .xml, options: 0)
-        for whole in [small.encoded, Array(xml)] {
-            var refused = 0
-            for _ in 0..<3000 {
-                var bytes = whole
-                for _ in 0..<1 + generator.next() % 3 {
-                    bytes[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
-                }
-                if generator.next() % 4 == 0 { bytes.removeLast(Int(generator.next() % UInt64(bytes.count))) }
-                if PropertyList(decoding: bytes) == nil { refused += 1 }
+        let whole = small.encoded
+        var refused = 0
+        for _ in 0..<3000 {
+            var bytes = whole
+            for _ in 0..<1 + generator.next() % 3 {
+                bytes[Int(generator.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: generator.next())
             }
-            #expect(refused > 100)
+            if generator.next() % 4 == 0 { bytes.removeLast(Int(generator.next() % UInt64(bytes.count))) }
+            if PropertyList(decoding: bytes) == nil { refused += 1 }
         }
+        #expect(refused > 100)
     }
 }

@@ -1,19 +1,17 @@
-// How deep a property list is nested, seen before a decoder that descends by recursion is let near it.
+// How deep a property list in XML is nested, seen before a decoder that descends by recursion is let near it.
 
-/// Info.plists and CodeResources are written by anybody, and Foundation's parser of XML takes a frame of the stack for
-/// each level: some thousand of them end the process. The binary form is read without recursion, and the OpenStep form,
-/// which is refused, has a limit of its own.
+/// Foundation's parser of XML takes a frame of the stack for each level: some thousand of them end the process. The
+/// OpenStep form, which is refused, has a limit of its own.
 struct PropertyListDepth {
-    /// Many times what a CodeResources or an Info.plist has.
+    /// Many times what is meant.
     private static let deepest = 64
 
     private let text: [UInt8]
     private var index = 0
     private var depth = 0
 
-    /// Whether a list can be decoded: it is binary, or XML that is not nested deeper than any that means it.
+    /// Whether a list can be decoded: it is XML that is not nested deeper than any that means it.
     static func isSane(_ bytes: [UInt8]) -> Bool {
-        if bytes.starts(with: Array("bplist0".utf8)) { return true }
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         guard first == UInt8(ascii: "<") else { return false }
         var list = PropertyListDepth(text: bytes)

@@ -1,0 +1,29 @@
+// Binary property lists that are meant to hurt who reads them.
+
+import SandboxModel
+import Testing
+
+@testable import BundleSeal
+
+@Suite struct BinaryPropertyListTests {
+    /// A list of one object.
+    private func list(_ object: [UInt8]) -> [UInt8] {
+        func number(_ value: Int) -> [UInt8] { (0..<8).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        return Array("bplist00".utf8) + object + [8, 0, 0, 0, 0, 0, 0, 1, 1] + number(1) + number(0)
+            + number(8 + object.count)
+    }
+
+    @Test(arguments: [
+        // Dictionaries, arrays and texts that are longer than any number of bytes.
+        [0xDF, 0x13, 0x40] + [UInt8](repeating: 0, count: 7),
+        [0xAF, 0x13, 0x80] + [UInt8](repeating: 0, count: 7),
+        // A text in UTF-16 of which only one half is there.
+        [0x6F, 0x10, 0x40] + [UInt8](repeating: 0x41, count: 0x40),
+    ])
+    func `a length that lies ends nothing but the reading`(object: [UInt8]) {
+        let bytes = list(object)
+        #expect(throws: Complaint.self) { try BundleInformation(decoding: bytes, bundleName: "Notes.app") }
+        #expect(throws: SealFault.self) { try CodeResources(decoding: bytes) }
+        #expect(!CodeDirectoryHashes(decoding: bytes).contain([1]))
+    }
+}
