@@ -160,8 +160,7 @@ let package = Package(
             "DeviceLifecycleTests",
             of: [
                 "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "DataProtection", "DeviceLifecycle",
-                "HashFunctions",
-                "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
+                "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
             ]),
     ]
 )
