@@ -23,12 +23,3 @@ func onHost<Result: ~Copyable>(_ body: () throws(SystemError) -> Result) throws(
         throw .host(error)
     }
 }
-
-extension Collection<UInt8> {
-    /// A name that anybody may have written, as text for people: on one line, and not too long.
-    var shown: String {
-        let scalars = String(decoding: prefix(400), as: UTF8.self).unicodeScalars
-        let text = scalars.prefix(200).map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
-        return count > 400 || scalars.count > 200 ? text + "…" : text
-    }
-}

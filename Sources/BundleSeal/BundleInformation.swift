@@ -75,8 +75,7 @@ public struct BundleInformation: Equatable, Sendable {
 
     /// Text from a file that anybody may have written, on one line and not too long.
     private static func quote(_ text: String) -> String {
-        let shown = text.unicodeScalars.prefix(80).map { $0.properties.generalCategory == .control ? "?" : String($0) }
-        return "\"\(shown.joined())\""
+        "\"\(String(text.unicodeScalars.prefix(80)).shown)\""
     }
 }
 

@@ -159,10 +159,3 @@ extension SystemError {
         [.noEntry, .notDirectory, .tooManySymbolicLinks, .noSuchAddress].contains(self)
     }
 }
-
-extension String {
-    /// The text in one line, for people: names in a backup may have anything in them.
-    var shown: String {
-        String(String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))
-    }
-}

@@ -35,12 +35,3 @@ func judging<Result>(
         throw error.complaint(about: name)
     }
 }
-
-extension Collection<UInt8> {
-    /// A path that anybody may have written, as text for people: on one line, and not too long.
-    var shown: String {
-        let scalars = String(decoding: prefix(400), as: UTF8.self).unicodeScalars
-        let text = scalars.prefix(200).map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
-        return count > 400 || scalars.count > 200 ? text + "…" : text
-    }
-}

@@ -22,7 +22,7 @@ final class TarArchive {
     /// - Parameter scratch: a directory for the manifest of a compressed archive, which cannot be read from its end.
     init(_ path: String, scratch: String) throws(Complaint) {
         self.path = path
-        let name = String(String.UnicodeScalarView(path.unicodeScalars.map { $0.value < 0x20 ? "?" : $0 }))
+        let name = path.shown
         self.name = name
         let file = SharedDescriptor(try TarArchive.open(path, name: name))
         let status = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
