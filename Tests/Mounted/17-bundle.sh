@@ -172,8 +172,11 @@ archive("root", good + [("/tmp/evil", b"x", 0o100644)])
 archive("link", good + [("Payload/Evil.app/out", b"../..", stat.S_IFLNK | 0o777),
                         ("Payload/Evil.app/out/evil", b"x", 0o100644)])
 archive("twice", good + [("Payload/Evil.app/Info.plist", b"x", 0o100644)])
+# A dictionary in the binary form with more keys than bytes can be counted.
+archive("length", [("Payload/Evil.app/Info.plist", b"bplist00" + bytes([0xDF, 0x13, 0x40]) + bytes(7)
+                    + bytes([8, 0, 0, 0, 0, 0, 0, 1, 1]) + bytes(7) + b"\x01" + bytes(15) + bytes([18]), 0o100644)])
 PYTHON
-    for name in up root link twice; do complains 13 appcontainer install "$DEVICE" "$WORK/$name.ipa"; done
+    for name in up root link twice length; do complains 13 appcontainer install "$DEVICE" "$WORK/$name.ipa"; done
     same "$(find "$DEVICE" "$WORK" /tmp -maxdepth 3 -name evil 2>/dev/null)" "" "what was planted"
     same "$(apps "$DEVICE")" 1 "apps"
     whole
