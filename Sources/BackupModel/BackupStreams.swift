@@ -35,6 +35,9 @@ public protocol BackupSink {
 public protocol BackupSource {
     var apps: [BackupApp] { get }
 
+    /// The groups whose containers may be in it, also those of which nobody tells what apps share them.
+    var groups: [ContainerIdentifier] { get }
+
     /// The next entry of a domain that is wanted; nil after the last.
     ///
     /// - Throws: ``Complaint`` of kind `invalidBackup` for one that is cut or damaged, or has a name that leads out.
@@ -48,4 +51,8 @@ public protocol BackupSource {
     /// Reads what is left and checks that the backup is whole, after the last entry. What was read is to be used only
     /// when this has returned.
     mutating func verifyEnd() throws(Complaint)
+}
+
+extension BackupSource {
+    public var groups: [ContainerIdentifier] { apps.flatMap(\.groups) }
 }

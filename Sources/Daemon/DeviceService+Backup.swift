@@ -41,7 +41,7 @@ extension DeviceService {
     func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport {
         let domain = request.domain.map { BackupDomain(name: $0) }
         var source = try BackupForms.source(for: request, domain: domain)
-        let concerned = concerned(by: source.apps, domain)
+        let concerned = concerned(by: source, domain)
         let tally = try hold(concerned[...]) { () throws(Complaint) in
             try device.restore(from: &source, replacing: Set(concerned)) { report($0, "restoring", to: progress) }
         }
@@ -78,17 +78,14 @@ extension DeviceService {
     }
 
     /// The installed apps of whose containers a restore may replace one.
-    private func concerned(by apps: [BackupApp], _ domain: BackupDomain?) -> [ContainerIdentifier] {
+    private func concerned(by source: some BackupSource, _ domain: BackupDomain?) -> [ContainerIdentifier] {
+        let (backedUp, groups) = (Set(source.apps.map(\.identifier)), Set(source.groups))
         let concerned = device.apps.filter { app in
             switch domain {
             case .app(let identifier): identifier == app.identifier
             case .group(let group): app.groups.contains { $0.identifier == group }
             case .other: false
-            case nil:
-                apps.contains { backedUp in
-                    backedUp.identifier == app.identifier
-                        || backedUp.groups.contains { group in app.groups.contains { $0.identifier == group } }
-                }
+            case nil: backedUp.contains(app.identifier) || app.groups.contains { groups.contains($0.identifier) }
             }
         }
         return concerned.map(\.identifier)

@@ -10,6 +10,7 @@ public import SandboxModel
 /// backup nobody has digests; what can be told of it is that its parts fit together.
 public final class FinderBackupSource: BackupSource {
     public let apps: [BackupApp]
+    public let groups: [ContainerIdentifier]
     /// Whether it was made by this project.
     public var isOwn: Bool { directory.manifest.isOwn }
     public var isEncrypted: Bool { directory.manifest.isEncrypted }
@@ -45,24 +46,28 @@ public final class FinderBackupSource: BackupSource {
         directory = try BackupDirectory(path, password: password)
         self.domains = domains
         files = try directory.files()
-        apps = try FinderBackupSource.apps(directory, files)
+        (apps, groups) = try FinderBackupSource.contents(directory, files)
     }
 
-    /// The apps whose containers are there.
-    private static func apps(
+    /// The apps and groups whose containers are there.
+    private static func contents(
         _ directory: BackupDirectory, _ files: FileTableReader
-    ) throws(Complaint) -> [BackupApp] {
+    ) throws(Complaint) -> ([BackupApp], [ContainerIdentifier]) {
         var apps: [BackupApp] = []
+        var groups: [ContainerIdentifier] = []
         var domain: String?
         while let next = try directory.fromDatabase({ () throws(DatabaseFault) in try files.domain(after: domain) }) {
             domain = next
-            guard case .app(let identifier) = BackupDomain(name: next) else { continue }
-            guard let app = BackupApp(identifier: identifier, directory.manifest.applications[identifier.text]) else {
-                throw directory.damaged("what its Manifest.plist says of \(identifier) makes no sense")
+            switch BackupDomain(name: next) {
+            case .app(let identifier):
+                guard let app = BackupApp(identifier: identifier, directory.manifest.applications[identifier.text])
+                else { throw directory.damaged("what its Manifest.plist says of \(identifier) makes no sense") }
+                apps.append(app)
+            case .group(let identifier): groups.append(identifier)
+            case .other: break
             }
-            apps.append(app)
         }
-        return apps
+        return (apps, groups)
     }
 
     // MARK: Entries

@@ -139,6 +139,17 @@ rootcase_a_backup_of_a_phone_is_accepted() {
     same "$(stat -c %s "$DOCUMENTS/empty")" 0
     same "$(getfattr --only-values -n user.appcontainer.backup "$DOCUMENTS/tagged")" excluded
     same "$(getfattr --only-values -n user.appcontainer.protection "$DOCUMENTS/database")" NSFileProtectionComplete
+    # A group of which the backup does not tell whose it is may be that of an app that the backup does not have.
+    appcontainer unmount "$MOUNT"
+    make_app com.example.Other Other
+    appcontainer install "$DEVICE" "$WORK/Other.app" --group group.com.example.phone
+    appcontainer mount "$DEVICE" com.example.Other "$MOUNT"
+    complains 20 appcontainer restore "$DEVICE" "$WORK/phone" --password-file "$WORK/password"
+    contains "$(cat "$WORK/.err")" "com.example.Other is mounted"
+    appcontainer unmount "$MOUNT"
+    appcontainer restore "$DEVICE" "$WORK/phone" --password-file "$WORK/password"
+    appcontainer mount "$DEVICE" com.example.Other "$MOUNT"
+    same "$(cat "$MOUNT/Groups/group.com.example.phone/shared")" group
     whole
 }
 
