@@ -68,9 +68,12 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `badRequest` for a place in the device or in one of its mounts: the backup would be
     ///   a part of itself.
     private func requireOutside(_ output: String) throws(Complaint) {
-        let parent = HostPath.withAncestors(output).dropFirst().first ?? "/"
+        var named = output
+        while named.count > 1, named.hasSuffix("/") { named.removeLast() }
+        // A link may lead to an empty directory, which a backup takes the place of.
+        let places = HostPath.withAncestors(named).prefix(2)
         let own = [device.directory.path] + mounts.all.map(\.mountPoint)
-        for place in own where (try? HostPath.holds(place, parent)) == true {
+        for place in own where places.contains(where: { (try? HostPath.holds(place, $0)) == true }) {
             throw Complaint(
                 .badRequest,
                 "cannot back up to \(output): it lies in \(place), which is backed up; choose another place")

@@ -393,6 +393,10 @@ case_a_device_without_room_is_left_as_it_was() {
 }
 
 hostcase_a_full_host_keeps_what_it_had() {
+    complains 27 appcontainer backup "$DEVICE" "$DOCUMENTS/inside/" --format finder
+    mkdir "$DOCUMENTS/empty" && ln -s "$DOCUMENTS/empty" "$WORK/link"
+    complains 27 appcontainer backup "$DEVICE" "$WORK/link" --format finder
+    same "$(ls "$DOCUMENTS/empty")" "" "what is in the mount"
     local small=$HOSTS/small/${WORK##*/}
     start
     head -c 60M /dev/urandom >"$DOCUMENTS/large"
