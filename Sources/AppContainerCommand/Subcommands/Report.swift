@@ -3,6 +3,7 @@
 import AppContainer
 import ArgumentParser
 import Daemon
+import Glibc
 import Platform
 import SandboxModel
 
@@ -16,7 +17,9 @@ struct Report: AsyncParsableCommand {
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument
-    @Argument(help: "The page to make. A file that is there is replaced.", completion: .file(extensions: ["html"]))
+    @Argument(
+        help: "The page to make. A file that is there is replaced, a pipe or device written to.",
+        completion: .file(extensions: ["html"]))
     var output: String
 
     /// Events that the page shows.
@@ -32,11 +35,16 @@ struct Report: AsyncParsableCommand {
         try Report.write(page, to: output)
     }
 
-    /// Whole or not at all: the page is written under another name first.
     private static func write(_ page: [UInt8], to path: String) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
+            let present = try? HostPath.status(path)
+            // A pipe or a terminal takes the page; a file with its name would not be one any more.
+            if let present, present.kind != .file, present.kind != .directory {
+                return try Descriptor.open(path: path, flags: O_WRONLY).append(page)
+            }
+            // Of a link the link: where it leads to may be somebody else's choice.
             guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
-            let unfinished = try UnfinishedFile(in: place.directory, mode: 0o644)
+            let unfinished = try UnfinishedFile(in: place.directory, mode: present?.permissions ?? 0o644)
             try unfinished.file.descriptor.append(page)
             try unfinished.rename(to: place.name, mode: .replacing)
         }
