@@ -74,16 +74,19 @@ final class ContentReader {
         }
     }
 
-    /// Gives what lies in the ranges, once.
+    /// How much of a hole is passed over without a word.
+    private static let longestSilence: Int64 = 256 << 20
+
+    /// Gives what lies in the ranges, once; and in long holes nothing from time to time, so that the reader can end it.
     /// - Parameter digest: what the content must have; nil where nobody has told.
     func read(
         _ ranges: [Range<Int64>], digest expected: [UInt8]?, buffer: PageBuffer,
         _ body: (borrowing RawSpan, Int64) throws(Complaint) -> Void
     ) throws(Failure) {
-        var digest = MessageDigest(.sha256)
+        var digest = expected.map { _ in MessageDigest(.sha256) }
         var position: Int64 = 0
         for range in ranges {
-            try pass(from: position, to: range.lowerBound, digest: &digest, buffer: buffer)
+            try pass(from: position, to: range.lowerBound, digest: &digest, buffer: buffer, body)
             position = range.lowerBound
             while position < range.upperBound {
                 let count = Int(min(range.upperBound - position, step(at: position)))
@@ -93,21 +96,22 @@ final class ContentReader {
                 } catch {
                     throw .complaint(error)
                 }
-                digest.update(buffer, at: start, count: count)
+                digest?.update(buffer, at: start, count: count)
                 position += Int64(count)
             }
         }
-        try pass(from: position, to: length, digest: &digest, buffer: buffer)
-        let actual = digest.finish()
-        guard expected == nil || actual == expected else { throw .damaged }
+        try pass(from: position, to: length, digest: &digest, buffer: buffer, body)
+        guard var digest = digest.take() else { return }
+        guard digest.finish() == expected else { throw .damaged }
     }
 
     /// What is a hole: nothing to read where the file has it as one, and nothing but zeros where it is encrypted.
     private func pass(
-        from start: Int64, to end: Int64, digest: inout MessageDigest, buffer: PageBuffer
+        from start: Int64, to end: Int64, digest: inout MessageDigest?, buffer: PageBuffer,
+        _ body: (borrowing RawSpan, Int64) throws(Complaint) -> Void
     ) throws(Failure) {
         var position = start
-        guard position < end else { return }
+        guard position < end, digest != nil || cipher != nil else { return }
         if cipher == nil { buffer.zero(0, count: ContentWriter.bufferSize) }
         while position < end {
             let count = Int(min(end - position, cipher == nil ? Int64(ContentWriter.bufferSize) : step(at: position)))
@@ -116,8 +120,14 @@ final class ContentReader {
                 place = try fetch(from: position, count: count, buffer: buffer)
                 guard buffer.isZero(place, count: count) else { throw .damaged }
             }
-            digest.update(buffer, at: place, count: count)
+            digest?.update(buffer, at: place, count: count)
             position += Int64(count)
+            guard (position - start) % ContentReader.longestSilence < Int64(count) else { continue }
+            do throws(Complaint) {
+                try body(RawSpan(), position)
+            } catch {
+                throw .complaint(error)
+            }
         }
     }
 

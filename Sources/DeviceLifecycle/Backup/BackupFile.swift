@@ -58,7 +58,11 @@ struct BackupFile {
         return ranges
     }
 
-    /// Hands over the content piece by piece: of a plain file what lies in its data ranges.
+    /// How much of a hole is passed over at once: counting terabytes of zeros takes hours.
+    private static let longestSilence: Int64 = 256 << 20
+
+    /// Hands over the content piece by piece: of a plain file what lies in its data ranges, and in long holes nothing from
+    /// time to time.
     /// - Parameter body: answers whether to go on.
     /// - Returns: false when the body ended it.
     func read(
@@ -67,9 +71,12 @@ struct BackupFile {
         let buffer = reader.buffer
         defer { if protection == .complete { buffer.wipe(0, count: buffer.count) } }
         switch content {
-        case .plain(_, let ranges):
+        case .plain(let length, let ranges):
             var file = file!
+            var end: Int64 = 0
             for range in ranges {
+                guard try pass(end..<range.lowerBound, body) else { return false }
+                end = range.upperBound
                 var position = range.lowerBound
                 while position < range.upperBound {
                     let count = Int(min(range.upperBound - position, Int64(buffer.count)))
@@ -78,6 +85,7 @@ struct BackupFile {
                     position += Int64(count)
                 }
             }
+            return try pass(end..<length, body)
         case .sealed(let length, _):
             var position: Int64 = 0
             while position < length {
@@ -89,6 +97,17 @@ struct BackupFile {
                 guard try deliver(buffer, count, position, body) else { return false }
                 position += Int64(count)
             }
+        }
+        return true
+    }
+
+    private func pass(
+        _ hole: Range<Int64>, _ body: (RawSpan, Int64) throws(Complaint) -> Bool
+    ) throws(Complaint) -> Bool {
+        var position = hole.lowerBound
+        while hole.upperBound - position > BackupFile.longestSilence {
+            position += BackupFile.longestSilence
+            guard try body(RawSpan(), position) else { return false }
         }
         return true
     }

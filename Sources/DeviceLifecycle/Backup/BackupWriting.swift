@@ -74,7 +74,10 @@ struct BackupWriting {
         if let time = file.modificationTime { entry.modificationTime = time }
         var meter = meter
         defer { self.meter = meter }
-        if try isContinued(entry, in: &sink, digest: { () throws(Complaint) in try digest(of: file) }) {
+        let isContinued = try isContinued(entry, in: &sink) { () throws(Complaint) in
+            try digest(of: file) { meter.advance(0, progress) }
+        }
+        if isContinued {
             tally.continued += 1
             guard meter.advance(place.status.size, progress) else { throw Complaint.cancelled }
             return
@@ -176,12 +179,14 @@ struct BackupWriting {
     }
 
     /// SHA-256 of the content, holes as zeros.
-    private func digest(of file: BackupFile) throws(Complaint) -> [UInt8]? {
+    /// - Parameter goOn: answers whether to go on.
+    private func digest(of file: BackupFile, _ goOn: () -> Bool) throws(Complaint) -> [UInt8]? {
         let digest = ContentDigest(length: file.content.length)
-        _ = try file.read { (bytes, offset) throws(Complaint) in
+        let finished = try file.read { (bytes, offset) throws(Complaint) in
             digest.add(bytes, at: offset)
-            return true
+            return goOn()
         }
+        guard finished else { throw Complaint.cancelled }
         return digest.finish()
     }
 }

@@ -78,6 +78,10 @@ extension Device {
         var domain: BackupDomain?
         var bytes: Int64 = 0
         while let entry = try source.next() {
+            // Also where there are a million of them without content.
+            guard progress(DeviceProgress(unit: .bytes, completed: bytes, total: nil)) else {
+                throw Complaint.cancelled
+            }
             if entry.domain != domain {
                 if var container = building.take() { done.append(try end(&container, source.apps, into: &tally)) }
                 domain = entry.domain
