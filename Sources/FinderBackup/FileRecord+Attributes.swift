@@ -7,13 +7,17 @@ import SandboxModel
 extension FileRecord {
     /// - Returns: nil where an attribute is none that an app could have set.
     func hostAttributes() -> (list: [BackupEntry.Attribute], isExcluded: Bool)? {
+        let all =
+            (addition?.attributes ?? [])
+            + attributes.map { BackupEntry.Attribute(name: HostAttribute.hostName($0.key), value: $0.value) }
         var isExcluded = false
-        var list = addition?.attributes ?? []
-        for (name, value) in attributes {
-            if HostAttribute.exclusionMarks.contains(name) {
-                isExcluded = true
+        var list: [BackupEntry.Attribute] = []
+        for attribute in all {
+            // Each name of the mark says what it says when an app sets it, and is no attribute of its own.
+            if let form = BackupMark.Form(attribute: attribute.name) {
+                if form.setting(attribute.value) == .exclude { isExcluded = true }
             } else {
-                list.append(BackupEntry.Attribute(name: HostAttribute.hostName(name), value: value))
+                list.append(attribute)
             }
         }
         list.sort { $0.name.lexicographicallyPrecedes($1.name) }
@@ -60,22 +64,19 @@ enum HostAttribute {
     private static let longestValue = 1 << 16
 
     static let exclusionMark = String(BackupMark.attributeName.dropFirst(prefix.utf8.count))
-    /// With the name that iOS 5.0.1 has for it.
-    static let exclusionMarks = [exclusionMark, "com.apple.MobileBackup"]
 
     /// - Returns: nil for a name that has no form there.
     static func appleName(_ name: [UInt8]) -> String? {
-        guard name.starts(with: prefix.utf8), name.count > prefix.utf8.count,
-            let text = String(validating: name.dropFirst(prefix.utf8.count), as: UTF8.self),
-            !exclusionMarks.contains(text)
-        else { return nil }
-        return text
+        guard name.starts(with: prefix.utf8), name.count > prefix.utf8.count else { return nil }
+        return String(validating: name.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
 
     static func hostName(_ name: String) -> [UInt8] { Array((prefix + name).utf8) }
 
+    /// Whatever is not `user.` has a meaning on the host, such as rights that a file gives to who runs it.
     static func isPossible(_ attribute: BackupEntry.Attribute) -> Bool {
-        (1...longestName).contains(attribute.name.count) && !attribute.name.contains(0)
+        attribute.name.starts(with: prefix.utf8) && attribute.name.count > prefix.utf8.count
+            && attribute.name.count <= longestName && !attribute.name.contains(0)
             && attribute.value.count <= longestValue && !attribute.name.starts(with: own.utf8)
     }
 }

@@ -38,7 +38,8 @@ extension FileRecord {
             modified: min(max(seconds, times.lowerBound), times.upperBound),
             protection: Int64(entry.protection?.rawValue ?? 0),
             target: target)
-        for attribute in entry.attributes {
+        // Another name of the mark is no fact of its own, whoever left it there.
+        for attribute in entry.attributes where BackupMark.Form(attribute: attribute.name) == nil {
             if let name = HostAttribute.appleName(attribute.name) {
                 attributes[name] = attribute.value
             } else {

@@ -106,7 +106,8 @@ enum Sample {
             .file(
                 "Documents/excluded", bytes(31), isExcluded: true,
                 attributes: [
-                    attribute("trusted.odd", [9]), attribute("user.a", []), attribute("user.\u{FC}", Array("x".utf8)),
+                    attribute("user.a", []), attribute("user.\u{FC}", Array("x".utf8)),
+                    BackupEntry.Attribute(name: Array("user.".utf8) + [0xFF], value: [9]),
                 ]),
             Item(
                 "Documents/holes",

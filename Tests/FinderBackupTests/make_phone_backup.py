@@ -2,9 +2,11 @@
 """Writes a small backup as an iPhone and Finder would: other domains, rows in no order, directories without rows, and
 nothing of this project's. So reading is tested with what this project did not write.
 
-    make_phone_backup.py BACKUP [--password PASSWORD] [--xml] [--class NUMBER] [--iterations NUMBER]"""
+    make_phone_backup.py BACKUP [--password PASSWORD] [--xml] [--class NUMBER] [--iterations NUMBER]
+                         [--attributes DICTIONARY]"""
 
 import argparse
+import ast
 import hashlib
 import os
 import plistlib
@@ -21,6 +23,8 @@ parser.add_argument("--password")
 parser.add_argument("--xml", action="store_true")
 parser.add_argument("--class", dest="number", type=int, default=3)
 parser.add_argument("--iterations", type=int, default=5)
+parser.add_argument("--attributes", type=ast.literal_eval, default={
+    "com.apple.metadata:com_apple_backup_excludeItem": b"anything", "com.example.tag": b"value"})
 options = parser.parse_args()
 
 class_keys = {number: os.urandom(32) for number in range(1, 12)}
@@ -113,8 +117,7 @@ add(APP, "Documents/empty", 1, b"")
 add(APP, "Documents/database", 1, b"longer than it was", number=1, claimed=5)
 add(APP, "", 2, number=0)
 add(APP, "Documents/link", 4, target="/private/var/mobile", number=0)
-add(APP, "Documents/tagged", 1, b"x" * 16, attributes={
-    "com.apple.metadata:com_apple_backup_excludeItem": b"anything", "com.example.tag": b"value"})
+add(APP, "Documents/tagged", 1, b"x" * 16, attributes=options.attributes)
 add(APP, "Documents/strange", 16)
 add("AppDomainGroup-group.com.example.phone", "shared", 1, b"group", number=2)
 database.commit()
