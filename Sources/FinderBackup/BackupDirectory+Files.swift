@@ -11,6 +11,9 @@ extension BackupDirectory {
     /// On a disk and not in memory: a phone's Manifest.db has some hundred megabytes.
     private static let scratch = "/var/tmp"
     private static let databaseLog: FileName = "Manifest.db-wal"
+    private static let databaseJournal: FileName = "Manifest.db-journal"
+    /// With which a journal begins that was not played back; one that was done with begins with zeros.
+    private static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
     func files() throws(Complaint) -> FileTableReader {
         let reading = "cannot read \(path)/Manifest.db"
@@ -26,13 +29,10 @@ extension BackupDirectory {
                 .invalidBackup,
                 "\(path) was made of a device before iOS 10.2 (it has a Manifest.mbdb); make a new backup of it")
         }
-        let log = try Complaint.wrap(reading) { () throws(SystemError) in
-            try BackupDirectory.openFile(BackupDirectory.databaseLog, in: root)
-        }
-        // What a program that has the database open, or had when it was killed, did not put into it yet.
-        guard log == nil || log!.length == 0 else {
+        let unfinished = try Complaint.wrap(reading) { () throws(SystemError) in try unfinishedChange() }
+        if let unfinished {
             throw damaged(
-                "a Manifest.db-wal lies beside its Manifest.db, which some program has open or left unfinished")
+                "a \(unfinished.text) lies beside its Manifest.db, which some program has open or left unfinished")
         }
         let buffer = PageBuffer(count: ContentWriter.bufferSize)
         if let expected = manifest.databaseDigest {
@@ -41,16 +41,30 @@ extension BackupDirectory {
         }
         guard let keys, let key = manifest.key else {
             let absolute = try Complaint.wrap(reading) { () throws(SystemError) in try HostPath.absolute(path) }
-            return try open(absolute + "/Manifest.db", sortsInMemory: false)
+            return try open(absolute + "/Manifest.db", length: found.length, sortsInMemory: false)
         }
         let copy = try decrypt(found, key: (key, keys), buffer: buffer)
         // SQLite has the file open when this returns; the name goes with the copy.
-        return try open(copy.path, sortsInMemory: true)
+        return try open(copy.path, length: found.length, sortsInMemory: true)
     }
 
-    private func open(_ path: String, sortsInMemory: Bool) throws(Complaint) -> FileTableReader {
+    /// - Returns: where there is something that a program which has the database open, or had when it was killed, did not
+    ///   put into it yet, or has not taken back.
+    private func unfinishedChange() throws(SystemError) -> FileName? {
+        if let log = try BackupDirectory.openFile(BackupDirectory.databaseLog, in: root), log.length > 0 {
+            return BackupDirectory.databaseLog
+        }
+        guard let journal = try BackupDirectory.openFile(BackupDirectory.databaseJournal, in: root) else { return nil }
+        let magic = BackupDirectory.journalMagic
+        let buffer = PageBuffer(count: magic.count)
+        let count = try journal.file.descriptor.read(into: buffer, count: magic.count, from: 0)
+        return buffer.bytes(0, count: count) == magic ? BackupDirectory.databaseJournal : nil
+    }
+
+    private func open(_ path: String, length: Int64, sortsInMemory: Bool) throws(Complaint) -> FileTableReader {
         try fromDatabase { () throws(DatabaseFault) in
-            try FileTableReader(path, inOrderOfWriting: manifest.isOwn, sortsInMemory: sortsInMemory)
+            try FileTableReader(
+                path, length: length, inOrderOfWriting: manifest.isOwn, sortsInMemory: sortsInMemory)
         }
     }
 
@@ -96,6 +110,9 @@ extension BackupDirectory {
             switch error {
             case .damaged, .duplicate: throw damaged("its Manifest.db is damaged")
             case .host(let error): throw Complaint(error, doing: "cannot read \(path)/Manifest.db")
+            case .pathTooLong:
+                throw Complaint(
+                    .badRequest, "SQLite cannot read \(path)/Manifest.db: the path is too long; move the backup")
             case .other(let code): throw Complaint(.unexpected, "cannot read \(path)/Manifest.db: SQLite error \(code)")
             }
         }

@@ -17,7 +17,7 @@ final class BackupDirectory {
     let keys: BackupKeys?
 
     /// Far more than a property list of a backup has.
-    private static let longestList: Int64 = 64 << 20
+    private static let longestList: Int64 = 8 << 20
 
     /// - Parameter password: passed over where the backup is not encrypted.
     init(_ path: String, password: [UInt8]?) throws(Complaint) {

@@ -12,6 +12,8 @@ enum DatabaseFault: Error, Hashable {
     /// A row with this key is there already.
     case duplicate
     case host(SystemError)
+    /// SQLite takes no path that is as long as the host's may be.
+    case pathTooLong
     /// SQLite's own number, of something that should not happen.
     case other(Int32)
 }
@@ -20,13 +22,26 @@ enum DatabaseFault: Error, Hashable {
 @safe final class Database {
     // Valid from init to deinit. Statements hold a reference to this object, so that none outlives it.
     @unsafe fileprivate let connection: OpaquePointer
+    // Valid from init to deinit, which closes the connection first.
+    @unsafe private let stepsLeft = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 
     /// Whose rows no maker of backups writes larger; SQLite refuses longer ones without reading them.
     private static let longestValue: Int32 = 4 << 20
 
+    /// MAX_PATHNAME of SQLite's unix files.
+    private static let longestPath = 511
+
+    /// What reading a manifest may take in steps of SQLite's machine: many times what a real one takes, which has hundreds
+    /// of bytes to a row. A schema or tree of somebody else's can have few bytes and rows without end.
+    private static let (stepsInAnyCase, stepsForEachByte, stepsForEachQuestion) = (20_000_000, 16, 1000)
+    private static let stepsBetweenLooks: Int32 = 1000
+    /// No manifest comes near to it; what the host says of a file is not to overflow.
+    private static let largestFile: Int64 = 1 << 50
+
     /// Makes a database in a file that is empty. What is written is durable when the caller synchronizes the file; until
     /// then a crash leaves anything, so a backup is written where nobody takes it for one.
     static func create(_ path: String) throws(DatabaseFault) -> Database {
+        guard path.utf8.count <= longestPath else { throw .pathTooLong }
         let database = try Database(path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
         try database.execute("PRAGMA locking_mode=EXCLUSIVE")
         try database.execute("PRAGMA journal_mode=OFF")
@@ -37,8 +52,11 @@ enum DatabaseFault: Error, Hashable {
     }
 
     /// Opens a database of anybody's for reading. Nothing is made beside it, and nothing that lies there is looked at.
-    /// - Parameter sortsInMemory: where no part of it may get onto a disk.
-    static func open(_ path: String, sortsInMemory: Bool) throws(DatabaseFault) -> Database {
+    /// - Parameters:
+    ///   - length: of the file, which says how long reading it may take.
+    ///   - sortsInMemory: where no part of it may get onto a disk.
+    static func open(_ path: String, length: Int64, sortsInMemory: Bool) throws(DatabaseFault) -> Database {
+        guard path.utf8.count <= longestPath else { throw .pathTooLong }
         var name = "file:"
         for byte in path.utf8 {
             switch byte {
@@ -54,8 +72,24 @@ enum DatabaseFault: Error, Hashable {
         _ = unsafe sqlite3_limit(database.connection, SQLITE_LIMIT_LENGTH, longestValue)
         try database.execute("PRAGMA cell_size_check=ON")
         if sortsInMemory { try database.execute("PRAGMA temp_store=MEMORY") }
+        database.limitSteps(to: stepsInAnyCase + Int(min(length, largestFile)) * stepsForEachByte)
         return database
     }
+
+    private func limitSteps(to count: Int) {
+        unsafe stepsLeft.pointee = count
+        unsafe sqlite3_progress_handler(
+            connection, Database.stepsBetweenLooks,
+            { stepsLeft in
+                // Valid as long as the connection is open, and nobody else looks while it works.
+                let stepsLeft = unsafe stepsLeft!.assumingMemoryBound(to: Int.self)
+                unsafe stepsLeft.pointee -= Int(Database.stepsBetweenLooks)
+                return unsafe stepsLeft.pointee < 0 ? 1 : 0
+            }, stepsLeft)
+    }
+
+    /// However many questions are asked: what one of them takes is little.
+    fileprivate func earnSteps() { unsafe stepsLeft.pointee += Database.stepsForEachQuestion }
 
     private init(_ name: String, flags: Int32) throws(DatabaseFault) {
         var connection: OpaquePointer?
@@ -67,10 +101,12 @@ enum DatabaseFault: Error, Hashable {
             throw fault
         }
         unsafe self.connection = connection
+        unsafe stepsLeft.initialize(to: 0)
     }
 
     deinit {
         unsafe sqlite3_close_v2(connection)
+        unsafe stepsLeft.deallocate()
     }
 
     func execute(_ command: String) throws(DatabaseFault) {
@@ -97,8 +133,8 @@ enum DatabaseFault: Error, Hashable {
             let host = unsafe sqlite3_system_errno(connection)
             return .host(host == 0 ? .noEntry : SystemError(code: host))
         case SQLITE_MISUSE: return .other(code)
-        // Corruption, a file that is no database, a schema without the tables, values that are too long: whatever was
-        // asked was right when it was written for a manifest.
+        // Corruption, a file that is no database, a schema without the tables, values that are too long, rows without
+        // end: whatever was asked was right when it was written for a manifest.
         default: return .damaged
         }
     }
@@ -126,6 +162,7 @@ enum DatabaseFault: Error, Hashable {
     /// Begins anew with other parameters.
     func bind(_ parameters: [Value]) throws(DatabaseFault) {
         unsafe sqlite3_reset(statement)
+        database.earnSteps()
         for (index, parameter) in parameters.enumerated() {
             let place = Int32(index + 1)
             let result =

@@ -74,10 +74,13 @@ final class FileTableReader {
     private let row: Statement
 
     /// - Parameters:
+    ///   - length: of the file.
     ///   - inOrderOfWriting: otherwise rows come in the order of a walk, for which they have to be sorted.
     ///   - sortsInMemory: where no name may get onto a disk.
-    init(_ path: String, inOrderOfWriting: Bool, sortsInMemory: Bool) throws(DatabaseFault) {
-        database = try Database.open(path, sortsInMemory: sortsInMemory)
+    init(
+        _ path: String, length: Int64, inOrderOfWriting: Bool, sortsInMemory: Bool
+    ) throws(DatabaseFault) {
+        database = try Database.open(path, length: length, sortsInMemory: sortsInMemory)
         // A view of this name could give rows without end.
         let schema = try database.prepare(
             "SELECT 1 FROM sqlite_schema WHERE name = 'Files' AND type = 'table' AND sql LIKE 'CREATE TABLE%'")

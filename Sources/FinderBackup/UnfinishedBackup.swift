@@ -202,6 +202,8 @@ final class UnfinishedBackup {
         } catch {
             switch error {
             case .host(let error): throw complaint(error)
+            case .pathTooLong:
+                throw Complaint(.badRequest, "SQLite cannot write to \(path): the path is too long; name a shorter one")
             case .duplicate: throw Complaint(.unexpected, "cannot write the backup \(path): a path was given twice")
             case .damaged: throw Complaint(.unexpected, "cannot write the backup \(path): its Manifest.db was changed")
             case .other(let code):

@@ -115,6 +115,14 @@ import Testing
             "Manifest.db"
         ),
         ("ALTER TABLE Files RENAME COLUMN flags TO other", "Manifest.db"),
+        // As many rows as the domains that each of them makes SQLite look at all of them for.
+        (
+            """
+            DROP INDEX FilesDomainIdx;
+            WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000)
+            INSERT INTO Files SELECT x, 'Domain-' || x, '', 2, x'' FROM n
+            """, "Manifest.db"
+        ),
     ])
     func rowsThatMakeNoSenseAreRefused(command: String, word: String) throws {
         let scratch = Scratch()
@@ -188,10 +196,11 @@ import Testing
             "never finished"
         ),
         ("echo x >Manifest.db-wal", "Manifest.db-wal"),
+        (#"printf '\331\325\005\371\040\241\143\327rest' >Manifest.db-journal"#, "Manifest.db-journal"),
         ("truncate -s 0 Manifest.db", "Manifest.db"),
         ("truncate -s 5000 Manifest.db", "Manifest.db"),
         ("head -c 20000 /dev/zero >Manifest.db", "Manifest.db"),
-        ("truncate -s 65M Manifest.plist", "larger"),
+        ("truncate -s 9M Manifest.plist", "larger"),
         // A parser that descends by recursion ends the process here.
         ("{ printf '<plist>'; yes '<array>' | head -100000; } >Manifest.plist", "Manifest.plist is damaged"),
         ("rm -r [0-9a-f][0-9a-f]", "is damaged"),
@@ -205,6 +214,69 @@ import Testing
         let refused = complaint { _ = try read(scratch["phone"]) }
         #expect(refused?.kind == .invalidBackup)
         #expect(refused?.message.contains(word) == true, "\(refused?.message ?? "nothing")")
+    }
+
+    /// SQLite leaves one like that behind when a program asks it to, and all is in the database.
+    @Test func aJournalThatIsDoneWithIsPassedOver() throws {
+        let scratch = Scratch()
+        try make(scratch["phone"])
+        try shell("head -c 1024 /dev/zero >\(scratch["phone"])/Manifest.db-journal")
+        #expect(try read(scratch["phone"]).count == Self.expected.count)
+    }
+
+    /// Counting so many zeros takes an hour, for which nobody asks.
+    @Test(.timeLimit(.minutes(1)))
+    func terabytesOfNothingAreGivenAtOnce() throws {
+        let scratch = Scratch()
+        try make(scratch["phone"])
+        try shell("cd \(scratch["phone"]); truncate -s 4T $(grep -lr 'beside a' [0-9a-f][0-9a-f])")
+        let source = try FinderBackupSource(path: scratch["phone"], password: nil)
+        while let entry = try source.next() {
+            var given = 0
+            try source.read { bytes, _ in given += bytes.byteCount }
+            guard entry.path.last == "a.b" else { continue }
+            #expect(entry.kind == .file(.plain(length: 4 << 40, data: [0..<4096])) && given == 4096)
+        }
+    }
+
+    @Test func aPathThatSQLiteDoesNotTakeIsSaidToBeTooLong() throws {
+        let scratch = Scratch()
+        let deep = scratch["deep"] + String(repeating: "/" + String(repeating: "d", count: 100), count: 5)
+        try make(scratch["phone"])
+        try shell("mkdir -p \(deep); mv \(scratch["phone"]) \(deep)")
+        let refused = complaint { _ = try read(deep + "/phone") }
+        #expect(refused?.kind == .badRequest && refused?.message.contains("too long") == true)
+        #expect(complaint { _ = try write(Sample.items, to: deep + "/out") }?.kind == .badRequest)
+        #expect(try shell("ls -A \(deep)") == "phone\n")
+    }
+
+    /// The mark by any of its names, and what a name says that takes it away.
+    @Test(arguments: [
+        (#""com.apple.MobileBackup": b"\1""#, true), (#""com.apple.MobileBackup": b"\0""#, false),
+        (#""xdg.robots.backup": b"false""#, true), (#""xdg.robots.backup": b"true""#, false),
+        (#""com.apple.metadata:com_apple_backup_excludeItem": b"""#, true),
+    ])
+    func everyNameOfTheMarkIsTheMarkAndNoAttribute(attribute: String, isExcluded: Bool) throws {
+        let scratch = Scratch()
+        try make(scratch["phone"], ["--attributes", "{\(attribute)}"])
+        let entry = try #require(try read(scratch["phone"]).first { $0.entry.path.last == "tagged" }?.entry)
+        #expect(entry.isExcluded == isExcluded && entry.attributes == [])
+    }
+
+    @Test(arguments: [
+        #""": b"x""#, #""appcontainer.protection": b"x""#, "\"\(String(repeating: "x", count: 251))\": b\"x\"",
+    ])
+    func attributesThatNoAppCanSetAreRefused(attribute: String) throws {
+        let scratch = Scratch()
+        try make(scratch["phone"], ["--attributes", "{\(attribute)}"])
+        #expect(complaint { _ = try read(scratch["phone"]) }?.kind == .invalidBackup)
+    }
+
+    @Test func groupsOfWhichNobodyTellsWhoseTheyAreAreNamed() throws {
+        let scratch = Scratch()
+        try make(scratch["phone"])
+        let source = try FinderBackupSource(path: scratch["phone"], password: nil)
+        #expect(source.groups.map(\.text) == ["group.com.example.phone"])
     }
 
     @Test func aPathThatIsNoBackupIsNamed() throws {
