@@ -302,6 +302,7 @@ import Testing
             { $0.insert($0[index], at: index) },
             { $0[index].entry.path = ["Documents", "missing", "note"] },
             { $0[index].entry.kind = .hardLink(["Documents", "none"]) },
+            { $0[index].entry.kind = .hardLink(["Documents"]) },
             { $0[index].entry.kind = .hardLink([".com.apple.mobile_container_manager.metadata.plist"]) },
             { $0[index].entry.path = ["Documents", "Inbox"] },
             { $0[index - 1].entry.kind = .symbolicLink(Array("/etc".utf8)) },

@@ -222,6 +222,7 @@ struct RestoredContainer: ~Copyable {
         case .system(.exists): invalid(entry, "is there twice")
         case .system(.notDirectory): invalid(entry, "is no directory, and in every container it is one")
         case .system(.noEntry) where entry.kind.isHardLink: invalid(entry, "is a link to what is not before it")
+        case .system(.notPermitted) where entry.kind.isHardLink: invalid(entry, "is a link to a directory")
         case .system(let error) where error.code == E2BIG || error == .range:
             Complaint(
                 .noSpace,
