@@ -52,13 +52,8 @@ final class BackupBase {
         let bytes = try directory.fromDatabase { () throws(DatabaseFault) in try files.record(of: identifier) }
         guard let bytes else { return nil }
         guard var record = FileRecord(decoding: bytes) else { throw directory.damaged("its Manifest.db is damaged") }
-        if record.addition?.hasAttributesApart == true {
-            let apart = try directory.fromDatabase { () throws(DatabaseFault) in
-                try files.property(FileRecord.attributesKey(identifier))
-            }
-            guard let apart, record.takeAttributes(from: apart) else {
-                throw directory.damaged("its Manifest.db is damaged")
-            }
+        try directory.fromDatabase { () throws(DatabaseFault) in
+            guard try files.complete(&record, identifier) else { throw .damaged }
         }
         return record
     }

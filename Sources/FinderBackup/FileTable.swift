@@ -130,8 +130,12 @@ final class FileTableReader {
         try lookUp.firstBlob(for: identifier.text)
     }
 
-    func property(_ key: String) throws(DatabaseFault) -> [UInt8]? {
-        try property.firstBlob(for: key)
+    /// Gives a record the attributes that its row had no room for.
+    /// - Returns: false where they are missing.
+    func complete(_ record: inout FileRecord, _ identifier: FileIdentifier) throws(DatabaseFault) -> Bool {
+        guard record.addition?.hasAttributesApart == true else { return true }
+        guard let apart = try property.firstBlob(for: FileRecord.attributesKey(identifier)) else { return false }
+        return record.takeAttributes(from: apart)
     }
 }
 

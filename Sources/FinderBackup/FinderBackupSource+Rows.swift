@@ -27,14 +27,10 @@ extension FinderBackupSource {
         guard !row.domain.isEmpty, bytes.count <= longest, let path = [FileName](joined: bytes) else {
             throw directory.damaged("the path \(shown) leads out of its container")
         }
-        if record.addition?.hasAttributesApart == true {
-            let apart = try directory.fromDatabase { () throws(DatabaseFault) in
-                try files.property(FileRecord.attributesKey(identifier))
-            }
-            guard let apart, record.takeAttributes(from: apart) else {
-                throw directory.damaged("the attributes of \(shown) are missing")
-            }
+        let isComplete = try directory.fromDatabase { () throws(DatabaseFault) in
+            try files.complete(&record, identifier)
         }
+        guard isComplete else { throw directory.damaged("the attributes of \(shown) are missing") }
         guard let (attributes, isExcluded) = record.hostAttributes() else {
             throw directory.damaged("\(shown) has an extended attribute that no app can have set")
         }
