@@ -188,6 +188,10 @@ final class UnfinishedBackup {
             if [.directoryNotEmpty, .exists, .notDirectory].contains(error) {
                 throw Complaint(.fileExists, "\(path) was made meanwhile; name a directory that is new or empty")
             }
+            if error == .busy {
+                throw Complaint(
+                    .badRequest, "\(path) is a mount point, whose place no backup takes; name a directory in it")
+            }
             throw complaint(error)
         }
     }

@@ -346,6 +346,16 @@ no_leftover() {
     [ -z "$(find "$WORK" -maxdepth 1 \( -name '.unfinished*' -o -name '.finder.*' -o -name '.appcontainer-*' \) -print -quit)" ]
 }
 
+rootcase_a_finder_backup_does_not_take_the_place_of_a_mount() {
+    start
+    mkdir "$WORK/disk" && mount -t tmpfs none "$WORK/disk"
+    complains 27 appcontainer backup "$DEVICE" "$WORK/disk" --format finder
+    contains "$(cat "$WORK/.err")" "mount point"
+    same "$(find "$WORK" -maxdepth 1 -name '.disk*')" "" "what is left"
+    appcontainer backup "$DEVICE" "$WORK/disk/backup" --format finder
+    umount "$WORK/disk"
+}
+
 # An app makes such a file by one call, and counting its zeros takes hours.
 case_terabytes_of_nothing_hold_nobody_up() {
     start
