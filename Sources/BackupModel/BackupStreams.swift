@@ -15,6 +15,10 @@ public protocol BackupSink {
     /// all of it; of a sealed one all.
     mutating func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Complaint)
 
+    /// Passes over a hole of the entry that was begun last, up to an offset in it. Not asked for: what is left of a hole is
+    /// passed over with what follows, which takes its time where it is large.
+    mutating func skip(to offset: Int64) throws(Complaint)
+
     /// Whether the earlier backup that this one continues has an entry just like this one, content included, so that
     /// it needs not be given again; then it is taken from there, and ``begin(_:)`` is not called for it.
     ///
@@ -55,4 +59,8 @@ public protocol BackupSource {
 
 extension BackupSource {
     public var groups: [ContainerIdentifier] { apps.flatMap(\.groups) }
+}
+
+extension BackupSink {
+    public mutating func skip(to offset: Int64) throws(Complaint) {}
 }

@@ -38,6 +38,9 @@ final class HashedOutput {
     private var slot = 0
     private var fill = 0
     private var steps: [HashStep] = []
+    /// Of holes among the steps. They take as long to hash as data.
+    private var zeros: Int64 = 0
+    private static let mostZeros: Int64 = 64 << 20
     /// Bytes of the file before the present buffer.
     private var written: Int64 = 0
 
@@ -120,8 +123,9 @@ final class HashedOutput {
     /// Takes in what has no bytes in the archive.
     func append(_ step: HashStep) throws(SystemError) {
         steps.append(step)
-        // Of an incremental backup all may be lines.
-        if steps.count >= 4096 { try flush() }
+        if case .zeros(let count) = step { zeros += count }
+        // Of an incremental backup all may be lines, and what is hashed is not to fall far behind.
+        if steps.count >= 4096 || zeros >= HashedOutput.mostZeros { try flush() }
     }
 
     /// - Parameter isContent: whether the bytes are an entry's content, of which the manifest has a digest.
@@ -145,6 +149,7 @@ final class HashedOutput {
             work.waiting.append((slot, steps))
         }
         self.steps.removeAll(keepingCapacity: true)
+        zeros = 0
         try write()
         let next = (slot + 1) % HashedOutput.slots
         self.slot = next

@@ -156,6 +156,14 @@ public final class TarBackupSink: BackupSink {
         }
     }
 
+    public func skip(to offset: Int64) throws(Complaint) {
+        guard let content, offset > content.position else { return }
+        let end = content.piece < content.data.count ? content.data[content.piece].lowerBound : content.length
+        guard offset <= end else { throw changed() }
+        try writing { () throws(SystemError) in try writer.write(hole: offset - content.position) }
+        self.content?.position = offset
+    }
+
     /// Ends the entry that was begun last, of which all content has to be there.
     func endEntry() throws(Complaint) {
         guard let content else { return }

@@ -83,7 +83,7 @@ import Testing
         }
         let links = sorted.map { name in
             Sample.make(
-                "\(home)/Library/\(name.count)-\(name[0])", .symbolicLink([UInt8](repeating: 0x2F, count: 4000) + name))
+                "\(home)/Library/\(name.count)-\(name[0])", .symbolicLink([UInt8](repeating: 0x2F, count: 3800) + name))
         }.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
         let hard = sorted.enumerated().map { index, name in
             Sample.make("\(home)/Library/z\(10 + index)", .hardLink(["Documents", FileName(name)!]))
@@ -194,6 +194,27 @@ import Testing
         for index in 0..<3000 { pieces.append(Int64(index) * 8192..<Int64(index) * 8192 + 3) }
         try expectBack(
             inDocuments(.sparse("\(home)/Documents/many", length: 1 << 25, pieces, generator.bytes(9000))))
+    }
+
+    @Test func `a hole is passed over in steps, in each of which a backup can be given up`() throws {
+        let file = Sample.sparse("\(home)/a", length: 1 << 30, [0..<1, 900 << 20..<900 << 20 + 1], [1, 2])
+        let samples = [Sample.directory(home), file]
+        try write(samples, to: scratch["whole.tar"])
+        let path = scratch["steps.tar"]
+        let sink = try TarBackupSink(path: path, apps: [notes])
+        for sample in samples { try sink.begin(sample.entry) }
+        try [UInt8(1)].withSpan { bytes throws(Complaint) in try sink.write(bytes, at: 0) }
+        for step in 1...9 { try sink.skip(to: Int64(step) * 100 << 20) }
+        try [UInt8(2)].withSpan { bytes throws(Complaint) in try sink.write(bytes, at: 900 << 20) }
+        try sink.skip(to: 1000 << 20)
+        try sink.finish()
+        #expect(try bytes(of: path) == bytes(of: scratch["whole.tar"]))
+        let source = try TarBackupSource(path: path)
+        _ = try source.next()
+        _ = try source.next()
+        var pieces = 0
+        try source.read { _, _ throws(Complaint) in pieces += 1 }
+        #expect(pieces > 10)
     }
 
     @Test func `large content comes back`() throws {
