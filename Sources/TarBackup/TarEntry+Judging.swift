@@ -80,9 +80,17 @@ extension TarEntry {
         case .file: throw .altered(path)
         case .directory: .directory
         case .fifo: .fifo
-        case .symbolicLink(let target): .symbolicLink(target)
+        case .symbolicLink(let target): .symbolicLink(try symbolicLinkTarget(target))
         case .hardLink(let target): .hardLink(try hardLinkNames(target, in: domain))
         }
+    }
+
+    /// As long as Linux makes one.
+    private func symbolicLinkTarget(_ target: [UInt8]) throws(BackupFlaw) -> [UInt8] {
+        guard (1..<Int(PATH_MAX)).contains(target.count) else {
+            throw BackupFlaw("has a symbolic link that there cannot be: \(path.shown)")
+        }
+        return target
     }
 
     private func hardLinkNames(_ target: [UInt8], in domain: BackupDomain) throws(BackupFlaw) -> [FileName] {

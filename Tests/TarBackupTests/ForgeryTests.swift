@@ -88,6 +88,17 @@ import Testing
                 == "has a path that is none, or leads out: \(home)/../\(shared)/b")
     }
 
+    @Test func `symbolic links that there cannot be`() throws {
+        let path = "\(home)/Documents/x"
+        let flaw = "has a symbolic link that there cannot be: \(path)"
+        func link(_ length: Int) -> Forged {
+            .sample(.make(path, .symbolicLink([UInt8](repeating: 97, count: length))))
+        }
+        #expect(try refusal(link(4095)) == nil)
+        #expect(try refusal(link(4096)) == flaw)
+        #expect(try refusal(.raw(path, .symbolicLink, as: .symbolicLink)) == flaw)
+    }
+
     @Test func `kinds that no container holds`() throws {
         for letter in ["3", "4"] {
             var device = Forged.raw("\(home)/Documents/x") { $0[156] = letter.utf8.first! }
