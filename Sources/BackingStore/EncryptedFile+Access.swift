@@ -118,6 +118,9 @@ extension EncryptedFile {
         if !lost.intersection(RangeSet(range)).isEmpty { throw .system(.inputOutput) }
     }
 
+    /// Whether there is no key because the device is locked; it comes back.
+    public var isClosed: Bool { lock.reading { access == .closed } }
+
     /// Whether the device has restarted since the file was opened.
     public var isRetired: Bool { lock.reading { access == .retired } }
 

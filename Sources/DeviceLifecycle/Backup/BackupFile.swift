@@ -37,7 +37,7 @@ struct BackupFile {
                 self.backing = backing
                 content = .sealed(length: length, keybag: reader.keybag)
                 protection = named
-                modificationTime = nil
+                modificationTime = reader.openFile(place.status.inode)?.modificationTime
             }
         } catch {
             if error == .system(.noEntry) { return nil }
@@ -178,7 +178,9 @@ final class BackupReader {
     /// - Returns: nil where the class is closed in the device's present state.
     func openReadable(_ place: ContainerPlace) throws(Fault) -> EncryptedFile? {
         do throws(Fault) {
-            return try open(place)
+            let file = try open(place)
+            // What an app keeps open is as closed as all of its class while the device is locked.
+            return file.isClosed ? nil : file
         } catch {
             if error == .refused(.dataProtection) { return nil }
             throw error
@@ -191,8 +193,23 @@ final class BackupReader {
             let lifted = !isPrivileged && place.status.permissions & S_IRUSR == 0
             if lifted { try directory.descriptor.changeMode(of: name, to: place.status.permissions | S_IRUSR) }
             defer { if lifted { try? directory.descriptor.changeMode(of: name, to: place.status.permissions) } }
-            return SharedDescriptor(try directory.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK))
+            return SharedDescriptor(try BackupReader.openFile(name, in: directory.descriptor))
         }
+    }
+
+    /// - Throws: `noEntry` where something else than a file has taken the name since the walk looked at it.
+    private static func openFile(
+        _ name: FileName, in directory: borrowing Descriptor
+    ) throws(SystemError) -> Descriptor {
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try directory.open(name, flags: O_RDONLY | O_NONBLOCK)
+        } catch {
+            // A symbolic link, and a socket.
+            throw [ELOOP, ENXIO].contains(error.code) ? SystemError.noEntry : error
+        }
+        guard try file.status().kind == .file else { throw .noEntry }
+        return file
     }
 
     func doing(_ place: ContainerPlace) -> String { "cannot back up \(place.path.text)" }
