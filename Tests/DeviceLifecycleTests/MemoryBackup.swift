@@ -24,6 +24,8 @@ final class MemoryBackup {
     var apps: [BackupApp] = []
     var items: [Item] = []
     var isFinished = false
+    /// What happens on the device once an entry is begun, by its path in the container.
+    var meanwhile: [String: () throws -> Void] = [:]
     /// What an earlier backup is said to have, by path.
     var earlier: [String: [UInt8]?] = [:]
 
@@ -43,6 +45,7 @@ final class MemoryBackup {
 
         mutating func begin(_ entry: BackupEntry) throws(Complaint) {
             backup.items.append(Item(entry: entry))
+            try! backup.meanwhile[entry.path.text]?()
         }
 
         mutating func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Complaint) {

@@ -263,6 +263,53 @@ case_what_a_locked_device_closes_goes_in_as_ciphertext() {
     whole
 }
 
+case_what_an_app_keeps_open_on_a_locked_device_goes_in_as_ciphertext() {
+    start_protected
+    echo plaintext >"$DOCUMENTS/secret" && appcontainer protect complete "$DOCUMENTS/secret"
+    exec 7<>"$DOCUMENTS/secret"
+    echo written >&7
+    appcontainer lock "$DEVICE" --now
+    contains "$(timeout 60 appcontainer backup "$DEVICE" "$BACKUP")" "1 as ciphertext"
+    exec 7>&-
+    appcontainer unmount "$MOUNT"
+    appcontainer restore "$DEVICE" "$BACKUP"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file "$CODE"
+    same "$(cat "$DOCUMENTS/secret")" "$(printf 'written\nt')"
+    whole
+}
+
+case_a_backup_of_what_goes_meanwhile_is_refused() {
+    start
+    some_files 2000
+    head -c 200M /dev/urandom >"$DOCUMENTS/large"
+    appcontainer unmount "$MOUNT"
+    appcontainer backup "$DEVICE" "$WORK/meanwhile.tar" >"$WORK/told" 2>&1 &
+    local command=$! status=0
+    sleep 0.1
+    appcontainer reset "$DEVICE" "$APP"
+    wait "$command" || status=$?
+    # It was faster, or says what happened.
+    case $status in
+    0) tar -tf "$WORK/meanwhile.tar" | grep -c . >"$WORK/count" && [ "$(cat "$WORK/count")" -gt 2000 ] ;;
+    20) absent "$WORK/meanwhile.tar" && contains "$(cat "$WORK/told")" "back up again" ;;
+    *) fail "exit status $status: $(cat "$WORK/told")" ;;
+    esac
+    eventually no_leftover
+}
+
+case_a_backup_of_a_huge_hole_can_be_given_up() {
+    start
+    truncate -s 256G "$DOCUMENTS/hole"
+    appcontainer backup "$DEVICE" "$BACKUP" &
+    local command=$!
+    sleep 1
+    kill -INT "$command"
+    wait "$command" || true
+    absent "$BACKUP"
+    eventually no_leftover
+    timeout 20 appcontainer shutdown "$DEVICE"
+}
+
 case_data_waits_for_its_app() {
     start --group "$GROUP"
     echo hello >"$DOCUMENTS/note" && echo ours >"$MOUNT/Groups/$GROUP/shared"

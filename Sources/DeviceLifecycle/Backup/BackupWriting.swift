@@ -33,12 +33,15 @@ struct BackupWriting {
     private(set) var meter: BackupMeter
     private let reader: BackupReader
     private let order: BackupOrder
+    private let container: SharedDescriptor
     /// Where the first name of each file with several went, until the last was come to.
     private var firstNames: [UInt64: (path: [FileName], left: UInt64)] = [:]
 
     init(
-        _ domain: BackupDomain, _ reader: BackupReader, _ order: BackupOrder, tally: BackupTally, meter: BackupMeter
+        _ domain: BackupDomain, _ container: SharedDescriptor, _ reader: BackupReader, _ order: BackupOrder,
+        tally: BackupTally, meter: BackupMeter
     ) {
+        self.container = container
         self.domain = domain
         self.reader = reader
         self.order = order
@@ -166,12 +169,22 @@ struct BackupWriting {
     /// - Returns: nil where this is the first name of the file that was come to.
     private mutating func firstName(of place: ContainerPlace) -> [FileName]? {
         let inode = place.status.inode
-        guard let known = firstNames[inode] else {
+        guard let known = firstNames[inode], leads(known.path, to: place.status) else {
             firstNames[inode] = (place.path, place.status.linkCount - 1)
             return nil
         }
         firstNames[inode] = known.left > 1 ? (known.path, known.left - 1) : nil
         return known.path
+    }
+
+    /// Whether a path still leads to a file. When a file has gone, the number of its inode may be that of another.
+    private func leads(_ path: [FileName], to status: FileStatus) -> Bool {
+        do throws(SystemError) {
+            let parent = try container.descriptor.openDirectory(at: path.dropLast())
+            return try parent.status(of: path[path.count - 1]).identity == status.identity
+        } catch {
+            return !ContainerWalk.isGone(error)
+        }
     }
 
     private mutating func forgetFirstName(of place: ContainerPlace) {

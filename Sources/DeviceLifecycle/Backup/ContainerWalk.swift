@@ -91,7 +91,7 @@ struct ContainerWalk: ~Copyable {
             status = try parent.descriptor.status(of: name)
         } catch {
             // It went while the walk was on its way.
-            guard error != .noEntry, error != .stale else { return }
+            guard !ContainerWalk.isGone(error) else { return }
             throw Complaint(error, doing: "cannot look at \(path.text)")
         }
         let isMarked =
@@ -106,6 +106,11 @@ struct ContainerWalk: ~Copyable {
             try? parent.descriptor.changeMode(of: name, to: status.permissions | S_IRWXU)
         }
         try descend(into: place, inclusion, lifted: lifted)
+    }
+
+    /// Whether what the walk came to, or a directory above it, is there no more, or something else has its name.
+    static func isGone(_ error: SystemError) -> Bool {
+        [.noEntry, .stale, .notDirectory].contains(error)
     }
 
     private static func isMarked(_ holder: AttributeHolder) -> Bool { (try? holder.value(of: mark)) != nil }
@@ -125,7 +130,7 @@ struct ContainerWalk: ~Copyable {
             let inherited = inclusion == .excluded ? .excludedBy(place.path) : inclusion
             levels.append(Level(path: place.path, names: names, inherited: inherited, lifted: lifted))
         } catch {
-            guard error != .noEntry, error != .stale else { return }
+            guard !ContainerWalk.isGone(error) else { return }
             throw Complaint(error, doing: "cannot list \(place.path.text)")
         }
     }

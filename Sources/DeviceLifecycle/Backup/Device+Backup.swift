@@ -36,7 +36,8 @@ extension Device {
         var meter = BackupMeter { Device.bytes(of: containers) }
         var tally = BackupTally()
         for container in containers {
-            var writing = BackupWriting(container.domain, reader, order, tally: tally, meter: meter)
+            var writing = BackupWriting(
+                container.domain, container.directory, reader, order, tally: tally, meter: meter)
             var walk = ContainerWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
             try walk.run { (place, inclusion) throws(Complaint) in
                 guard inclusion == .included else { return false }
@@ -45,6 +46,7 @@ extension Device {
             }
             (tally, meter) = (writing.tally, writing.meter)
         }
+        try requireInPlace(containers, order.app)
         try sink.finish()
         return tally
     }
@@ -54,7 +56,8 @@ extension Device {
         _ order: BackupOrder, openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
         _ body: (BackupListing) -> Void
     ) throws(Complaint) {
-        for container in try backedUp(order.app) {
+        let containers = try backedUp(order.app)
+        for container in containers {
             var walk = ContainerWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
             try walk.run { (place, inclusion) throws(Complaint) in
                 var reason: BackupListing.Reason?
@@ -66,6 +69,7 @@ extension Device {
                 return reason == nil
             }
         }
+        try requireInPlace(containers, order.app)
     }
 
     private func list(
@@ -99,14 +103,38 @@ extension Device {
 
     // MARK: Containers
 
-    private struct BackedUp {
+    private struct BackedUp: Sendable {
         let domain: BackupDomain
         let kind: ContainerKind
         let directory: SharedDescriptor
+        let identity: FileStatus.Identity
     }
 
-    /// The containers that a backup of an app, or of all, walks through, in order.
+    /// - Throws: ``Complaint`` of kind `inUse` where a container went since its walk began. What of it was not there any
+    ///   more the walk has taken for removed by the app.
+    private func requireInPlace(
+        _ containers: [BackedUp], _ app: ContainerIdentifier?
+    ) throws(Complaint) {
+        let present = try backedUp(app)
+        for container in containers {
+            let isThere = present.contains { other in
+                other.domain == container.domain && other.identity == container.identity
+            }
+            guard isThere else {
+                throw Complaint(
+                    .inUse,
+                    "\(container.domain.name) was removed, reset or restored while it was backed up; back up again")
+            }
+        }
+    }
+
+    /// The containers that a backup of an app, or of all, walks through, in order. What changes them is waited for: an
+    /// update gives a container another name.
     private func backedUp(_ app: ContainerIdentifier?) throws(Complaint) -> [BackedUp] {
+        try changing { (_) throws(Complaint) in try openContainers(of: app) }
+    }
+
+    private func openContainers(of app: ContainerIdentifier?) throws(Complaint) -> [BackedUp] {
         var domains = Set<BackupDomain>()
         for app in try backupApps(app) {
             domains.insert(.app(app.identifier))
@@ -127,9 +155,12 @@ extension Device {
             // A group that an app waited with may have gone with another.
             guard let uuid = registry.container(kind, identifier) else { continue }
             let container = try Complaint.wrap("cannot open the container of \(identifier)") {
-                () throws(SystemError) in SharedDescriptor(try directory.container(kind, uuid))
+                () throws(SystemError) in
+                let container = SharedDescriptor(try directory.container(kind, uuid))
+                let identity = try container.descriptor.status().identity
+                return BackedUp(domain: domain, kind: kind, directory: container, identity: identity)
             }
-            containers.append(BackedUp(domain: domain, kind: kind, directory: container))
+            containers.append(container)
         }
         return containers
     }
