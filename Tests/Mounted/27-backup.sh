@@ -303,7 +303,7 @@ case_a_backup_of_a_huge_hole_can_be_given_up() {
     appcontainer backup "$DEVICE" "$BACKUP" &
     local command=$!
     sleep 1
-    kill -INT "$command"
+    kill -TERM "$command"
     wait "$command" || true
     absent "$BACKUP"
     eventually no_leftover
