@@ -12,12 +12,9 @@ public protocol BackupSink {
     mutating func begin(_ entry: BackupEntry) throws(Complaint)
 
     /// Content of the entry that was begun last: of a plain file only what lies in its data ranges, in ascending order and
-    /// all of it; of a sealed one all.
+    /// all of it; of a sealed one all. Nothing at an offset says that the hole before it is passed over: it costs as much
+    /// to hash as data does, and comes in steps so that it can be given up in the middle.
     mutating func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Complaint)
-
-    /// Passes over a hole of the entry that was begun last, up to an offset in it. Not asked for: what is left of a hole is
-    /// passed over with what follows, which takes its time where it is large.
-    mutating func skip(to offset: Int64) throws(Complaint)
 
     /// Whether the earlier backup that this one continues has an entry just like this one, content included, so that
     /// it needs not be given again; then it is taken from there, and ``begin(_:)`` is not called for it.
@@ -47,7 +44,8 @@ public protocol BackupSource {
     /// - Throws: ``Complaint`` of kind `invalidBackup` for one that is cut or damaged, or has a name that leads out.
     mutating func next() throws(Complaint) -> BackupEntry?
 
-    /// Reads the content of the entry that ``next()`` returned last, in ascending order: of a plain file what is no hole.
+    /// Reads the content of the entry that ``next()`` returned last, in ascending order: of a plain file what is no hole,
+    /// and within a long hole nothing from time to time, for whoever gives it up.
     mutating func read(
         _ body: (_ bytes: borrowing RawSpan, _ offset: Int64) throws(Complaint) -> Void
     ) throws(Complaint)
@@ -59,8 +57,4 @@ public protocol BackupSource {
 
 extension BackupSource {
     public var groups: [ContainerIdentifier] { apps.flatMap(\.groups) }
-}
-
-extension BackupSink {
-    public mutating func skip(to offset: Int64) throws(Complaint) {}
 }

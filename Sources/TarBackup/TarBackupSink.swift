@@ -131,6 +131,7 @@ public final class TarBackupSink: BackupSink {
     }
 
     public func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Complaint) {
+        guard !bytes.isEmpty else { return try skip(to: offset) }
         var start = 0
         while start < bytes.byteCount {
             let place = offset + Int64(start)
@@ -156,7 +157,8 @@ public final class TarBackupSink: BackupSink {
         }
     }
 
-    public func skip(to offset: Int64) throws(Complaint) {
+    /// Passes over a part of a hole.
+    private func skip(to offset: Int64) throws(Complaint) {
         guard let content, offset > content.position else { return }
         let end = content.piece < content.data.count ? content.data[content.piece].lowerBound : content.length
         guard offset <= end else { throw changed() }

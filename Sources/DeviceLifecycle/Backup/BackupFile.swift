@@ -59,7 +59,7 @@ struct BackupFile {
     }
 
     /// How much of a hole is passed over at once: counting terabytes of zeros takes hours.
-    private static let longestSilence: Int64 = 256 << 20
+    private static let longestSilence: Int64 = 64 << 20
 
     /// Hands over the content piece by piece: of a plain file what lies in its data ranges, and in long holes nothing from
     /// time to time.
