@@ -1,11 +1,4 @@
-// What operations on a device tell while they go on, and when they are told to end.
-
-public import SandboxModel
-
-extension Complaint {
-    /// What an operation throws whose progress callback asked it to end.
-    public static let cancelled = Complaint(.unexpected, "cancelled; nothing was changed")
-}
+// What operations on a device tell while they go on.
 
 /// How far a long operation is. A callback that takes it answers false to cancel the operation.
 public struct DeviceProgress: Sendable {

@@ -21,10 +21,12 @@ public protocol BackupSink {
     ///
     /// Asked in the order of the walk, for every entry of a backup with `--since`, and never without.
     ///
-    /// - Parameter digest: SHA-256 of the content, of a plain one with its holes as zeros; computed only when asked for,
-    ///   which costs reading the file.
+    /// - Parameters:
+    ///   - goOn: asked from time to time where it takes long; answered with no, it ends with ``Complaint/cancelled``.
+    ///   - digest: SHA-256 of the content, of a plain one with its holes as zeros; computed only when asked for, which
+    ///     costs reading the file.
     mutating func continues(
-        _ entry: BackupEntry, digest: () throws(Complaint) -> [UInt8]?
+        _ entry: BackupEntry, goOn: () -> Bool, digest: () throws(Complaint) -> [UInt8]?
     ) throws(Complaint) -> Bool
 
     /// Completes the backup, durably, and gives it its name.

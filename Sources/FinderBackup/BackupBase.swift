@@ -24,9 +24,10 @@ final class BackupBase {
         files = try directory.files()
     }
 
-    /// - Returns: the entry's record and the content to take; nil where anything differs.
+    /// - Returns: the entry's record and the content to take; nil where anything differs, or the content is not any more
+    ///   what was put there: the new backup is to be whole, whatever became of the earlier one.
     func match(
-        _ entry: BackupEntry, digest: () throws(Complaint) -> [UInt8]?
+        _ entry: BackupEntry, _ buffer: PageBuffer, goOn: () -> Bool, digest: () throws(Complaint) -> [UInt8]?
     ) throws(Complaint) -> (record: FileRecord, content: FileIdentifier?)? {
         // Whose content a further name has is known only in the new backup.
         if case .hardLink = entry.kind { return nil }
@@ -42,8 +43,9 @@ final class BackupBase {
         expected.addition?.dataRanges = known.addition?.dataRanges
         guard known == expected else { return nil }
         guard case .file = entry.kind else { return (known, nil) }
-        guard let stored = try stored(identifier), stored == storedLength(known.size),
-            let wanted = known.addition?.digest, try digest() == wanted
+        guard let stored = try stored(identifier), stored.length == storedLength(known.size),
+            let wanted = known.addition?.digest, try digest() == wanted,
+            try isSound(stored, known.encryptionKey, wanted, buffer, goOn)
         else { return nil }
         return (known, identifier)
     }
@@ -58,9 +60,27 @@ final class BackupBase {
         return record
     }
 
-    private func stored(_ identifier: FileIdentifier) throws(Complaint) -> Int64? {
+    private typealias Stored = (file: SharedDescriptor, length: Int64)
+
+    private func isSound(
+        _ stored: Stored, _ key: [UInt8]?, _ digest: [UInt8], _ buffer: PageBuffer, _ goOn: () -> Bool
+    ) throws(Complaint) -> Bool {
+        let key = directory.keys.flatMap { keys in key.map { (wrapped: $0, keys: keys) } }
+        do throws(ContentReader.Failure) {
+            let reader = try ContentReader(stored.file, storedLength: stored.length, key: key, buffer: buffer)
+            try reader.read(try reader.dataRanges(), digest: digest, buffer: buffer) { (_, _) throws(Complaint) in
+                guard goOn() else { throw Complaint.cancelled }
+            }
+            return true
+        } catch {
+            if case .complaint(let complaint) = error { throw complaint }
+            return false
+        }
+    }
+
+    private func stored(_ identifier: FileIdentifier) throws(Complaint) -> Stored? {
         do throws(SystemError) {
-            return try directory.stored(identifier)?.length
+            return try directory.stored(identifier)
         } catch {
             throw Complaint(error, doing: "cannot read \(directory.path)")
         }

@@ -131,11 +131,13 @@ public final class FinderBackupSink: BackupSink {
     }
 
     public func continues(
-        _ entry: BackupEntry, digest: () throws(Complaint) -> [UInt8]?
+        _ entry: BackupEntry, goOn: () -> Bool, digest: () throws(Complaint) -> [UInt8]?
     ) throws(Complaint) -> Bool {
-        guard let base, let found = try base.match(entry, digest: digest) else { return false }
+        guard let base else { return false }
+        // The buffer is free then.
         try end()
-        if let identifier = found.content { try destination.take(identifier, from: base.directory) }
+        guard let found = try base.match(entry, buffer, goOn: goOn, digest: digest) else { return false }
+        if let identifier = found.content { try destination.take(identifier, from: base.directory, goOn: goOn) }
         try add(entry, found.record)
         return true
     }

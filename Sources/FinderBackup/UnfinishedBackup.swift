@@ -137,40 +137,40 @@ final class UnfinishedBackup {
     /// The same content under a further name.
     func link(_ source: FileIdentifier, to target: FileIdentifier) throws(Complaint) {
         do throws(SystemError) {
-            let from = try directory(of: source)
-            let to = try directory(of: target)
-            do throws(SystemError) {
-                try from.link(source.fileName, to: target.fileName, in: to)
-            } catch {
-                guard error.meansNoLink else { throw error }
-                try copy(try from.open(source.fileName, flags: O_RDONLY), to: target.fileName, in: to)
-            }
+            _ = try share(source, in: try directory(of: source), as: target) { true }
         } catch {
             throw complaint(error)
         }
     }
 
-    /// Content of an earlier backup, which is nobody's to change: a further link to it, or a copy where that cannot be.
-    func take(_ identifier: FileIdentifier, from base: BackupDirectory) throws(Complaint) {
+    /// Content of an earlier backup, which is nobody's to change.
+    func take(
+        _ identifier: FileIdentifier, from base: BackupDirectory, goOn: () -> Bool
+    ) throws(Complaint) {
+        let isWhole: Bool
         do throws(SystemError) {
-            let target = try directory(of: identifier)
             let source = try base.root.openDirectory(identifier.directory)
-            do throws(SystemError) {
-                try source.link(identifier.fileName, to: identifier.fileName, in: target)
-            } catch {
-                guard error.meansNoLink else { throw error }
-                try copy(
-                    try source.open(identifier.fileName, flags: O_RDONLY), to: identifier.fileName, in: target)
-            }
+            isWhole = try share(identifier, in: source, as: identifier, goOn: goOn)
         } catch {
             throw complaint(error)
         }
+        guard isWhole else { throw Complaint.cancelled }
     }
 
-    private func copy(
-        _ source: borrowing Descriptor, to name: FileName, in directory: borrowing Descriptor
-    ) throws(SystemError) {
-        _ = try create(name, in: directory).copyContent(of: source) { _ in true }
+    /// A further link to content, or a copy where that cannot be.
+    /// - Returns: false when it was ended early.
+    private func share(
+        _ source: FileIdentifier, in directory: borrowing Descriptor, as target: FileIdentifier, goOn: () -> Bool
+    ) throws(SystemError) -> Bool {
+        let targetDirectory = try self.directory(of: target)
+        do throws(SystemError) {
+            try directory.link(source.fileName, to: target.fileName, in: targetDirectory)
+            return true
+        } catch {
+            guard error.meansNoLink else { throw error }
+            let content = try directory.open(source.fileName, flags: O_RDONLY)
+            return try create(target.fileName, in: targetDirectory).copyContent(of: content) { _ in goOn() }
+        }
     }
 
     // MARK: The end

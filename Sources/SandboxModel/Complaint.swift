@@ -121,4 +121,6 @@ public struct Complaint: Error, Hashable, Sendable {
         self.kind = kind
         self.message = message
     }
+    /// What long work throws when whoever is told of its progress asks it to end.
+    public static let cancelled = Complaint(.unexpected, "cancelled; nothing was changed")
 }

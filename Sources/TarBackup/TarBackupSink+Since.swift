@@ -32,7 +32,7 @@ extension TarBackupSink {
     /// A hard link is always written anew. Whoever unpacks both archives over each other would otherwise leave it with
     /// the content that its file had before.
     public func continues(
-        _ entry: BackupEntry, digest: () throws(Complaint) -> [UInt8]?
+        _ entry: BackupEntry, goOn: () -> Bool, digest: () throws(Complaint) -> [UInt8]?
     ) throws(Complaint) -> Bool {
         guard base != nil else { return false }
         try endEntry()

@@ -56,7 +56,7 @@ final class MemoryBackup {
         }
 
         mutating func continues(
-            _ entry: BackupEntry, digest: () throws(Complaint) -> [UInt8]?
+            _ entry: BackupEntry, goOn: () -> Bool, digest: () throws(Complaint) -> [UInt8]?
         ) throws(Complaint) -> Bool {
             guard let known = backup.earlier[backup.path(of: entry)] else { return false }
             return try digest() == known

@@ -54,10 +54,10 @@ import Testing
             path: scratch["out"], apps: [], device: Sample.device, date: Sample.date, since: scratch["base"])
         var changed = item
         change(&changed.entry)
-        #expect(try !sink.continues(changed.entry) { item.digest })
-        #expect(try !sink.continues(item.entry) { [UInt8](repeating: 0, count: 32) })
-        #expect(try !sink.continues(item.entry) { nil })
-        #expect(try sink.continues(item.entry) { item.digest })
+        #expect(try !sink.continues(changed.entry, goOn: { true }, digest: { item.digest }))
+        #expect(try !sink.continues(item.entry, goOn: { true }, digest: { [UInt8](repeating: 0, count: 32) }))
+        #expect(try !sink.continues(item.entry, goOn: { true }, digest: { nil }))
+        #expect(try sink.continues(item.entry, goOn: { true }, digest: { item.digest }))
     }
 
     @Test func contentThatTheEarlierBackupLostIsGivenAgain() throws {
@@ -66,6 +66,27 @@ import Testing
         try shell("truncate -s -1 \(scratch["base"])/??/*")
         _ = try write(Sample.items, to: scratch["out"], since: scratch["base"])
         #expect(try read(scratch["out"]) == Sample.items)
+    }
+
+    /// A bit that has changed is no longer what was backed up, and would end a restore of the new backup.
+    @Test(arguments: [nil, Sample.encryption])
+    func contentThatTheEarlierBackupHasChangedIsGivenAgain(encryption: FinderBackupSink.Encryption?) throws {
+        let scratch = Scratch()
+        _ = try write(Sample.items, to: scratch["base"], encryption: encryption)
+        try shell("for file in \(scratch["base"])/??/*; do printf X | dd of=$file bs=1 conv=notrunc status=none; done")
+        _ = try write(Sample.items, to: scratch["out"], encryption: encryption, since: scratch["base"])
+        #expect(try read(scratch["out"], password: encryption?.password) == Sample.items)
+    }
+
+    @Test func lookingAtTheEarlierContentCanBeEnded() throws {
+        let scratch = Scratch()
+        let item = Item.file("file", Sample.bytes(100))
+        _ = try write([Item(""), item], to: scratch["base"])
+        let sink = try FinderBackupSink(
+            path: scratch["out"], apps: [], device: Sample.device, date: Sample.date, since: scratch["base"])
+        #expect(throws: Complaint.cancelled) {
+            try sink.continues(item.entry, goOn: { false }, digest: { item.digest })
+        }
     }
 
     @Test func anotherFilesystemIsCopiedTo() throws {

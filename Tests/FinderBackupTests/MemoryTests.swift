@@ -35,7 +35,7 @@ import Testing
         let sink = try FinderBackupSink(
             path: path, apps: [], device: Sample.device, date: Sample.date, since: base)
         func give(_ item: Item) throws {
-            let isContinued = try base != nil && sink.continues(item.entry) { nil }
+            let isContinued = try base != nil && sink.continues(item.entry, goOn: { true }, digest: { nil })
             #expect(isContinued == (base != nil))
             if !isContinued { try sink.begin(item.entry) }
         }

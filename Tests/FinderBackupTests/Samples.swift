@@ -161,7 +161,8 @@ func write(
         path: path, apps: Sample.apps, device: Sample.device, date: Sample.date, encryption: encryption, since: base)
     var continued = 0
     for item in items {
-        if base != nil, try sink.continues(item.entry, digest: { () throws(Complaint) in item.digest }) {
+        let digest = { () throws(Complaint) in item.digest }
+        if base != nil, try sink.continues(item.entry, goOn: { true }, digest: digest) {
             continued += 1
             continue
         }

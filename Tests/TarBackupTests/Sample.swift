@@ -116,7 +116,8 @@ func write(
     let sink = try TarBackupSink(path: path, apps: apps, since: base)
     for sample in samples {
         if base != nil {
-            let kept = try sink.continues(sample.entry) { () throws(Complaint) in digest(of: sample.content) }
+            func content() throws(Complaint) -> [UInt8]? { digest(of: sample.content) }
+            let kept = try sink.continues(sample.entry, goOn: { true }, digest: content)
             if kept { continue }
         }
         try sink.begin(sample.entry)

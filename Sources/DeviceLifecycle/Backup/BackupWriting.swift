@@ -56,13 +56,13 @@ struct BackupWriting {
             guard let kind = try kind(of: place) else { return }
             let (protection, attributes) = try attributes(of: place)
             let entry = entry(place, kind, protection: protection, attributes: attributes)
-            if try !isContinued(entry, in: &sink, digest: { () throws(Complaint) in nil }) { try sink.begin(entry) }
+            if try !isContinued(entry, in: &sink) { try sink.begin(entry) }
             return try advance(0, progress)
         }
         tally.files += 1
         if place.status.linkCount > 1, let first = firstName(of: place) {
             let entry = entry(place, .hardLink(first), protection: nil, attributes: [])
-            if try !isContinued(entry, in: &sink, digest: { () throws(Complaint) in nil }) { try sink.begin(entry) }
+            if try !isContinued(entry, in: &sink) { try sink.begin(entry) }
             return try advance(place.status.size, progress)
         }
         guard let file = try BackupFile(place, reader) else {
@@ -77,8 +77,9 @@ struct BackupWriting {
         if let time = file.modificationTime { entry.modificationTime = time }
         var meter = meter
         defer { self.meter = meter }
-        let isContinued = try isContinued(entry, in: &sink) { () throws(Complaint) in
-            try digest(of: file) { meter.advance(0, progress) }
+        func goOn() -> Bool { meter.advance(0, progress) }
+        let isContinued = try isContinued(entry, in: &sink, goOn: goOn) { () throws(Complaint) in
+            try digest(of: file, goOn)
         }
         if isContinued {
             tally.continued += 1
@@ -98,10 +99,11 @@ struct BackupWriting {
 
     /// Whether the earlier backup has the entry already.
     private func isContinued(
-        _ entry: BackupEntry, in sink: inout some BackupSink, digest: () throws(Complaint) -> [UInt8]?
+        _ entry: BackupEntry, in sink: inout some BackupSink, goOn: () -> Bool = { true },
+        digest: () throws(Complaint) -> [UInt8]? = { nil }
     ) throws(Complaint) -> Bool {
         guard order.isIncremental else { return false }
-        return try sink.continues(entry, digest: digest)
+        return try sink.continues(entry, goOn: goOn, digest: digest)
     }
 
     private mutating func advance(_ bytes: Int64, _ progress: (DeviceProgress) -> Bool) throws(Complaint) {
