@@ -72,6 +72,8 @@ extension Device {
         try requireInPlace(containers, order.app)
     }
 
+    private var hasClosedClass: Bool { !ProtectionClass.allCases.allSatisfy { context.keys.isAvailable($0) } }
+
     private func list(
         _ place: ContainerPlace, _ reason: BackupListing.Reason?, in domain: BackupDomain,
         _ openFile: (UInt64) -> EncryptedFile?, _ body: (BackupListing) -> Void
@@ -81,7 +83,8 @@ extension Device {
         switch place.status.kind {
         case .file:
             bytes = openFile(place.status.inode)?.length ?? ContentLayout.length(ofBacking: place.status.size)
-            if reason == nil, let parent = place.parent, let name = place.path.last,
+            // Only where something is closed at all is it worth opening a file to see its class.
+            if reason == nil, hasClosedClass, let parent = place.parent, let name = place.path.last,
                 let backing = try? parent.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK),
                 let protection = EncryptedFile.protection(of: backing)
             {
