@@ -13,10 +13,12 @@ case_untar_8000_files_and_compare_byte_for_byte_after_a_remount() {
 
 case_rsync_checksums_agree_both_ways() {
     start
-    rsync -aX "$BASE/tree/" "$DOCUMENTS/tree/"
-    same_tree "$BASE/tree" "$DOCUMENTS/tree"
+    local tree
+    tree=$(some_tree)
+    rsync -aX "$tree/" "$DOCUMENTS/tree/"
+    same_tree "$tree" "$DOCUMENTS/tree"
     again
-    same_tree "$BASE/tree" "$DOCUMENTS/tree"
+    same_tree "$tree" "$DOCUMENTS/tree"
     rsync -aXc "$DOCUMENTS/tree/" "$WORK/out/"
     same_tree "$DOCUMENTS/tree" "$WORK/out"
     # A second pass has nothing to do, and exit status 23 would be an attribute that could not be set or removed.

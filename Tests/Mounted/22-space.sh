@@ -170,7 +170,9 @@ case_what_an_update_drops_is_counted() {
 
 case_a_killed_device_is_counted_anew() {
     start_bounded 512M
-    cp -R "$BASE/tree" "$DOCUMENTS/tree"
+    local tree
+    tree=$(some_tree)
+    cp -R "$tree" "$DOCUMENTS/tree"
     head -c 20M /dev/urandom >"$DOCUMENTS/file"
     sync -f "$MOUNT"
     kill -9 "$(daemon_pid)"
@@ -178,7 +180,7 @@ case_a_killed_device_is_counted_anew() {
     # What is written while it counts is counted once.
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     mv "$DOCUMENTS/tree" "$DOCUMENTS/Tree"
-    cp -R "$BASE/tree" "$DOCUMENTS/Tree/inner"
+    cp -R "$tree" "$DOCUMENTS/Tree/inner"
     rm "$DOCUMENTS/file"
     sync -f "$MOUNT"
     counted 800000

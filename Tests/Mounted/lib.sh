@@ -112,6 +112,9 @@ as_container_user() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT" --allow-other
     AS=$TEST_USER
 }
+# Real files: what is different for a user's own daemon, each entry's own rights, does not take as many.
+some_tree() { if [ "$(id -u)" = 0 ]; then echo "$BASE/tree"; else echo "$BASE/tree/usr/include/linux"; fi; }
+
 # Like a shell command, but by whoever the table is tried as.
 act() { ${AS:+runuser -u "$AS" --} "$@"; }
 # Whether paths are kept out of backups, which every form of the mark has to agree on.
