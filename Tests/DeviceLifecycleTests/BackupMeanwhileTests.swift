@@ -30,18 +30,8 @@ import Testing
         _ device: Device, _ path: String, _ content: UInt8..., protection: ProtectionClass = .standard,
         length: Int64? = nil
     ) throws {
-        let full = try documents(device) + "/" + path
-        let parent = try Descriptor.open(
-            path: (full as NSString).deletingLastPathComponent, flags: O_RDONLY | O_DIRECTORY)
-        try DataContainer.writeFile(
-            FileName((full as NSString).lastPathComponent)!, in: parent, mode: 0o640, owner: .current,
-            protection: protection, context: device.context
-        ) { (file) throws(Fault) in
-            let buffer = PageBuffer(count: content.count)
-            buffer.copy(content[...], to: 0)
-            try buffer.withBytes(0, count: content.count) { (bytes) throws(Fault) in _ = try file.write(bytes, at: 0) }
-            if let length { try file.truncate(to: length) }
-        }
+        try device.writeEncrypted(
+            documents(device) + "/" + path, content, protection: protection, length: length)
     }
 
     private func backUp(

@@ -26,23 +26,9 @@ import Testing
         _ device: Device, _ path: String, _ content: [UInt8], protection: ProtectionClass = .standard,
         in place: Device.Place = .data, length: Int64? = nil, at offset: Int64 = 0
     ) throws {
-        let full = try device.backingPath(of: notes, place) + "/" + path
-        let parent = try Descriptor.open(
-            path: (full as NSString).deletingLastPathComponent, flags: O_RDONLY | O_DIRECTORY)
-        try DataContainer.writeFile(
-            FileName((full as NSString).lastPathComponent)!, in: parent, mode: 0o640, owner: .current,
-            protection: protection, context: device.context
-        ) { (file) throws(Fault) in
-            let buffer = PageBuffer(count: content.count)
-            buffer.copy(content, to: 0)
-            for start in stride(from: 0, to: content.count, by: 1 << 20) {
-                let count = min(content.count - start, 1 << 20)
-                try buffer.withBytes(start, count: count) { (bytes) throws(Fault) in
-                    _ = try file.write(bytes, at: offset + Int64(start))
-                }
-            }
-            if let length { try file.truncate(to: length) }
-        }
+        try device.writeEncrypted(
+            device.backingPath(of: notes, place) + "/" + path, content, protection: protection, length: length,
+            at: offset)
     }
 
     func make(passcode: String? = nil) throws -> Device {

@@ -54,6 +54,29 @@ func id(_ text: String) -> ContainerIdentifier { ContainerIdentifier(text)! }
 let isRoot = geteuid() == 0
 
 extension Device {
+    /// Makes an encrypted file at a path of the host.
+    func writeEncrypted(
+        _ path: String, _ content: [UInt8], protection: ProtectionClass, length: Int64?, at offset: Int64 = 0
+    ) throws {
+        let place = URL(filePath: path)
+        let parent = try Descriptor.open(
+            path: place.deletingLastPathComponent().path, flags: O_RDONLY | O_DIRECTORY)
+        try DataContainer.writeFile(
+            FileName(place.lastPathComponent)!, in: parent, mode: 0o640, owner: .current, protection: protection,
+            context: context
+        ) { (file) throws(Fault) in
+            let buffer = PageBuffer(count: content.count)
+            buffer.copy(content[...], to: 0)
+            for start in stride(from: 0, to: content.count, by: 1 << 20) {
+                let count = min(content.count - start, 1 << 20)
+                try buffer.withBytes(start, count: count) { (bytes) throws(Fault) in
+                    _ = try file.write(bytes, at: offset + Int64(start))
+                }
+            }
+            if let length { try file.truncate(to: length) }
+        }
+    }
+
     /// Unlocks the device as its process does, which sees to the mounts in between.
     func open(_ passcode: String) throws {
         try unlock(passcode: Array(passcode.utf8))
