@@ -241,8 +241,9 @@ public struct MountRequest: ControlRequest {
     public typealias Reply = Mount
     public static let path = "mount"
     public var app: String
-    /// An absolute path.
-    public var mountPoint: String
+    /// An absolute path. When null, a place that the device makes and takes away again: like an app's home on a phone, it
+    /// is named after the container.
+    public var mountPoint: String?
     public var allowOther: Bool?
     public var readOnly: Bool?
     /// Whether the app is marked running for as long as it is mounted. False when null.
@@ -253,7 +254,7 @@ public struct MountRequest: ControlRequest {
     public var cachedirTag: Bool?
 
     public init(
-        app: String, mountPoint: String, allowOther: Bool = false, readOnly: Bool = false, running: Bool = false,
+        app: String, mountPoint: String? = nil, allowOther: Bool = false, readOnly: Bool = false, running: Bool = false,
         documents: Bool = false, cachedirTag: Bool = false
     ) {
         self.app = app

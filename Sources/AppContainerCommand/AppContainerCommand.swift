@@ -32,7 +32,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(
             name: "Device",
             subcommands: [
-                Create.self, Clone.self, Erase.self, Delete.self, Status.self, Lock.self, Unlock.self, Restart.self,
+                Create.self, Clone.self, Erase.self, Delete.self, Boot.self, Own.self, Status.self, Lock.self,
+                Unlock.self, Restart.self,
                 Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self, Check.self,
                 Events.self, Explain.self,
             ]),

@@ -159,6 +159,16 @@ public final class DeviceDirectory: Sendable {
         return lock
     }
 
+    /// Waits until nobody else starts this device's process or copies the device.
+    /// - Returns: what keeps others waiting for as long as it lives.
+    public func takeTurn() throws(Complaint) -> SharedDescriptor {
+        try Complaint.wrap("cannot lock \(path)") { () throws(SystemError) in
+            let directory = try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+            try directory.lock()
+            return SharedDescriptor(directory)
+        }
+    }
+
     // MARK: Keys
 
     /// The key that stands for the one fused into a device's chip.
@@ -283,6 +293,11 @@ public final class DeviceLock: Sendable {
     }
 
     deinit {
+        release()
+    }
+
+    /// Lets others have the device although this value goes on.
+    public func release() {
         try? file.unlock()
     }
 }

@@ -8,7 +8,6 @@
 #include <linux/fs.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -87,79 +86,6 @@ unsigned platform_device_minor(uint64_t device) { return minor(device); }
 const char *platform_error_name(int error) { return strerrorname_np(error); }
 
 int platform_clone_file(int from, int to) { return ioctl(to, FICLONE, from); }
-
-int platform_spawn_detached(int *process, const char *path, char *const arguments[], int report, int lock) {
-    // Out of the way of the numbers that the child is to see, so that one dup2 cannot overwrite the other's source.
-    int high_report = fcntl(report, F_DUPFD_CLOEXEC, 16);
-    int high_lock = fcntl(lock, F_DUPFD_CLOEXEC, 16);
-    int error = high_report < 0 || high_lock < 0 ? errno : 0;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, high_report, 3);
-        posix_spawn_file_actions_adddup2(&actions, high_lock, 4);
-        posix_spawn_file_actions_addclosefrom_np(&actions, 5);
-        posix_spawn_file_actions_addchdir_np(&actions, "/");
-        sigset_t all, none;
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        error = posix_spawn(process, path, &actions, &attributes, arguments, environ);
-    }
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (high_report >= 0) {
-        close(high_report);
-    }
-    if (high_lock >= 0) {
-        close(high_lock);
-    }
-    return error;
-}
-
-int platform_spawn_mount_helper(int *process, const char *path, char *const arguments[], int errors, int socket) {
-    // Out of the way of the numbers that the child is to see.
-    int high_errors = fcntl(errors, F_DUPFD_CLOEXEC, 16);
-    int high_socket = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 16);
-    int error = high_errors < 0 || (socket >= 0 && high_socket < 0) ? errno : 0;
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawnattr_init(&attributes);
-    if (error == 0) {
-        char *environment[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "_FUSE_COMMFD=3", NULL};
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, high_errors, 2);
-        if (high_socket >= 0) {
-            posix_spawn_file_actions_adddup2(&actions, high_socket, 3);
-        }
-        posix_spawn_file_actions_addclosefrom_np(&actions, high_socket >= 0 ? 4 : 3);
-        sigset_t all, none;
-        sigfillset(&all);
-        sigemptyset(&none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-        error = posix_spawn(process, path, &actions, &attributes, arguments, environment);
-    }
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    if (high_errors >= 0) {
-        close(high_errors);
-    }
-    if (high_socket >= 0) {
-        close(high_socket);
-    }
-    return error;
-}
 
 int platform_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); }
 

@@ -50,9 +50,10 @@ enum MountPoint {
             throw Complaint(
                 .mountPoint, "\(place) holds the device \(device), which the mount would hide: name another directory")
         }
-        // Where apps that run are mounted there is nothing to be hidden.
+        // Where apps are mounted there is nothing to be hidden.
+        let homes = [MountTable.runDirectory, MountTable.stayDirectory]
         if holds(place, runtimeDirectory)
-            || holds(runtimeDirectory, place) && !holds("\(runtimeDirectory)/\(MountTable.homesDirectory)", place)
+            || holds(runtimeDirectory, place) && !homes.contains(where: { holds("\(runtimeDirectory)/\($0)", place) })
         {
             throw Complaint(
                 .mountPoint,

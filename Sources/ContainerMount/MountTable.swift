@@ -110,7 +110,9 @@ public final class MountTable: Sendable {
     // MARK: Mounting
 
     /// In the runtime directory: where apps are mounted for as long as something runs in them.
-    public static let homesDirectory = "homes"
+    public static let runDirectory = "homes"
+    /// The same for apps that are mounted until somebody unmounts them, at no place of his.
+    public static let stayDirectory = "mounts"
 
     /// Shows an app's home at a directory. The mount answers when this returns.
     /// - Throws: ``Complaint`` of kind `mountPoint`, `alreadyMounted`, `groupMounted`, `fuseMissing`,

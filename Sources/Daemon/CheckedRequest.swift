@@ -26,6 +26,15 @@ extension InstallRequest: CheckedRequest {
     func check() throws(Complaint) { try requireAbsolute(app, "app") }
 }
 
+extension DeviceOrder: CheckedRequest {
+    func check() throws(Complaint) {
+        guard !device.isEmpty else { throw Complaint(.badRequest, "device has to be an absolute path") }
+        try requireAbsolute(device, "device")
+        if let clone { try requireAbsolute(clone, "clone") }
+        for request in install ?? [] { try request.check() }
+    }
+}
+
 extension DeliverRequest: CheckedRequest {
     func check() throws(Complaint) {
         for file in files { try requireAbsolute(file, "each of files") }
@@ -33,7 +42,9 @@ extension DeliverRequest: CheckedRequest {
 }
 
 extension MountRequest: CheckedRequest {
-    func check() throws(Complaint) { try requireAbsolute(mountPoint, "mountPoint") }
+    func check() throws(Complaint) {
+        if let mountPoint { try requireAbsolute(mountPoint, "mountPoint") }
+    }
 }
 
 extension UnmountRequest: CheckedRequest {

@@ -27,16 +27,13 @@ public enum DaemonLauncher {
     /// - Parameter warn: takes what the user should know of the start, one line a call.
     public static func connect(to device: String, warn: (String) -> Void) async throws(Complaint) -> DeviceClient {
         if let client = await running(device) { return client }
-        let directory = try Complaint.describe("cannot lock \(device)") { () throws(SystemError) in
-            let directory = try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY)
-            try directory.lock()
-            return directory
-        }
+        let turn = try DeviceDirectory.open(at: device).takeTurn()
         if let client = await running(device) { return client }
         try ForeignDaemon.requireNone(of: device)
         let report = try Complaint.describe("cannot start the daemon of \(device)") { () throws(SystemError) in
             let executable = try ProcessSettings.executable()
-            return try DetachedProcess(executable: executable, arguments: ["daemon", device], lock: directory).report()
+            return try DetachedProcess(executable: executable, arguments: ["daemon", device], lock: turn.descriptor)
+                .report()
         }
         guard let report = try? JSONDecoder().decode(StartReport.self, from: Data(report)) else {
             throw Complaint(.daemonUnreachable, "the daemon ended while it started; see \(device)/daemon.log")

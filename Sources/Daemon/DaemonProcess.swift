@@ -16,41 +16,34 @@ public enum DaemonProcess {
     /// - Returns: the exit code.
     public static func run(device path: String) async -> Int32 {
         guard let parent = DetachedProcess.Parent() else { return Complaint.Kind.badRequest.exitCode }
+        becomeServer()
+        let ending = Ending()
+        let served: ServedProcess
+        do throws(Complaint) {
+            served = try await start(path: path, ending: ending)
+        } catch {
+            parent.send(ControlJSON.line(StartReport(complaint: DeviceError(error))))
+            return error.kind.exitCode
+        }
+        parent.send(ControlJSON.line(served.report))
+        await served.end(await ending.reason())
+        return 0
+    }
+
+    /// What a process sets for itself that serves a device.
+    static func becomeServer() {
         signal(SIGPIPE, SIG_IGN)
         // New files get the mode that the application asked for; the kernel applies the application's umask.
         umask(0)
         ProcessSettings.raiseOpenFileLimit()
         ProcessSettings.forbidDumps()
-
-        let ending = Ending()
-        let started: Started
-        do throws(Complaint) {
-            started = try await start(path: path, ending: ending)
-        } catch {
-            parent.send(ControlJSON.line(StartReport(complaint: DeviceError(error))))
-            return error.kind.exitCode
-        }
-        parent.send(ControlJSON.line(StartReport(socket: started.socket, warnings: started.warnings)))
-
-        let reason = await ending.reason()
-        started.log.info("ending: \(reason)")
-        started.server.close()
-        await WorkQueue().run { started.device.shutdown() }
-        DaemonRecord.remove(from: path)
-        await started.server.drain()
-        started.log.info("ended")
-        return 0
     }
 
-    private struct Started {
-        let device: any ServedDevice
-        let server: ControlServer
-        let socket: String
-        let warnings: [String]
-        let log: Logger
-    }
-
-    private static func start(path: String, ending: Ending) async throws(Complaint) -> Started {
+    /// Boots a device and listens.
+    /// - Parameter prepare: what is to be done before anybody else can ask for something.
+    static func start(
+        path: String, ending: Ending, prepare: (DeviceService) throws(Complaint) -> Void = { _ in }
+    ) async throws(Complaint) -> ServedProcess {
         let directory = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         // Before there is a key that it would get a copy of.
         let guardian = MountGuard()
@@ -59,6 +52,7 @@ public enum DaemonProcess {
         let log = device.log
         let server = ControlServer(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
         do throws(Complaint) {
+            try prepare(device)
             try await server.start()
             try Complaint.describe("cannot write \(path)/daemon.json") { () throws(SystemError) in
                 try DaemonRecord(device: path, socket: socket).write(to: path)
@@ -71,57 +65,28 @@ public enum DaemonProcess {
         // On a host that has no watches left the daemon stays until it is asked to end.
         try? ending.watchRemoval(of: path)
         log.info("serving \(path)", metadata: ["pid": "\(getpid())", "socket": "\(socket)"])
-        return Started(device: device, server: server, socket: socket, warnings: device.warnings, log: log)
+        return ServedProcess(path: path, device: device, server: server)
     }
 }
 
-/// What a starting daemon tells the command that started it.
-struct StartReport: Codable {
-    var socket: String?
-    var warnings: [String]?
-    var complaint: DeviceError?
-}
+/// A device that this process serves.
+struct ServedProcess {
+    let path: String
+    let device: DeviceService
+    let server: ControlServer
 
-/// The reason to end, whoever gives it first.
-private final class Ending: Sendable {
-    private let reasons: AsyncStream<String>
-    private let continuation: AsyncStream<String>.Continuation
-
-    init() {
-        (reasons, continuation) = AsyncStream.makeStream()
+    var report: StartReport {
+        StartReport(
+            pid: getpid(), socket: device.socket, warnings: device.warnings.isEmpty ? nil : device.warnings)
     }
 
-    func end(_ reason: String) {
-        continuation.yield(reason)
-    }
-
-    func reason() async -> String {
-        for await reason in reasons { return reason }
-        return "nothing is left to do"
-    }
-
-    /// A device that was removed with `rm -r` needs no daemon.
-    func watchRemoval(of device: String) throws(SystemError) {
-        let watch = try RemovalWatch(of: "Device.json", in: device)
-        let source = DispatchSource.makeReadSource(fileDescriptor: watch.eventDescriptor, queue: .global())
-        source.setEventHandler { [self] in
-            _ = source
-            if watch.isRemoved() { end("its device was removed") }
-        }
-        source.resume()
-    }
-
-    /// The usual ways to ask a process to end; from now on each is a clean shutdown.
-    func watchSignals() {
-        for (number, name) in [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { [self] in
-                // Named here too because a source lives as long as something holds it.
-                _ = source
-                end(name)
-            }
-            source.resume()
-        }
+    /// Unmounts everything and ends the session; returns when all that was asked has been answered.
+    func end(_ reason: String) async {
+        device.log.info("ending: \(reason)")
+        server.close()
+        await WorkQueue().run { device.shutdown() }
+        DaemonRecord.remove(from: path)
+        await server.drain()
+        device.log.info("ended")
     }
 }

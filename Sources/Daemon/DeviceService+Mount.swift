@@ -26,7 +26,12 @@ extension DeviceService {
             // Before it can be seen, so that nothing is purged that whoever mounts it finds there.
             let hold = request.running == true ? running.hold(identifier, for: .mount) : nil
             do throws(Complaint) {
-                let mount = try mounts.mount(app, at: request.mountPoint, options: options)
+                let mount =
+                    if let mountPoint = request.mountPoint {
+                        try mounts.mount(app, at: mountPoint, options: options)
+                    } else {
+                        try mounts.mount(app, in: .toStay, besides: socket, options: options)
+                    }
                 if let hold { mounts.whenEnded(mount.mountPoint) { [running] in running.release(hold) } }
                 return mount
             } catch {

@@ -62,14 +62,12 @@ extension DeviceService {
             }
             mountPoint = present.mountPoint
         } else {
-            let home = Homes.path(of: app.data.text, besides: socket)
-            try Homes.make(home)
-            mountPoint = try mounts.mount(app, at: home).mountPoint
+            mountPoint = try mounts.mount(app, in: .toRun, besides: socket).mountPoint
             log.info("mounted \(app.identifier) to run", metadata: ["at": "\(mountPoint)"])
             note(Event(.mounted, app: app.identifier.text, path: mountPoint))
         }
         return RunnableApp(
-            mountPoint: mountPoint, isMountedToRun: Homes.contain(mountPoint, besides: socket),
+            mountPoint: mountPoint, isMountedToRun: Homes.toRun.contain(mountPoint, besides: socket),
             executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" }, lease: lease)
     }
 
@@ -125,7 +123,7 @@ extension DeviceService {
         do throws(Complaint) {
             try operations.run(on: app) { () throws(Complaint) in
                 guard !running.isLeased(app), let mount = mounts.mount(of: app),
-                    Homes.contain(mount.mountPoint, besides: socket)
+                    Homes.toRun.contain(mount.mountPoint, besides: socket)
                 else { return }
                 try mounts.unmount(mount.mountPoint, lazy: false)
             }

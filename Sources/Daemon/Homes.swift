@@ -1,4 +1,4 @@
-// The directories that apps are mounted at for as long as something runs in them.
+// The directories that apps are mounted at where nobody named one.
 
 import ContainerMount
 import Glibc
@@ -6,15 +6,25 @@ import Platform
 import SandboxModel
 
 /// Named as the apps' data containers are, as on iOS, so that no app can rely on its home's path.
-enum Homes {
+enum Homes: CaseIterable {
+    /// For as long as something runs in the app.
+    case toRun
+    /// Until somebody unmounts it.
+    case toStay
+
     /// - Parameter neighbour: a path in the runtime directory.
-    static func path(of container: String, besides neighbour: String) -> String {
+    func path(of container: String, besides neighbour: String) -> String {
         "\(directory(besides: neighbour))/\(container)"
     }
 
-    private static func directory(besides neighbour: String) -> String {
+    private func directory(besides neighbour: String) -> String {
         let runtime = neighbour[..<(neighbour.lastIndex(of: "/") ?? neighbour.startIndex)]
-        return "\(runtime)/\(MountTable.homesDirectory)"
+        let name =
+            switch self {
+            case .toRun: MountTable.runDirectory
+            case .toStay: MountTable.stayDirectory
+            }
+        return "\(runtime)/\(name)"
     }
 
     static func make(_ path: String) throws(Complaint) {
@@ -31,13 +41,13 @@ enum Homes {
     }
 
     /// Whether a mount point was made here.
-    static func contain(_ mountPoint: String, besides neighbour: String) -> Bool {
+    func contain(_ mountPoint: String, besides neighbour: String) -> Bool {
         mountPoint.hasPrefix(directory(besides: neighbour) + "/")
     }
 
     /// Takes a mount point away that was made here; any other is its maker's.
     static func remove(_ mountPoint: String, besides neighbour: String) {
-        guard contain(mountPoint, besides: neighbour) else { return }
+        guard allCases.contains(where: { $0.contain(mountPoint, besides: neighbour) }) else { return }
         try? HostPath.removeDirectory(mountPoint)
     }
 }

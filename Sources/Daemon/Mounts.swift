@@ -133,6 +133,20 @@ final class Mounts: Sendable {
         return Mount(try table.mount(home, at: mountPoint, options: options))
     }
 
+    /// Mounts an app at a place that is made for it.
+    func mount(
+        _ app: InstalledApp, in homes: Homes, besides neighbour: String, options: MountOptions = MountOptions()
+    ) throws(Complaint) -> Mount {
+        let home = homes.path(of: app.data.text, besides: neighbour)
+        try Homes.make(home)
+        do throws(Complaint) {
+            return try mount(app, at: home, options: options)
+        } catch {
+            Homes.remove(home, besides: neighbour)
+            throw error
+        }
+    }
+
     func unmount(_ mountPoint: String, lazy: Bool) throws(Complaint) {
         try table.unmount(mountPoint, lazily: lazy)
     }

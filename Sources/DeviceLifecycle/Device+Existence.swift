@@ -30,12 +30,14 @@ extension Device {
         }
     }
 
-    /// Makes a second device with the same content and a UUID of its own.
+    /// Makes a second device with the same content and a UUID of its own. Of several at once each waits for its turn.
     /// - Throws: ``Complaint`` of kind `deviceBusy` when the device is not shut down, `deviceExists`, `noSpace`.
     public static func clone(
         _ path: String, to newPath: String, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let directory = try DeviceDirectory.open(at: path)
+        let turn = try directory.takeTurn()
+        defer { withExtendedLifetime(turn) {} }
         try directory.clone(to: newPath, holding: try directory.lock(), progress: progress)
     }
 

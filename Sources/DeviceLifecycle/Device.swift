@@ -110,6 +110,11 @@ public final class Device: Sendable {
         }
     }
 
+    /// Lets others have the device, after ``shutDown()``, before this process ends.
+    public func release() {
+        lock.release()
+    }
+
     /// Whether this process may change nothing of the device any more.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 

@@ -38,25 +38,27 @@ enum MountHelper {
 
     /// Waits for the helper's end.
     /// - Returns: nil when it succeeded, else what it said last.
-    private static func run(_ words: [String], socket: Int32 = -1) throws(MountFailure) -> String? {
+    private static func run(_ words: [String], socket: Int32? = nil) throws(MountFailure) -> String? {
         guard let helper = Preconditions.helper() else {
             throw MountFailure(
                 .unavailable, "fusermount3 is missing, and only root can mount without it: install the package fuse3")
         }
-        // Copies that live until the helper is started, with the NULL that ends an argument vector.
-        var arguments: [UnsafeMutablePointer<CChar>?] = unsafe ([helper] + words).map { unsafe strdup($0) }
-        unsafe arguments.append(nil)
-        defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
         var ends: [Int32] = [-1, -1]
         guard unsafe platform_pipe(&ends) == 0 else { throw MountFailure.system("no pipe", errno) }
         let output = Descriptor(owning: ends[0])
         let input = Descriptor(owning: ends[1])
-        var child: pid_t = 0
-        let code = spawning.withLock { _ in
-            unsafe platform_spawn_mount_helper(&child, helper, arguments, input.number, socket)
+        let child: pid_t
+        do throws(SystemError) {
+            child = try spawning.withLock { _ throws(SystemError) in
+                try ProcessStart.start(
+                    executable: helper, arguments: words,
+                    environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "_FUSE_COMMFD=3"],
+                    descriptors: [nil, nil, input.number] + (socket.map { [$0] } ?? []))
+            }
+        } catch {
+            throw MountFailure.system("\(helper) cannot be started", error.code)
         }
         _ = consume input
-        guard code == 0 else { throw MountFailure.system("\(helper) cannot be started", code) }
         let said = (try? output.readToEnd()) ?? []
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}

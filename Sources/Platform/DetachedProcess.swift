@@ -20,13 +20,9 @@ public struct DetachedProcess: ~Copyable {
         let reports = Descriptor(owning: ends[0])
         let report = Descriptor(owning: ends[1])
 
-        // Copies that live until posix_spawn has returned, with the NULL that ends an argument vector.
-        var vector: [UnsafeMutablePointer<CChar>?] = unsafe ([executable] + arguments).map { unsafe strdup($0) }
-        unsafe vector.append(nil)
-        defer { for index in unsafe vector.indices { unsafe free(vector[index]) } }
-        var identifier: pid_t = 0
-        let error = unsafe platform_spawn_detached(&identifier, executable, vector, report.number, lock.number)
-        guard error == 0 else { throw SystemError(code: error) }
+        let identifier = try ProcessStart.start(
+            executable: executable, arguments: arguments, descriptors: [nil, nil, nil, report.number, lock.number],
+            detached: true)
         self.init(identifier: identifier, reports: reports)
     }
 

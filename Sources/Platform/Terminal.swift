@@ -20,6 +20,15 @@ public enum Terminal {
         while unsafe poll(&output, 1, -1) <= 0, errno == EINTR {}
     }
 
+    /// Reads standard input until it ends, and throws away what comes.
+    public static func waitForEndOfInput() {
+        var byte: UInt8 = 0
+        while true {
+            let count = unsafe read(STDIN_FILENO, &byte, 1)
+            if count == 0 || count < 0 && errno != EINTR { return }
+        }
+    }
+
     /// Ends the process because nobody reads standard output: whoever did wants no more, and no complaint about that, as
     /// at the end of every program in a pipeline.
     public static func endUnread() {

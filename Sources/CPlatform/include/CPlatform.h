@@ -57,15 +57,12 @@ const char *platform_error_name(int error);
 /// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
 int platform_clone_file(int from, int to);
 
-/// Starts a program that keeps nothing of this process: a session of its own, `/` as its working directory,
-/// /dev/null as its standard descriptors, default signals, `report` as descriptor 3, `lock` as 4, and no other.
-/// Answers 0 or an error number, as posix_spawn does.
-int platform_spawn_detached(int *process, const char *path, char *const arguments[], int report, int lock);
-
-/// Starts a program with an environment of its own, /dev/null as standard input and output, `errors` as its standard
-/// error, and `socket`, unless it is -1, as descriptor 3, which the environment names as _FUSE_COMMFD.
-/// Answers 0 or an error number, as posix_spawn does.
-int platform_spawn_mount_helper(int *process, const char *path, char *const arguments[], int errors, int socket);
+/// Starts a program with default signals, `descriptors` as its descriptors from 0 on (-1 stands for /dev/null) and no
+/// other, at most 8, and `environment`, or this process's where it is NULL. A detached one has a session of its own
+/// and `/` as its working directory. Answers 0 or an error number, as posix_spawn does.
+int platform_spawn(
+    int *process, const char *path, char *const arguments[], char *const environment[], const int descriptors[],
+    int count, int detached);
 
 /// Two ends of a socket that a program started by this one does not get.
 int platform_socket_pair(int ends[2]);

@@ -1,0 +1,77 @@
+// Devices that live as long as who made them: what `appcontainer own` is told, and what it answers.
+
+/// A device to make, which lasts as long as its owner: one line of JSON on the standard input of `appcontainer own`.
+///
+/// The device goes, with its mounts and all that runs in it, when that input ends.
+public struct DeviceOrder: Codable, Sendable {
+    /// How a new device is made.
+    public struct Settings: Codable, Hashable, Sendable {
+        /// None when null.
+        public var passcode: String?
+        /// Bytes that it holds; what the host's filesystem does when null.
+        public var capacity: Int64?
+        /// Seconds for which it stays unlocked after it was told to lock, from 0 to 86400; 10 when null.
+        public var lockGrace: Double?
+        /// How slow a guess of the passcode is, from 1 to 20; about 80 ms when null.
+        public var kdfCost: Int?
+
+        public init(
+            passcode: String? = nil, capacity: Int64? = nil, lockGrace: Double? = nil, kdfCost: Int? = nil
+        ) {
+            self.passcode = passcode
+            self.capacity = capacity
+            self.lockGrace = lockGrace
+            self.kdfCost = kdfCost
+        }
+    }
+
+    /// The absolute path of the device's directory, which is made.
+    public var device: String
+    /// The absolute path of a device that is shut down and that the new one is a copy of. Null where it is made new.
+    public var clone: String?
+    /// Null where it is a copy.
+    public var create: Settings?
+    /// Apps to install, before there is an answer.
+    public var install: [InstallRequest]?
+    /// Whether the device is not served, but shut down to be cloned, by any number of others at once. False when null.
+    public var template: Bool?
+
+    public init(
+        device: String, clone: String, install: [InstallRequest]? = nil, template: Bool? = nil
+    ) {
+        self.device = device
+        self.clone = clone
+        self.install = install
+        self.template = template
+    }
+
+    public init(
+        device: String, create: Settings, install: [InstallRequest]? = nil, template: Bool? = nil
+    ) {
+        self.device = device
+        self.create = create
+        self.install = install
+        self.template = template
+    }
+}
+
+/// How the start of a device's daemon went.
+public struct StartReport: Codable, Hashable, Sendable {
+    /// The daemon's process.
+    public var pid: Int32?
+    /// The path of the control socket; null for a template, and when the start failed.
+    public var socket: String?
+    /// What whoever started it should know, one line each.
+    public var warnings: [String]?
+    /// Why it failed.
+    public var complaint: DeviceError?
+
+    public init(
+        pid: Int32? = nil, socket: String? = nil, warnings: [String]? = nil, complaint: DeviceError? = nil
+    ) {
+        self.pid = pid
+        self.socket = socket
+        self.warnings = warnings
+        self.complaint = complaint
+    }
+}

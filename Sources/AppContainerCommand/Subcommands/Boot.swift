@@ -1,0 +1,26 @@
+// appcontainer boot
+
+import AppContainer
+import ArgumentParser
+import Daemon
+
+struct Boot: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Start a device's daemon, and show its control socket.",
+        discussion: """
+            Other commands start the daemon when they need it; this is for a harness that speaks to it itself. A device \
+            that is on already is left as it is.
+
+            Example:
+              curl --unix-socket "$(appcontainer boot ~/phone)" http://device/v1/status
+            """)
+
+    @OptionGroup var device: DeviceArgument
+    @OptionGroup var answer: AnswerOptions
+
+    func run() async throws {
+        let client = try await DaemonLauncher.connect(to: device.path(), warn: StandardError.warn)
+        if answer.json { return try Output.json(["socket": client.socket]) }
+        try Output.line(client.socket)
+    }
+}

@@ -1,0 +1,134 @@
+// A device that goes with its owner: made, served and deleted by one process, which the owner holds by its standard
+// input. Where the owner is killed, the kernel lets go for it.
+
+import AppContainer
+import DeviceLifecycle
+import FoundationEssentials
+import Glibc
+import Platform
+import SandboxModel
+
+public enum OwnedDevice {
+    /// Makes a device as the first line of standard input says, answers with a line of JSON on standard output, and
+    /// serves the device until standard input ends. The device is deleted then.
+    ///
+    /// - Returns: the exit code.
+    public static func run() async -> Int32 {
+        DaemonProcess.becomeServer()
+        let ending = Ending()
+        ending.watchSignals()
+        let order: DeviceOrder
+        do throws(Complaint) {
+            order = try readOrder()
+            try make(order)
+        } catch {
+            return fail(error)
+        }
+        do throws(Complaint) {
+            if order.template == true {
+                try prepare(order)
+                try answer(StartReport(pid: getpid()))
+                try watchOwner(ending)
+                _ = await ending.reason()
+            } else {
+                let served = try await DaemonProcess.start(path: order.device, ending: ending) {
+                    (device) throws(Complaint) in try install(order.install ?? [], on: device)
+                }
+                do throws(Complaint) {
+                    try answer(served.report)
+                    try watchOwner(ending)
+                } catch {
+                    await end(served, error.message)
+                    throw error
+                }
+                await end(served, await ending.reason())
+            }
+        } catch {
+            delete(order.device)
+            return fail(error)
+        }
+        delete(order.device)
+        return 0
+    }
+
+    // MARK: Making
+
+    private static func readOrder() throws(Complaint) -> DeviceOrder {
+        let line = try Complaint.describe("cannot read the order on standard input") { () throws(SystemError) in
+            try Terminal.readLine(silently: false)
+        }
+        let order: DeviceOrder
+        do {
+            order = try JSONDecoder().decode(DeviceOrder.self, from: Data(line ?? []))
+        } catch {
+            throw Complaint(
+                .badRequest,
+                "own: the first line of standard input is no order in JSON; appcontainer(1) tells what one has")
+        }
+        guard (order.clone == nil) != (order.create == nil) else {
+            throw Complaint(.badRequest, "own: an order has one of \"clone\" and \"create\"")
+        }
+        try order.check()
+        return order
+    }
+
+    private static func make(_ order: DeviceOrder) throws(Complaint) {
+        if let template = order.clone { return try Device.clone(template, to: order.device) }
+        let settings = order.create ?? DeviceOrder.Settings()
+        try Device.create(
+            at: order.device, passcode: settings.passcode.map { Array($0.utf8) }, costLevel: settings.kdfCost,
+            lockGrace: settings.lockGrace, capacity: settings.capacity)
+    }
+
+    /// Installs what a template is to have, and shuts it down.
+    private static func prepare(_ order: DeviceOrder) throws(Complaint) {
+        guard let requests = order.install, !requests.isEmpty else { return }
+        let runtime = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
+        let device = try DeviceService.open(path: order.device, runtimeDirectory: runtime, guardian: nil)
+        defer {
+            device.shutdown()
+            device.device.release()
+        }
+        try install(requests, on: device)
+    }
+
+    private static func install(_ requests: [InstallRequest], on device: DeviceService) throws(Complaint) {
+        for request in requests { _ = try device.install(request) { _ in true } }
+    }
+
+    // MARK: The owner
+
+    private static func watchOwner(_ ending: Ending) throws(Complaint) {
+        try Complaint.describe("cannot watch the owner") { () throws(SystemError) in try ending.watchOwner() }
+    }
+
+    private static func answer(_ report: StartReport) throws(Complaint) {
+        try Complaint.describe("cannot write to standard output") { () throws(SystemError) in
+            try Terminal.writeOutput(String(decoding: ControlJSON.line(report), as: UTF8.self))
+        }
+    }
+
+    private static func fail(_ complaint: Complaint) -> Int32 {
+        try? answer(StartReport(complaint: DeviceError(complaint)))
+        return complaint.kind.exitCode
+    }
+
+    // MARK: The end
+
+    private static func end(_ served: ServedProcess, _ reason: String) async {
+        await served.end(reason)
+        served.device.device.release()
+    }
+
+    /// Others may be at work on it for a moment, such as a clone of a template that was asked for last.
+    private static func delete(_ path: String) {
+        for _ in 0..<100 {
+            do throws(Complaint) {
+                return try Device.delete(path)
+            } catch {
+                guard error.kind == .deviceBusy else { return }
+                usleep(100_000)
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// Starting a program with exactly the descriptors that it is to have.
+
+import CPlatform
+public import Glibc
+public import SandboxModel
+
+public enum ProcessStart {
+    /// Starts a program with default signals.
+    ///
+    /// - Parameters:
+    ///   - environment: `NAME=value` each; this process's when nil.
+    ///   - descriptors: what the program finds as its descriptors from 0 on, at most eight; nil is /dev/null.
+    ///   - detached: in a session of its own, with `/` as its working directory.
+    /// - Returns: the process, for which somebody has to wait.
+    public static func start(
+        executable: String, arguments: [String], environment: [String]? = nil, descriptors: [Int32?],
+        detached: Bool = false
+    ) throws(SystemError) -> pid_t {
+        // Copies that live until posix_spawn has returned, each list with the NULL that ends it.
+        var vector = unsafe copies([executable] + arguments)
+        var variables = unsafe copies(environment ?? [])
+        defer {
+            for index in unsafe vector.indices { unsafe free(vector[index]) }
+            for index in unsafe variables.indices { unsafe free(variables[index]) }
+        }
+        let numbers = descriptors.map { $0 ?? -1 }
+        var identifier: pid_t = 0
+        let error = unsafe vector.withUnsafeMutableBufferPointer { vector in
+            unsafe variables.withUnsafeMutableBufferPointer { variables in
+                unsafe platform_spawn(
+                    &identifier, executable, vector.baseAddress, environment == nil ? nil : variables.baseAddress,
+                    numbers, Int32(numbers.count), detached ? 1 : 0)
+            }
+        }
+        guard error == 0 else { throw SystemError(code: error) }
+        return identifier
+    }
+
+    private static func copies(_ words: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        var copies: [UnsafeMutablePointer<CChar>?] = unsafe words.map { unsafe strdup($0) }
+        unsafe copies.append(nil)
+        return unsafe copies
+    }
+}
