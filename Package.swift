@@ -78,7 +78,9 @@ let package = Package(
             ]),
 
         // Floor 6: the public library and the process that it talks to.
-        room("AppContainer", uses: [.product(name: "FlyingSocks", package: "FlyingFox")]),
+        room(
+            "AppContainer",
+            uses: ["Platform", "SandboxModel", .product(name: "FlyingSocks", package: "FlyingFox")]),
         room(
             "Daemon",
             uses: [

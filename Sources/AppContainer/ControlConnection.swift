@@ -10,15 +10,28 @@ struct ControlConnection: ~Copyable {
     private let socket: AsyncSocket
     private var buffer: [UInt8] = []
     private var position = 0
+    /// What is left of the body.
+    private var body = Body.counted(0)
+    /// What the other side calls itself, such as `appcontainer/0.1.0`; nil before the answer.
+    private(set) var server: String?
 
     /// A status line or header longer than this is not from a device.
     private static let longestLine = 16 * 1024
+
+    /// How the body of an answer is delimited: bytes that are left of it, or of the chunk that is being read.
+    private enum Body {
+        case counted(Int)
+        case chunk(Int)
+        case ended
+    }
 
     init(to path: String) async throws(DeviceError) {
         do {
             socket = try await AsyncSocket.connected(to: sockaddr_un.unix(path: path))
         } catch {
-            throw .unreachable("nobody answers at \(path); start the device, for instance with `appcontainer mount`")
+            throw DeviceError(
+                .daemonUnreachable,
+                "nobody answers at \(path); start the device, for instance with `appcontainer boot`")
         }
     }
 
@@ -26,11 +39,11 @@ struct ControlConnection: ~Copyable {
         try? socket.close()
     }
 
-    /// Sends a request and reads the answer up to its body.
-    /// - Returns: the status code and what is to be read next.
+    /// Sends a request and reads the answer up to its body, which ``line()`` reads.
+    /// - Returns: the status code.
     mutating func send(
         method: String, path: String, accept: String, body: [UInt8]
-    ) async throws(DeviceError) -> (status: Int, body: Body) {
+    ) async throws(DeviceError) -> Int {
         var request = "\(method) \(path) HTTP/1.1\r\nHost: device\r\nAccept: \(accept)\r\n"
         if method != "GET" {
             request += "Content-Type: \(ControlMedia.json)\r\n"
@@ -44,70 +57,80 @@ struct ControlConnection: ~Copyable {
         return try await head()
     }
 
-    /// How the body of an answer is delimited.
-    enum Body {
-        case counted(Int)
-        case chunked
-    }
-
-    private mutating func head() async throws(DeviceError) -> (status: Int, body: Body) {
-        let words = try await line().split(separator: " ", maxSplits: 2)
+    private mutating func head() async throws(DeviceError) -> Int {
+        let words = try await headLine().split(separator: " ", maxSplits: 2)
         guard words.count >= 2, words[0].hasPrefix("HTTP/1."), let status = Int(words[1]) else {
             throw ControlConnection.malformed
         }
-        var body = Body.counted(0)
         while true {
-            let header = try await line()
-            if header.isEmpty { return (status, body) }
-            let parts = header.split(separator: ":", maxSplits: 1).map { $0.trimmed.lowercased() }
+            let header = try await headLine()
+            if header.isEmpty { return status }
+            let parts = header.split(separator: ":", maxSplits: 1).map(\.trimmed)
             guard parts.count == 2 else { continue }
-            if parts[0] == "content-length" {
-                guard let count = Int(parts[1]), count >= 0 else { throw ControlConnection.malformed }
+            switch (parts[0].lowercased(), parts[1].lowercased()) {
+            case ("content-length", let value):
+                guard let count = Int(value), count >= 0 else { throw ControlConnection.malformed }
                 body = .counted(count)
-            } else if parts[0] == "transfer-encoding", parts[1] == "chunked" {
-                body = .chunked
+            case ("transfer-encoding", "chunked"): body = .chunk(0)
+            case ("server", _): server = parts[1]
+            default: break
             }
         }
     }
 
-    /// Reads the body and hands over each line of it, without its end.
-    /// - Parameter handle: answers whether to read on.
-    mutating func lines(of body: Body, _ handle: ([UInt8]) throws(DeviceError) -> Bool) async throws(DeviceError) {
+    /// The next line of the body, without its end.
+    /// - Returns: nil at the end of the body.
+    mutating func line() async throws(DeviceError) -> [UInt8]? {
         var line: [UInt8] = []
-        var chunked = false
-        var remaining = 0
+        while let piece = try await piece(upTo: UInt8(ascii: "\n")) {
+            line += piece
+            if line.last == UInt8(ascii: "\n") {
+                line.removeLast()
+                return line
+            }
+        }
+        return line.isEmpty ? nil : line
+    }
+
+    /// The whole of what is left of the body.
+    mutating func rest() async throws(DeviceError) -> [UInt8] {
+        var rest: [UInt8] = []
+        while let piece = try await piece(upTo: nil) { rest += piece }
+        return rest
+    }
+
+    /// Some bytes of the body that follow each other, and none behind the first one that is `end`.
+    /// - Returns: nil at the end of the body.
+    private mutating func piece(upTo end: UInt8?) async throws(DeviceError) -> ArraySlice<UInt8>? {
+        if case .chunk(0) = body {
+            let size = try await headLine().split(separator: ";").first ?? ""
+            guard let size = Int(size.trimmed, radix: 16), size >= 0 else { throw ControlConnection.malformed }
+            body = size == 0 ? .ended : .chunk(size)
+            if size == 0 { _ = try await headLine() }
+        }
+        let left: Int
         switch body {
-        case .counted(let count): remaining = count
-        case .chunked: chunked = true
+        case .counted(let count), .chunk(let count): left = count
+        case .ended: left = 0
         }
-        while true {
-            if remaining == 0 && chunked {
-                let size = try await self.line().split(separator: ";").first ?? ""
-                guard let size = Int(size.trimmed, radix: 16), size >= 0 else { throw ControlConnection.malformed }
-                remaining = size
-            }
-            if remaining == 0 { break }
-            while remaining > 0 {
-                let piece = try await bytes(atMost: remaining)
-                remaining -= piece.count
-                for byte in piece {
-                    if byte == UInt8(ascii: "\n") {
-                        guard try handle(line) else { return }
-                        line.removeAll(keepingCapacity: true)
-                    } else {
-                        line.append(byte)
-                    }
-                }
-            }
-            if !chunked { break }
-            _ = try await self.line()
+        guard left > 0 else { return nil }
+        if position == buffer.count { try await fill() }
+        var piece = buffer[position...].prefix(left)
+        if let end, let index = piece.firstIndex(of: end) { piece = piece[...index] }
+        position = piece.endIndex
+        if case .chunk = body {
+            body = .chunk(left - piece.count)
+            // What ends the chunk.
+            if left == piece.count { _ = try await headLine() }
+        } else {
+            body = .counted(left - piece.count)
         }
-        if !line.isEmpty { _ = try handle(line) }
+        return piece
     }
 
     // MARK: Bytes
 
-    private mutating func line() async throws(DeviceError) -> String {
+    private mutating func headLine() async throws(DeviceError) -> String {
         var line: [UInt8] = []
         while line.count < ControlConnection.longestLine {
             if position == buffer.count { try await fill() }
@@ -122,13 +145,6 @@ struct ControlConnection: ~Copyable {
         throw ControlConnection.malformed
     }
 
-    private mutating func bytes(atMost count: Int) async throws(DeviceError) -> ArraySlice<UInt8> {
-        if position == buffer.count { try await fill() }
-        let end = min(buffer.count, position + count)
-        defer { position = end }
-        return buffer[position..<end]
-    }
-
     private mutating func fill() async throws(DeviceError) {
         do {
             buffer = try await socket.read(atMost: 4096)
@@ -139,13 +155,11 @@ struct ControlConnection: ~Copyable {
     }
 
     private static func broken(_ error: any Error) -> DeviceError {
-        if error is CancellationError {
-            return DeviceError(kind: DeviceError.cancelledKind, message: "cancelled")
-        }
-        return .ended
+        error is CancellationError ? DeviceError(.cancelled, "cancelled") : .ended
     }
 
-    private static let malformed = DeviceError.unreachable("what answers at the control socket is not a device")
+    private static let malformed = DeviceError(
+        .daemonUnreachable, "what answers at the control socket is not a device")
 }
 
 extension StringProtocol {

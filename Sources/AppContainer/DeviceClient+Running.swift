@@ -17,7 +17,7 @@ extension DeviceClient {
         _ request: RunRequest, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
     ) async throws(DeviceError) -> RunLease {
         var connection = try await ControlConnection(to: socket)
-        let app = try await ask(request, over: &connection, progress: progress) { _ in false }
+        let app = try await ask(request, over: &connection, progress: progress)
         return RunLease(app, of: request.app, at: self, connection)
     }
 

@@ -2,7 +2,8 @@
 
 /// A device to make, which lasts as long as its owner: one line of JSON on the standard input of `appcontainer own`.
 ///
-/// The device goes, with its mounts and all that runs in it, when that input ends.
+/// The device goes, with its mounts and all that runs in it, when that input ends. Where it is neither to be a copy nor
+/// to be made new, it is there already: its daemon is started if need be, and goes on like the device.
 public struct DeviceOrder: Codable, Sendable {
     /// How a new device is made.
     public struct Settings: Codable, Hashable, Sendable {
@@ -27,31 +28,27 @@ public struct DeviceOrder: Codable, Sendable {
 
     /// The absolute path of the device's directory, which is made.
     public var device: String
-    /// The absolute path of a device that is shut down and that the new one is a copy of. Null where it is made new.
+    /// The absolute path of a device that is shut down and that the new one is a copy of.
     public var clone: String?
-    /// Null where it is a copy.
+    /// How it is made new.
     public var create: Settings?
     /// Apps to install, before there is an answer.
     public var install: [InstallRequest]?
     /// Whether the device is not served, but shut down to be cloned, by any number of others at once. False when null.
     public var template: Bool?
+    /// Whether the device stays, shut down, when its owner has gone. False when null.
+    public var keep: Bool?
 
     public init(
-        device: String, clone: String, install: [InstallRequest]? = nil, template: Bool? = nil
+        device: String, clone: String? = nil, create: Settings? = nil, install: [InstallRequest]? = nil,
+        template: Bool? = nil, keep: Bool? = nil
     ) {
         self.device = device
         self.clone = clone
-        self.install = install
-        self.template = template
-    }
-
-    public init(
-        device: String, create: Settings, install: [InstallRequest]? = nil, template: Bool? = nil
-    ) {
-        self.device = device
         self.create = create
         self.install = install
         self.template = template
+        self.keep = keep
     }
 }
 

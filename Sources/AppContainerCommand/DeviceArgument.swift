@@ -4,8 +4,12 @@ import AppContainer
 import ArgumentParser
 import BackingStore
 import Daemon
+import DeviceLifecycle
 import Platform
 import SandboxModel
+
+/// The device itself, which is made and copied here; AppContainer's is a client's view of one.
+typealias Device = DeviceLifecycle.Device
 
 /// The device that a command is about.
 struct DeviceArgument: ParsableArguments {

@@ -26,7 +26,9 @@ enum OfflineDevice {
 
     /// The apps, with their mounts if the device is on.
     static func apps(_ path: String) async throws(Complaint) -> [App] {
-        if let client = await DaemonLauncher.running(path), let apps = try? await client.apps() { return apps }
+        if let client = await DaemonLauncher.running(path), let apps = try? await client.send(AppsRequest()) {
+            return apps
+        }
         return try DeviceDirectory.open(at: path).apps().map { App($0, mountPoint: nil) }
     }
 

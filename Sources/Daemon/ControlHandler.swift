@@ -3,6 +3,7 @@
 import AppContainer
 import FlyingFox
 import Logging
+import Platform
 import SandboxModel
 
 struct ControlHandler: HTTPHandler {

@@ -73,7 +73,7 @@ enum ControlJSON {
 
 extension DeviceError {
     init(_ complaint: Complaint) {
-        self.init(kind: complaint.kind.rawValue, message: complaint.message)
+        self.init(Kind(rawValue: complaint.kind.rawValue), complaint.message)
     }
 }
 

@@ -53,7 +53,7 @@ struct ControlReply: Sendable {
 
     /// - Parameter answer: kept until the answer has gone out.
     func response(_ answer: Answers.Answer) -> HTTPResponse {
-        var headers: HTTPHeaders = [.contentType: type]
+        var headers: HTTPHeaders = [.contentType: type, HTTPHeader("Server"): DeviceClient.version]
         if let allow { headers[HTTPHeader("Allow")] = allow }
         let sequence =
             switch body {
@@ -71,8 +71,8 @@ struct ControlReply: Sendable {
     var bytes: [UInt8] {
         guard case .bytes(let body) = body else { return [] }
         let head =
-            "HTTP/1.1 \(status) \(ControlReply.phrase(status))\r\nContent-Type: \(type)\r\n"
-            + "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
+            "HTTP/1.1 \(status) \(ControlReply.phrase(status))\r\nServer: \(DeviceClient.version)\r\n"
+            + "Content-Type: \(type)\r\nContent-Length: \(body.count)\r\nConnection: close\r\n\r\n"
         return Array(head.utf8) + body
     }
 

@@ -2,6 +2,7 @@
 
 import AppContainer
 import Logging
+import Platform
 import SandboxModel
 
 extension ControlHandler {

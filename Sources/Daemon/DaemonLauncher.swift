@@ -77,8 +77,8 @@ public enum DaemonLauncher {
                 // It ended in between. To connect again is to wait for that end, and to start another.
                 let retry =
                     switch error.kind {
-                    case DeviceError.unreachableKind, Complaint.Kind.shuttingDown.rawValue: true
-                    case DeviceError.endedKind: isRepeatable
+                    case .daemonUnreachable, .shuttingDown: true
+                    case .daemonEnded: isRepeatable
                     default: false
                     }
                 guard retry, attempts < 5 else { throw Complaint(error) }
@@ -122,7 +122,7 @@ public enum DaemonLauncher {
 extension Complaint {
     /// What a client was told, as the complaint that it was on the other side.
     public init(_ error: DeviceError) {
-        self.init(Kind(rawValue: error.kind) ?? .unexpected, error.message)
+        self.init(Kind(rawValue: error.kind.rawValue) ?? .unexpected, error.message)
     }
 
     static func describe<Result: ~Copyable>(

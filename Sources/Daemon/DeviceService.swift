@@ -11,6 +11,9 @@ import Logging
 import Platform
 import SandboxModel
 
+/// The device itself; AppContainer's is a client's view of one.
+typealias Device = DeviceLifecycle.Device
+
 /// A booted device with its mounts.
 final class DeviceService: ServedDevice {
     let device: Device

@@ -70,7 +70,7 @@ public struct MountedHome: Sendable {
             return try DaemonLauncher.clearAbandoned(home.device)
         }
         do throws(DeviceError) {
-            try await client.unmount(home.mountPoint, lazy: lazy)
+            _ = try await client.send(UnmountRequest(mountPoint: home.mountPoint, lazy: lazy))
         } catch {
             throw Complaint(error)
         }

@@ -2,6 +2,7 @@
 // input. Where the owner is killed, the kernel lets go for it.
 
 import AppContainer
+import BackingStore
 import DeviceLifecycle
 import FoundationEssentials
 import Glibc
@@ -14,16 +15,39 @@ public enum OwnedDevice {
     ///
     /// - Returns: the exit code.
     public static func run() async -> Int32 {
+        do throws(Complaint) {
+            let order = try readOrder()
+            if order.clone == nil && order.create == nil {
+                try await start(order.device)
+            } else {
+                try await own(order)
+            }
+            return 0
+        } catch {
+            try? answer(StartReport(complaint: DeviceError(error)))
+            return error.kind.exitCode
+        }
+    }
+
+    /// Starts the daemon of a device that is there already.
+    private static func start(_ device: String) async throws(Complaint) {
+        // Looks first: it says in the user's own words what is wrong with the path.
+        _ = try DeviceDirectory.open(at: device)
+        let path = try Complaint.describe("cannot reach \(device)") { () throws(SystemError) in
+            try HostPath.resolved(device)
+        }
+        var warnings: [String] = []
+        let client = try await DaemonLauncher.connect(to: path) { warnings.append($0) }
+        try answer(
+            StartReport(
+                pid: DaemonRecord(of: path)?.pid, socket: client.socket, warnings: warnings.isEmpty ? nil : warnings))
+    }
+
+    private static func own(_ order: DeviceOrder) async throws(Complaint) {
         DaemonProcess.becomeServer()
         let ending = Ending()
         ending.watchSignals()
-        let order: DeviceOrder
-        do throws(Complaint) {
-            order = try readOrder()
-            try make(order)
-        } catch {
-            return fail(error)
-        }
+        try make(order)
         do throws(Complaint) {
             if order.template == true {
                 try prepare(order)
@@ -31,24 +55,27 @@ public enum OwnedDevice {
                 try watchOwner(ending)
                 _ = await ending.reason()
             } else {
-                let served = try await DaemonProcess.start(path: order.device, ending: ending) {
-                    (device) throws(Complaint) in try install(order.install ?? [], on: device)
-                }
-                do throws(Complaint) {
-                    try answer(served.report)
-                    try watchOwner(ending)
-                } catch {
-                    await end(served, error.message)
-                    throw error
-                }
-                await end(served, await ending.reason())
+                try await serve(order, ending)
             }
         } catch {
             delete(order.device)
-            return fail(error)
+            throw error
         }
-        delete(order.device)
-        return 0
+        if order.keep != true { delete(order.device) }
+    }
+
+    private static func serve(_ order: DeviceOrder, _ ending: Ending) async throws(Complaint) {
+        let served = try await DaemonProcess.start(path: order.device, ending: ending) { (device) throws(Complaint) in
+            try install(order.install ?? [], on: device)
+        }
+        do throws(Complaint) {
+            try answer(served.report)
+            try watchOwner(ending)
+        } catch {
+            await end(served, error.message)
+            throw error
+        }
+        await end(served, await ending.reason())
     }
 
     // MARK: Making
@@ -65,8 +92,8 @@ public enum OwnedDevice {
                 .badRequest,
                 "own: the first line of standard input is no order in JSON; appcontainer(1) tells what one has")
         }
-        guard (order.clone == nil) != (order.create == nil) else {
-            throw Complaint(.badRequest, "own: an order has one of \"clone\" and \"create\"")
+        guard order.clone == nil || order.create == nil else {
+            throw Complaint(.badRequest, "own: an order has one of \"clone\" and \"create\", not both")
         }
         try order.check()
         return order
@@ -106,11 +133,6 @@ public enum OwnedDevice {
         try Complaint.describe("cannot write to standard output") { () throws(SystemError) in
             try Terminal.writeOutput(String(decoding: ControlJSON.line(report), as: UTF8.self))
         }
-    }
-
-    private static func fail(_ complaint: Complaint) -> Int32 {
-        try? answer(StartReport(complaint: DeviceError(complaint)))
-        return complaint.kind.exitCode
     }
 
     // MARK: The end

@@ -3,6 +3,7 @@
 import AppContainer
 import FlyingSocks
 import FoundationEssentials
+import Platform
 import SandboxModel
 import Synchronization
 

@@ -49,6 +49,11 @@ public enum HostPath {
         return false
     }
 
+    /// Whether a path is a file that this process may run.
+    public static func isProgram(_ path: String) -> Bool {
+        unsafe access(path, X_OK) == 0 && (try? status(path).kind) == .file
+    }
+
     /// All bytes of a file that is not large.
     public static func contents(_ path: String, limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {
         try Descriptor.open(path: path, flags: O_RDONLY).readToEnd(limit: limit)

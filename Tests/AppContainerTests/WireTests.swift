@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func `a failure has a kind and a line`() throws {
-        let failure = Failure(DeviceError(kind: "inUse", message: "it is in use"))
+        let failure = Failure(DeviceError(.inUse, "it is in use"))
         #expect(try json(failure) == #"{"complaint":{"kind":"inUse","message":"it is in use"}}"#)
     }
 
@@ -93,6 +93,6 @@ import Testing
     @Test func `nobody at the socket is an error of its own kind`() async {
         let client = DeviceClient(socket: "/nonexistent/socket")
         let error = await #expect(throws: DeviceError.self) { _ = try await client.status() }
-        #expect(error?.kind == DeviceError.unreachableKind)
+        #expect(error?.kind == DeviceError.Kind.daemonUnreachable)
     }
 }

@@ -128,7 +128,7 @@ import Testing
             let error = await #expect(throws: DeviceError.self) {
                 _ = try await client.send(UninstallRequest(app: "com.example.Notes"))
             }
-            #expect(error == DeviceError(kind: "inUse", message: "com.example.Notes is mounted"))
+            #expect(error == DeviceError(.inUse, "com.example.Notes is mounted"))
             try await fixture.expect(409, "POST", "/v1/uninstall", body: "{\"app\": \"x\"}")
         }
     }

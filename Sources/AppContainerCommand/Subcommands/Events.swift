@@ -31,21 +31,17 @@ struct Events: AsyncParsableCommand {
         try Events.endWithOutput()
         let path = try device.path()
         let client = try await DaemonLauncher.connect(to: path, warn: StandardError.warn)
-        var failure: Complaint?
-        do throws(DeviceError) {
-            try await client.followEvents { (_, line) throws(DeviceError) in
-                do throws(Complaint) {
-                    try Output.line(line)
-                    return true
-                } catch {
-                    failure = error
-                    throw DeviceError(kind: error.kind.rawValue, message: error.message)
-                }
-            }
-        } catch {
-            throw failure ?? Complaint(error)
-        }
+        var events = client.events.makeAsyncIterator()
+        while let line = try await Events.next(&events) { try Output.line(line) }
         throw Complaint(.shuttingDown, "\(path) was shut down; there are no further events")
+    }
+
+    private static func next(_ events: inout DeviceEvents.Iterator) async throws(Complaint) -> String? {
+        do throws(DeviceError) {
+            return try await events.nextWithLine()?.line
+        } catch {
+            throw Complaint(error)
+        }
     }
 
     /// Ends the command when nobody reads what it prints, as soon as that is so: the next event may be far.

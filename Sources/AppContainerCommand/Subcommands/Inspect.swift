@@ -40,7 +40,7 @@ struct Inspect: AsyncParsableCommand {
                 .daemonUnreachable, "the daemon of \(home.mountPoint) has ended; unmount it and mount it again")
         }
         do throws(DeviceError) {
-            return try await client.inspect(inner, of: home.app)
+            return try await client.send(InspectRequest(app: home.app, path: inner))
         } catch {
             throw Complaint(error)
         }

@@ -86,7 +86,7 @@ struct Status: AsyncParsableCommand {
                 return try await client.status()
             } catch {
                 // It ended in between: then the records say all there is to say.
-                guard [DeviceError.unreachableKind, DeviceError.endedKind].contains(error.kind) else {
+                guard [DeviceError.Kind.daemonUnreachable, DeviceError.Kind.daemonEnded].contains(error.kind) else {
                     throw Complaint(error)
                 }
             }

@@ -2,14 +2,16 @@
 
 import Dispatch
 
-struct WorkQueue: Sendable {
+public struct WorkQueue: Sendable {
     private let queue = DispatchQueue(label: "appcontainer.work", attributes: .concurrent)
 
-    func start(_ body: @escaping @Sendable () -> Void) {
+    public init() {}
+
+    public func start(_ body: @escaping @Sendable () -> Void) {
         queue.async(execute: body)
     }
 
-    func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    public func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }
         }

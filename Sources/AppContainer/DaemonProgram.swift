@@ -1,0 +1,75 @@
+// Finding the program `appcontainer`, and starting it.
+
+import FoundationEssentials
+import Platform
+import SandboxModel
+
+/// The program that serves devices.
+enum DaemonProgram {
+    /// The variable of the environment that names the program.
+    static let variable = "APPCONTAINER"
+
+    /// Where the program is: what the variable `APPCONTAINER` names, else the first `appcontainer` in `PATH`.
+    /// - Throws: ``DeviceError`` of kind `programMissing`.
+    static func path(
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(DeviceError) -> String {
+        if let named = environment[variable], !named.isEmpty {
+            guard HostPath.isProgram(named) else {
+                throw DeviceError(
+                    .programMissing,
+                    "the environment variable \(variable) names \(named), which is not a program that can be run; "
+                        + "set it to the path of the command appcontainer")
+            }
+            return named
+        }
+        let separator: Character = ":"
+        for directory in (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: separator) {
+            let path = "\(directory)/appcontainer"
+            if HostPath.isProgram(path) { return path }
+        }
+        throw DeviceError(
+            .programMissing,
+            "the command appcontainer is not in PATH; install it with scripts/install, or name it in the environment "
+                + "variable \(variable)")
+    }
+
+    /// Starts `appcontainer own`, and waits for its answer.
+    /// - Returns: the process, which ends with its last reference at the latest, and what it answered.
+    static func own(_ order: DeviceOrder) async throws(DeviceError) -> (TetheredProcess, StartReport) {
+        let program = try path()
+        let line: [UInt8]
+        do {
+            line = Array(try JSONEncoder().encode(order)) + [UInt8(ascii: "\n")]
+        } catch {
+            throw DeviceError(.badRequest, "the order cannot be written as JSON: \(error)")
+        }
+        let answer = await WorkQueue().run { () -> Result<(TetheredProcess, [UInt8]), SystemError> in
+            Result { () throws(SystemError) in
+                let process = try TetheredProcess(executable: program, arguments: ["own"])
+                try process.write(line)
+                return (process, try process.line())
+            }
+        }
+        switch answer {
+        case .failure(let error):
+            throw DeviceError(.programMissing, "\(program) cannot be started: \(error.message)")
+        case .success(let (process, report)):
+            return (process, try StartReport.decode(report, from: program))
+        }
+    }
+}
+
+extension StartReport {
+    /// - Throws: the complaint that the report has; ``DeviceError`` of kind `otherVersion` where it is none.
+    fileprivate static func decode(_ line: [UInt8], from program: String) throws(DeviceError) -> StartReport {
+        guard let report = try? JSONDecoder().decode(StartReport.self, from: Data(line)) else {
+            throw DeviceError(
+                .otherVersion,
+                "\(program) did not answer as this library's version \(AppContainer.version) does; see that both are of "
+                    + "one version")
+        }
+        if let complaint = report.complaint { throw complaint }
+        return report
+    }
+}

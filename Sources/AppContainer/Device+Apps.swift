@@ -1,0 +1,133 @@
+// Apps: installed, entitled, mounted, running, given files, emptied, removed.
+
+extension Device {
+    /// The apps that are installed.
+    public func apps() async throws(DeviceError) -> [App] {
+        try await send(AppsRequest())
+    }
+
+    /// What the device and its process are doing.
+    public func status() async throws(DeviceError) -> DeviceStatus {
+        try await send(StatusRequest())
+    }
+
+    /// Installs a `.app` directory or an `.ipa`, or updates the app that is installed.
+    ///
+    /// - Parameters:
+    ///   - path: of the app on the host.
+    ///   - groups: identifiers of group containers that the app is entitled to.
+    ///   - iCloud: identifiers of iCloud containers that the app is entitled to.
+    ///   - requireSigned: refuse an app without a signature, which the device signs otherwise.
+    ///   - trust: certificates as PEM text, of which one has to be the signer's or lead to it; any signer will do when
+    ///     nil.
+    ///   - terminate: end an installed app that is running, whose update is refused otherwise.
+    /// - Throws: an error of kind `invalidApp`, `sealBroken`, `unsigned`, `appRunning`, …
+    @discardableResult
+    public func install(
+        _ path: String, groups: [String] = [], iCloud: [String] = [], requireSigned: Bool = false,
+        trust: String? = nil, terminate: Bool = false, progress: (@Sendable (WorkProgress) -> Void)? = nil
+    ) async throws(DeviceError) -> App {
+        try await send(
+            InstallRequest(
+                app: try Device.absolute(path), groups: groups, iCloud: iCloud, requireSigned: requireSigned,
+                trust: trust, terminate: terminate), progress: progress)
+    }
+
+    /// Removes an app and its containers.
+    /// - Throws: an error of kind `unknownApp`, `appRunning`, or `inUse` while it is mounted.
+    public func uninstall(_ app: String) async throws(DeviceError) {
+        _ = try await send(UninstallRequest(app: app))
+    }
+
+    /// Empties an app's data container to what it was after the installation.
+    public func reset(_ app: String) async throws(DeviceError) {
+        _ = try await send(ResetRequest(app: app))
+    }
+
+    /// Entitles an installed app to further containers, live on a mount.
+    @discardableResult
+    public func entitle(
+        _ app: String, groups: [String] = [], iCloud: [String] = []
+    ) async throws(DeviceError) -> App {
+        try await send(EntitleRequest(app: app, groups: groups, iCloud: iCloud))
+    }
+
+    /// Puts files or directories into an app's Inbox, as another app or Mail would.
+    /// - Parameter files: paths of the host.
+    /// - Returns: the paths of what was delivered, relative to the app's home.
+    /// - Throws: an error of kind `deviceLocked` before first unlock.
+    @discardableResult
+    public func deliver(_ files: [String], to app: String) async throws(DeviceError) -> [String] {
+        var paths: [String] = []
+        for file in files { paths.append(try Device.absolute(file)) }
+        return try await send(DeliverRequest(app: app, files: paths))
+    }
+
+    // MARK: Mounts
+
+    /// Mounts an app's home.
+    ///
+    /// - Parameters:
+    ///   - mountPoint: a directory of the host. When nil, the device makes one that is named after the container, as on
+    ///     a phone, and takes it away again.
+    ///   - running: mark the app running for as long as it is mounted: nothing of it is purged then.
+    ///   - documents: show only `Documents`, of an app that shares its documents.
+    ///   - cachedirTag: show a `CACHEDIR.TAG` in `Library/Caches` and `tmp`, by which backup tools know them.
+    /// - Throws: an error of kind `unknownApp`, `alreadyMounted`, `groupMounted`, `mountPoint`, `fuseMissing`, …
+    @discardableResult
+    public func mount(
+        _ app: String, at mountPoint: String? = nil, allowOther: Bool = false, readOnly: Bool = false,
+        running: Bool = false, documents: Bool = false, cachedirTag: Bool = false
+    ) async throws(DeviceError) -> Mount {
+        var place: String?
+        if let mountPoint { place = try Device.absolute(mountPoint) }
+        return try await send(
+            MountRequest(
+                app: app, mountPoint: place, allowOther: allowOther, readOnly: readOnly, running: running,
+                documents: documents, cachedirTag: cachedirTag))
+    }
+
+    /// Ends a mount.
+    /// - Parameter lazy: take it out of sight now; it ends when the last file in it is closed.
+    /// - Throws: an error of kind `notMounted`, or `inUse` while a file in it is open.
+    public func unmount(_ mount: Mount, lazy: Bool = false) async throws(DeviceError) {
+        _ = try await send(UnmountRequest(mountPoint: mount.mountPoint, lazy: lazy))
+    }
+
+    /// Returns when the mount has ended, however that came about.
+    public func waitForEnd(of mount: Mount) async throws(DeviceError) {
+        _ = try await send(MountEndRequest(mountPoint: mount.mountPoint))
+    }
+
+    /// The mount of an app.
+    /// - Throws: an error of kind `notMounted`.
+    public func mount(of app: String) async throws(DeviceError) -> Mount {
+        guard let mount = try await status().mounts.first(where: { $0.app == app }) else {
+            throw DeviceError(.notMounted, "\(app) is not mounted; mount it first")
+        }
+        return mount
+    }
+
+    // MARK: Running
+
+    /// Makes an app ready to run and marks it running, for as long as the lease is kept.
+    /// - Throws: an error of kind `sealBroken` when the bundle is not what was installed.
+    public func run(
+        _ app: String, verifyAll: Bool = false, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
+    ) async throws(DeviceError) -> RunLease {
+        // A process that was started meanwhile is found by the question.
+        _ = try await status()
+        return try await client.run(RunRequest(app: app, verifyAll: verifyAll), progress: progress)
+    }
+
+    /// Marks an app running until it is terminated; starts nothing.
+    public func markRunning(_ app: String) async throws(DeviceError) {
+        _ = try await send(MarkRunningRequest(app: app))
+    }
+
+    /// Ends all that runs of an app.
+    /// - Throws: an error of kind `notRunning` when nothing does.
+    public func terminate(_ app: String) async throws(DeviceError) {
+        _ = try await send(TerminateRequest(app: app))
+    }
+}
