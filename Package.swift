@@ -25,6 +25,7 @@ let package = Package(
     products: [
         .executable(name: "appcontainer", targets: ["AppContainerCommand"]),
         .library(name: "AppContainer", targets: ["AppContainer"]),
+        .library(name: "AppContainerTesting", targets: ["AppContainerTesting"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -91,7 +92,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 7: the command.
+        // Floor 7: for whom all this is: the command, and tests.
+        room("AppContainerTesting", uses: ["AppContainer", "Platform", "SandboxModel"]),
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
@@ -138,6 +140,7 @@ let package = Package(
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
         tests("AppContainerTests", of: ["AppContainer"]),
+        tests("AppContainerTestingTests", of: ["AppContainer", "AppContainerCommand", "AppContainerTesting"]),
         tests(
             "DaemonTests",
             of: [

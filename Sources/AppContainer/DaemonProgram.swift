@@ -9,7 +9,8 @@ enum DaemonProgram {
     /// The variable of the environment that names the program.
     static let variable = "APPCONTAINER"
 
-    /// Where the program is: what the variable `APPCONTAINER` names, else the first `appcontainer` in `PATH`.
+    /// Where the program is: what the variable `APPCONTAINER` names, else what lies beside the running program, where
+    /// SwiftPM puts both, else the first `appcontainer` in `PATH`.
     /// - Throws: ``DeviceError`` of kind `programMissing`.
     static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -22,6 +23,11 @@ enum DaemonProgram {
                         + "set it to the path of the command appcontainer")
             }
             return named
+        }
+        if let own = try? ProcessSettings.executable(), let place = HostPath.place(of: own)?.directory,
+            HostPath.isProgram("\(place)/appcontainer")
+        {
+            return "\(place)/appcontainer"
         }
         let separator: Character = ":"
         for directory in (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: separator) {

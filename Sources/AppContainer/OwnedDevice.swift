@@ -58,16 +58,20 @@ public struct StartReport: Codable, Hashable, Sendable {
     public var pid: Int32?
     /// The path of the control socket; null for a template, and when the start failed.
     public var socket: String?
+    /// The apps that were to be installed, in the order in which they were named.
+    public var apps: [App]?
     /// What whoever started it should know, one line each.
     public var warnings: [String]?
     /// Why it failed.
     public var complaint: DeviceError?
 
     public init(
-        pid: Int32? = nil, socket: String? = nil, warnings: [String]? = nil, complaint: DeviceError? = nil
+        pid: Int32? = nil, socket: String? = nil, apps: [App]? = nil, warnings: [String]? = nil,
+        complaint: DeviceError? = nil
     ) {
         self.pid = pid
         self.socket = socket
+        self.apps = apps
         self.warnings = warnings
         self.complaint = complaint
     }

@@ -34,9 +34,10 @@ enum MountPoint {
     /// - Parameters:
     ///   - place: as ``prepare(_:)`` returns it.
     ///   - runtimeDirectory: where the daemon's socket is.
+    ///   - homesDirectory: in it, where there is nothing to be hidden.
     /// - Throws: ``Complaint`` of kind `mountPoint`.
     static func requireHarmless(
-        _ place: String, device: String, runtimeDirectory: String
+        _ place: String, device: String, runtimeDirectory: String, homesDirectory: String
     ) throws(Complaint) {
         // A place that cannot be looked at on the way is none of these directories: the daemon can look at its own.
         func holds(_ directory: String, _ path: String) -> Bool { (try? HostPath.holds(directory, path)) ?? false }
@@ -50,11 +51,7 @@ enum MountPoint {
             throw Complaint(
                 .mountPoint, "\(place) holds the device \(device), which the mount would hide: name another directory")
         }
-        // Where apps are mounted there is nothing to be hidden.
-        let homes = [MountTable.runDirectory, MountTable.stayDirectory]
-        if holds(place, runtimeDirectory)
-            || holds(runtimeDirectory, place) && !homes.contains(where: { holds("\(runtimeDirectory)/\($0)", place) })
-        {
+        if holds(place, runtimeDirectory) || holds(runtimeDirectory, place) && !holds(homesDirectory, place) {
             throw Complaint(
                 .mountPoint,
                 "the mount would hide \(runtimeDirectory), where the control socket is: name another directory")

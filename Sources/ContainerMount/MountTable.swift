@@ -39,6 +39,7 @@ public final class MountTable: Sendable {
 
     let device: String
     private let directory: String
+    private let homesDirectory: String
     private let makeVolume: @Sendable (Volume.View) -> Volume
     private let ended: Ended
     private let news: MountNews
@@ -52,6 +53,7 @@ public final class MountTable: Sendable {
     ///   - device: the device directory's path, for the source `DEVICE:BUNDLE-ID` that findmnt(8) shows.
     ///   - privateDirectory: where a privileged daemon keeps the device's own mount. It is made and removed here; its
     ///     parent is there, and nobody else can enter it.
+    ///   - homesDirectory: beside that, where apps may be mounted.
     ///   - makeVolume: a volume for each superblock.
     ///   - admitsRefusal: asked whether `refused` is to be told of a call, by its rule and a thread of its process (0 for
     ///     one that cannot be seen): how many were not told since this was asked last, or nil for no. No lock is held.
@@ -60,7 +62,8 @@ public final class MountTable: Sendable {
     ///   - lost: told of each range that an application wrote while the device locked or restarted, and that was
     ///     refused: when the file is closed, or the write has ended that it is a part of. It is not to call back.
     public init(
-        device: String, privateDirectory: String, makeVolume: @escaping @Sendable (Volume.View) -> Volume,
+        device: String, privateDirectory: String, homesDirectory: String,
+        makeVolume: @escaping @Sendable (Volume.View) -> Volume,
         ended: @escaping Ended, admitsRefusal: @escaping @Sendable (Rule, pid_t) -> Int? = { _, _ in 0 },
         refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
         lost: @escaping @Sendable (LostRange) -> Void = { _ in },
@@ -68,6 +71,7 @@ public final class MountTable: Sendable {
     ) {
         self.device = device
         directory = privateDirectory
+        self.homesDirectory = homesDirectory
         self.makeVolume = makeVolume
         self.ended = ended
         news = MountNews(admits: admitsRefusal, refused: refused, lost: lost)
@@ -109,11 +113,6 @@ public final class MountTable: Sendable {
 
     // MARK: Mounting
 
-    /// In the runtime directory: where apps are mounted for as long as something runs in them.
-    public static let runDirectory = "homes"
-    /// The same for apps that are mounted until somebody unmounts them, at no place of his.
-    public static let stayDirectory = "mounts"
-
     /// Shows an app's home at a directory. The mount answers when this returns.
     /// - Throws: ``Complaint`` of kind `mountPoint`, `alreadyMounted`, `groupMounted`, `fuseMissing`,
     ///   `fuseConfiguration` or `shuttingDown`.
@@ -127,7 +126,8 @@ public final class MountTable: Sendable {
             if state.withLock({ $0.watch == nil }) { try begin() }
             let place = try MountPoint.prepare(path)
             let slash = directory.lastIndex(of: "/") ?? directory.startIndex
-            try MountPoint.requireHarmless(place, device: device, runtimeDirectory: String(directory[..<slash]))
+            try MountPoint.requireHarmless(
+                place, device: device, runtimeDirectory: String(directory[..<slash]), homesDirectory: homesDirectory)
             let serial = state.withLock { state in
                 defer { state.nextSerial += 1 }
                 return state.nextSerial

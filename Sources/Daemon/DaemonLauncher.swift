@@ -99,6 +99,7 @@ public enum DaemonLauncher {
         let socket = RuntimeDirectory.socketPath(in: runtime, device: device, identifier: directory.uuid)
         AbandonedMount.removeAll(
             of: device, privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket))
+        Homes(directory: RuntimeDirectory.homesDirectory(besideSocket: socket)).removeAll()
         for path in [socket, ControlServer.inner(socket)] { try? HostPath.removeFile(path) }
         DaemonRecord.remove(from: device)
         withExtendedLifetime(lock) {}

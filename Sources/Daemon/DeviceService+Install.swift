@@ -26,7 +26,7 @@ extension DeviceService {
             let (app, isUpdate) = try whileNotRunning(staged.identifier, terminating: terminates) {
                 () throws(Complaint) in
                 let isUpdate = device.apps.contains { $0.identifier == staged.identifier }
-                mounts.endMountToRun(staged.identifier, besides: socket)
+                mounts.endMountToRun(staged.identifier)
                 try mounts.requireFree(groups: groups, iCloud: iCloud, for: staged.identifier)
                 let app = try device.install(staged, groups: groups, iCloud: iCloud, owner: owner) {
                     (update) throws(Complaint) in try mounts.presenter(of: update)

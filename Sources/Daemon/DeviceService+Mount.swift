@@ -30,7 +30,7 @@ extension DeviceService {
                     if let mountPoint = request.mountPoint {
                         try mounts.mount(app, at: mountPoint, options: options)
                     } else {
-                        try mounts.mount(app, in: .toStay, besides: socket, options: options)
+                        try mounts.mount(app, .toStay, options: options)
                     }
                 if let hold { mounts.whenEnded(mount.mountPoint) { [running] in running.release(hold) } }
                 return mount

@@ -62,12 +62,12 @@ extension DeviceService {
             }
             mountPoint = present.mountPoint
         } else {
-            mountPoint = try mounts.mount(app, in: .toRun, besides: socket).mountPoint
+            mountPoint = try mounts.mount(app, .toRun).mountPoint
             log.info("mounted \(app.identifier) to run", metadata: ["at": "\(mountPoint)"])
             note(Event(.mounted, app: app.identifier.text, path: mountPoint))
         }
         return RunnableApp(
-            mountPoint: mountPoint, isMountedToRun: Homes.toRun.contain(mountPoint, besides: socket),
+            mountPoint: mountPoint, isMountedToRun: mounts.homes.contain(mountPoint, .toRun),
             executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" }, lease: lease)
     }
 
@@ -123,7 +123,7 @@ extension DeviceService {
         do throws(Complaint) {
             try operations.run(on: app) { () throws(Complaint) in
                 guard !running.isLeased(app), let mount = mounts.mount(of: app),
-                    Homes.toRun.contain(mount.mountPoint, besides: socket)
+                    mounts.homes.contain(mount.mountPoint, .toRun)
                 else { return }
                 try mounts.unmount(mount.mountPoint, lazy: false)
             }

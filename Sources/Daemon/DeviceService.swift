@@ -51,9 +51,7 @@ final class DeviceService: ServedDevice {
         self.record = record
         socket = RuntimeDirectory.socketPath(
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
-        let privateDirectory = RuntimeDirectory.privateDirectory(besideSocket: socket)
-        mounts = try Mounts(
-            device: device, privateDirectory: privateDirectory, log: log, events: record, guardian: guardian)
+        mounts = try Mounts(device: device, socket: socket, log: log, events: record, guardian: guardian)
         corruptions.watch(mounts)
         spaceWatch = SpaceWatch(device) { [mounts] in mounts.noticeTightness() }
         protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
@@ -66,7 +64,9 @@ final class DeviceService: ServedDevice {
         for warning in warnings { log.warning("\(warning)") }
         if device.session.killed.contains(device.session.number - 1) {
             log.warning("the process of the session before this one was killed")
-            AbandonedMount.removeAll(of: path, privateDirectory: privateDirectory)
+            AbandonedMount.removeAll(
+                of: path, privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket))
+            mounts.homes.removeAll()
         } else if device.session.powerLost.contains(device.session.number - 1) {
             log.warning("the host went down during the session before this one")
         }

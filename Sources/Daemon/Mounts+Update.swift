@@ -52,8 +52,8 @@ extension Mounts {
 
     /// Ends the mount that was made to run an app that does not run any more: it is named after a container that is
     /// about to get another name. Where something in it is in use it stays, and is updated as any other.
-    func endMountToRun(_ app: ContainerIdentifier, besides neighbour: String) {
-        guard let mountPoint = mountPoint(of: app), Homes.toRun.contain(mountPoint, besides: neighbour) else { return }
+    func endMountToRun(_ app: ContainerIdentifier) {
+        guard let mountPoint = mountPoint(of: app), homes.contain(mountPoint, .toRun) else { return }
         try? unmount(mountPoint, lazy: false)
     }
 }

@@ -17,11 +17,16 @@ final class Mounts: Sendable {
     private let waiting: Waiting
     private let refusals: RefusalRecord
 
-    /// - Parameter privateDirectory: where a privileged daemon keeps the device's own mount.
+    /// Where apps are mounted that nobody named a place for.
+    let homes: Homes
+
+    /// - Parameter socket: the control socket's path, beside which a privileged daemon keeps the device's own mount.
     init(
-        device: Device, privateDirectory: String, log: Logger, events: EventLog, guardian: MountGuard? = nil
+        device: Device, socket: String, log: Logger, events: EventLog, guardian: MountGuard? = nil
     ) throws(Complaint) {
         self.device = device
+        let homes = Homes(directory: RuntimeDirectory.homesDirectory(besideSocket: socket))
+        self.homes = homes
         let waiting = Waiting()
         self.waiting = waiting
         let refusals = RefusalRecord(events: events)
@@ -30,12 +35,13 @@ final class Mounts: Sendable {
             SharedDescriptor(try device.directory.root.duplicate())
         }
         table = MountTable(
-            device: device.directory.path, privateDirectory: privateDirectory,
+            device: device.directory.path,
+            privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket), homesDirectory: homes.directory,
             makeVolume: { view in Volume(view: view, device: root, context: device.context) },
             ended: { mount in
                 log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
                 events.note(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
-                Homes.remove(mount.mountPoint, besides: privateDirectory)
+                homes.remove(mount.mountPoint)
                 waiting.end(mount.mountPoint)
             },
             admitsRefusal: { refusals.admits($0, thread: $1) }, refused: { refusals.note($0) },
@@ -135,14 +141,13 @@ final class Mounts: Sendable {
 
     /// Mounts an app at a place that is made for it.
     func mount(
-        _ app: InstalledApp, in homes: Homes, besides neighbour: String, options: MountOptions = MountOptions()
+        _ app: InstalledApp, _ purpose: Homes.Purpose, options: MountOptions = MountOptions()
     ) throws(Complaint) -> Mount {
-        let home = homes.path(of: app.data.text, besides: neighbour)
-        try Homes.make(home)
+        let home = try homes.make(purpose, of: app.data.text)
         do throws(Complaint) {
             return try mount(app, at: home, options: options)
         } catch {
-            Homes.remove(home, besides: neighbour)
+            homes.remove(home)
             throw error
         }
     }

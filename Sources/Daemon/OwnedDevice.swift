@@ -50,8 +50,7 @@ public enum OwnedDevice {
         try make(order)
         do throws(Complaint) {
             if order.template == true {
-                try prepare(order)
-                try answer(StartReport(pid: getpid()))
+                try answer(StartReport(pid: getpid(), apps: try prepare(order)))
                 try watchOwner(ending)
                 _ = await ending.reason()
             } else {
@@ -65,11 +64,14 @@ public enum OwnedDevice {
     }
 
     private static func serve(_ order: DeviceOrder, _ ending: Ending) async throws(Complaint) {
+        var apps: [App]?
         let served = try await DaemonProcess.start(path: order.device, ending: ending) { (device) throws(Complaint) in
-            try install(order.install ?? [], on: device)
+            apps = try install(order.install, on: device)
         }
         do throws(Complaint) {
-            try answer(served.report)
+            var report = served.report
+            report.apps = apps
+            try answer(report)
             try watchOwner(ending)
         } catch {
             await end(served, error.message)
@@ -108,19 +110,22 @@ public enum OwnedDevice {
     }
 
     /// Installs what a template is to have, and shuts it down.
-    private static func prepare(_ order: DeviceOrder) throws(Complaint) {
-        guard let requests = order.install, !requests.isEmpty else { return }
+    private static func prepare(_ order: DeviceOrder) throws(Complaint) -> [App]? {
+        guard order.install != nil else { return nil }
         let runtime = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         let device = try DeviceService.open(path: order.device, runtimeDirectory: runtime, guardian: nil)
         defer {
             device.shutdown()
             device.device.release()
         }
-        try install(requests, on: device)
+        return try install(order.install, on: device)
     }
 
-    private static func install(_ requests: [InstallRequest], on device: DeviceService) throws(Complaint) {
-        for request in requests { _ = try device.install(request) { _ in true } }
+    private static func install(_ requests: [InstallRequest]?, on device: DeviceService) throws(Complaint) -> [App]? {
+        guard let requests else { return nil }
+        var apps: [App] = []
+        for request in requests { apps.append(try device.install(request) { _ in true }) }
+        return apps
     }
 
     // MARK: The owner

@@ -73,6 +73,11 @@ public enum RuntimeDirectory {
         socket + ".mount"
     }
 
+    /// Where apps are mounted that nobody named a place for.
+    static func homesDirectory(besideSocket socket: String) -> String {
+        socket + ".apps"
+    }
+
     /// FNV-1a, 64 bits: short and the same in every process.
     private static func fingerprint(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

@@ -57,7 +57,7 @@ final class MountFixture: Sendable {
         let anchor = SharedDescriptor(try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
         let context = context
         let table = MountTable(
-            device: device, privateDirectory: root + "/run/private",
+            device: device, privateDirectory: root + "/run/private", homesDirectory: root + "/run/apps",
             makeVolume: { Volume(view: $0, device: anchor, context: context) },
             ended: { [weak self] mount in self?.endings.withLock { $0.append(mount.app) } },
             refused: { [weak self] call in self?.refusals.withLock { $0.append(call) } })

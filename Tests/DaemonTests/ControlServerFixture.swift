@@ -117,7 +117,7 @@ extension String {
         return (try? JSONDecoder().decode(Failure.self, from: Data(body.utf8)))?.complaint
     }
 
-    var complaintKind: String? { complaint?.kind }
+    var complaintKind: String? { complaint?.kind.rawValue }
 }
 
 struct TookTooLong: Error {}

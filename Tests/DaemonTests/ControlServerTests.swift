@@ -61,7 +61,7 @@ import Testing
             let (status, answer) = try await fixture.request("POST", "/v1/\(path)", body: body)
             #expect(status == 400)
             let complaint = try JSONDecoder().decode(Failure.self, from: Data(answer.utf8)).complaint
-            #expect(complaint.kind == "badRequest")
+            #expect(complaint.kind == .badRequest)
             #expect(complaint.message.contains(words), "\(complaint.message)")
         }
     }
@@ -145,7 +145,7 @@ import Testing
             let error = await #expect(throws: DeviceError.self) {
                 _ = try await client.send(InstallRequest(app: "/missing")) { _ in }
             }
-            #expect(error?.kind == "notFound")
+            #expect(error?.kind == .notFound)
         }
     }
 
@@ -180,7 +180,9 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<64 {
                     group.addTask {
-                        let mount = try await client.mount("com.example.App\(index)", at: "/m/\(index)", readOnly: true)
+                        let request = MountRequest(
+                            app: "com.example.App\(index)", mountPoint: "/m/\(index)", readOnly: true)
+                        let mount = try await client.send(request)
                         #expect(mount.mountPoint == "/m/\(index)")
                         #expect(mount.readOnly)
                     }

@@ -97,7 +97,7 @@ final class FakeDevice: ServedDevice {
 
     func mount(_ request: MountRequest) throws(Complaint) -> Mount {
         Mount(
-            app: request.app, mountPoint: request.mountPoint, readOnly: request.readOnly ?? false,
+            app: request.app, mountPoint: request.mountPoint ?? "/chosen", readOnly: request.readOnly ?? false,
             allowOther: request.allowOther ?? false)
     }
 

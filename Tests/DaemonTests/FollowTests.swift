@@ -27,14 +27,12 @@ import Testing
     private func follow(_ fixture: ControlServerFixture, _ count: Int) -> Task<[Event], any Error> {
         let socket = fixture.socket
         return Task {
-            let events = Mutex<[Event]>([])
-            try await DeviceClient(socket: socket).followEvents { (event, _) throws(DeviceError) in
-                events.withLock { events in
-                    events.append(event)
-                    return events.count < count
-                }
+            var events: [Event] = []
+            for try await event in DeviceClient(socket: socket).events {
+                events.append(event)
+                if events.count == count { break }
             }
-            return events.withLock { $0 }
+            return events
         }
     }
 

@@ -4,6 +4,7 @@
 import AppContainer
 import Foundation
 import Logging
+import Platform
 import SandboxModel
 import Testing
 

@@ -1,5 +1,6 @@
 // One operation at a time on each app; none once the device ends.
 
+import Platform
 import SandboxModel
 import Synchronization
 import Testing

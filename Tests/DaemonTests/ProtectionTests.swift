@@ -18,7 +18,7 @@ import Testing
 /// A device with a cheap passcode, served by its ``Protection`` alone.
 private final class ProtectedDevice: Sendable {
     let scratch = Scratch()
-    let device: Device
+    let device: DeviceLifecycle.Device
     let protection: Protection
     private let told = Mutex<[String]>([])
     private let onNews: Mutex<(@Sendable (String) -> Void)?>
@@ -37,7 +37,7 @@ private final class ProtectedDevice: Sendable {
         device = try Device.boot(at: path) { Issue.record("corrupt: \($0)") }
         let events = EventLog(device: path)
         let mounts = try Mounts(
-            device: device, privateDirectory: scratch["private"],
+            device: device, socket: scratch["private"],
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, events: events)
         let news = Told()
         protection = Protection(device: device, mounts: mounts) { news.add($0) }

@@ -1,0 +1,88 @@
+// The trait by which a test of Swift Testing gets a container of its own.
+
+import AppContainer
+public import Testing
+
+extension Trait where Self == ContainerTrait {
+    /// Gives each test a device of its own, with the app installed and mounted: ``AppContainer/current``.
+    ///
+    /// On a suite it gives one to each test in it. The device is a copy of a template that is made once, is unlocked if
+    /// it has a passcode, and is gone when the test has ended, however it ended.
+    ///
+    /// - Parameters:
+    ///   - app: the path of a `.app` directory or an `.ipa`.
+    ///   - passcode: none when nil: then nothing can be locked.
+    ///   - groups: identifiers of group containers that the app is entitled to.
+    ///   - iCloud: identifiers of iCloud containers that the app is entitled to.
+    ///   - capacity: bytes that the device holds; what the host's filesystem does when nil.
+    ///   - isUnlocked: whether the device is unlocked when the test begins; else it is before its first unlock.
+    ///   - isRunning: whether the app counts as running for as long as the test lasts: nothing of it is purged then.
+    public static func appContainer(
+        app: String, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [], capacity: Int64? = nil,
+        isUnlocked: Bool = true, isRunning: Bool = false
+    ) -> Self {
+        ContainerTrait(
+            ContainerOptions(
+                .app(app), passcode: passcode, groups: groups, iCloud: iCloud, capacity: capacity,
+                isUnlocked: isUnlocked, isRunning: isRunning))
+    }
+
+    /// Gives each test a copy of a device that somebody has prepared and shut down.
+    ///
+    /// - Parameters:
+    ///   - device: the path of its directory.
+    ///   - app: the identifier of the app that is mounted; the device's only one when nil.
+    ///   - passcode: the device's passcode.
+    public static func appContainer(
+        copyOf device: String, app: String? = nil, passcode: String? = nil, isUnlocked: Bool = true,
+        isRunning: Bool = false
+    ) -> Self {
+        ContainerTrait(
+            ContainerOptions(
+                .device(device, app: app), passcode: passcode, isUnlocked: isUnlocked, isRunning: isRunning))
+    }
+}
+
+/// See ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:)``.
+public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
+    public let options: ContainerOptions
+    public var isRecursive: Bool { true }
+
+    init(_ options: ContainerOptions) {
+        self.options = options
+    }
+
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await DeviceLimit.shared.withDevice {
+            let container = try await TestDevices.shared.container(options)
+            let issues = IssueCount()
+            let counting: IssueHandlingTrait = .compactMapIssues { issue in
+                if issue.isFailure { issues.increment() }
+                return issue
+            }
+            do {
+                try await AppContainer.$container.withValue(container) {
+                    try await counting.provideScope(for: test, testCase: testCase, performing: function)
+                }
+            } catch {
+                await Self.end(container, of: test, failed: true)
+                throw error
+            }
+            await Self.end(container, of: test, failed: issues.count > 0)
+        }
+    }
+
+    private static func end(_ container: TestContainer, of test: Test, failed: Bool) async {
+        if failed, let events = await container.eventLines() {
+            Attachment.record(Array(events.utf8), named: "events.jsonl", sourceLocation: test.sourceLocation)
+        }
+        for file in OpenFiles.below(container.home) {
+            Issue.record(
+                "\(file) is still open at the end of the test; close it before", severity: .warning,
+                sourceLocation: test.sourceLocation)
+        }
+        await container.device.end()
+    }
+}

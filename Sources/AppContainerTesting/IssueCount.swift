@@ -1,0 +1,13 @@
+// How often a test has failed so far.
+
+import Synchronization
+
+final class IssueCount: Sendable {
+    private let number = Atomic(0)
+
+    var count: Int { number.load(ordering: .acquiring) }
+
+    func increment() {
+        number.add(1, ordering: .releasing)
+    }
+}
