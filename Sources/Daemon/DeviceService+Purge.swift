@@ -4,6 +4,7 @@ import AppContainer
 import BackingStore
 import DeviceLifecycle
 import FoundationEssentials
+import Glibc
 import Logging
 import Platform
 import SandboxModel
@@ -48,10 +49,13 @@ extension DeviceService {
         if let text = request.app { app = try device.app(try identifier(text)).identifier }
         let order = PurgeOrder(extent(of: request), app: app, isDryRun: request.dryRun ?? false)
         let outcome = try operations.run { () throws(Complaint) in
-            let outcome = purger.purge(order) { [self] done in
-                report(DeviceProgress(unit: .files, completed: Int64(done), total: nil), "purging", to: progress)
+            var outcome = try purge(order, progress)
+            if outcome.skipped.contains(where: { $0.reason == .fileOpen }) {
+                // close(2) returns before the kernel has told of it: what was closed just now counts as open a moment longer.
+                usleep(DeviceService.closingTime)
+                let second = try purge(order, progress)
+                outcome = order.isDryRun ? second : outcome.followed(by: second)
             }
-            guard let outcome else { throw Complaint(.shuttingDown, "the device is shutting down; try again") }
             // Whoever looks next is to see what went. Nobody has to wait for the memory.
             mounts.waitForKernel()
             purger.forgetWithdrawn()
@@ -61,6 +65,19 @@ extension DeviceService {
             log.info("purged \(outcome.purged.count) entries", metadata: ["bytes": "\(outcome.freed)"])
         }
         return PurgeReport(outcome, target: order.target)
+    }
+
+    /// Microseconds in which the kernel tells of a close.
+    private static let closingTime: UInt32 = 20_000
+
+    private func purge(
+        _ order: PurgeOrder, _ progress: @escaping ProgressReport
+    ) throws(Complaint) -> PurgeOutcome {
+        let outcome = purger.purge(order) { [self] done in
+            report(DeviceProgress(unit: .files, completed: Int64(done), total: nil), "purging", to: progress)
+        }
+        guard let outcome else { throw Complaint(.shuttingDown, "the device is shutting down; try again") }
+        return outcome
     }
 
     private func extent(of request: PurgeRequest) -> PurgeOrder.Extent {

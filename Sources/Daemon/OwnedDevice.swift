@@ -45,6 +45,7 @@ public enum OwnedDevice {
 
     private static func own(_ order: DeviceOrder) async throws(Complaint) {
         DaemonProcess.becomeServer()
+        if order.keep != true { Durability.waive() }
         let ending = Ending()
         ending.watchSignals()
         try make(order)

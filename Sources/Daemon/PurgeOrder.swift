@@ -60,6 +60,13 @@ struct PurgeOutcome: Sendable {
     var available: Int64 = 0
 
     var freed: Int64 { purged.reduce(0) { $0 + $1.bytes } }
+
+    /// What both purges did, of which the second looked at what the first one had left.
+    func followed(by second: PurgeOutcome) -> PurgeOutcome {
+        var both = second
+        both.purged = purged + second.purged
+        return both
+    }
 }
 
 extension PurgeUnit {

@@ -30,10 +30,12 @@ public final class TetheredProcess: Sendable {
             executable: executable, arguments: arguments, descriptors: [theirs.number, theirs.number, nil],
             detached: true)
         state = Mutex(State(tether: tether))
+        Exit.watch(self)
     }
 
     /// Lets go; the process ends when it has put everything in order.
     deinit {
+        Exit.forget(identifier)
         letGo()
         guard !state.withLock({ $0.isReaped }) else { return }
         let identifier = identifier
@@ -86,8 +88,48 @@ public final class TetheredProcess: Sendable {
         }
     }
 
+    /// As ``waitForEnd()``, for so long at most.
+    fileprivate func waitForEnd(until deadline: ContinuousClock.Instant) {
+        let left = max(.zero, deadline - .now)
+        guard !state.withLock({ $0.isReaped }), let handle = ProcessHandle(identifier) else { return }
+        _ = handle.waitForEnd(milliseconds: Int32(clamping: Int(left / .milliseconds(1))))
+    }
+
     private static func reap(_ identifier: pid_t) {
         var status: Int32 = 0
         while unsafe waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+    }
+}
+
+/// The end of this program: whatever it holds then is let go of and waited for, so that who comes next finds nothing.
+private enum Exit {
+    private struct Held: Sendable {
+        weak var process: TetheredProcess?
+    }
+
+    private static let held = Mutex<[pid_t: Held]>([:])
+    private static let longestWait = Duration.seconds(10)
+
+    static func watch(_ process: TetheredProcess) {
+        _ = handler
+        held.withLock { $0[process.identifier] = Held(process: process) }
+    }
+
+    static func forget(_ identifier: pid_t) {
+        held.withLock { _ = $0.removeValue(forKey: identifier) }
+    }
+
+    /// The process that asked for it: one that was forked from it ends without a word.
+    private static let handler: pid_t = {
+        atexit { Exit.letGo() }
+        return getpid()
+    }()
+
+    private static func letGo() {
+        guard getpid() == handler else { return }
+        let processes = held.withLock { $0.values.compactMap(\.process) }
+        for process in processes { process.letGo() }
+        let deadline = ContinuousClock.now + longestWait
+        for process in processes { process.waitForEnd(until: deadline) }
     }
 }

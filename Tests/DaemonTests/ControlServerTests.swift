@@ -40,7 +40,7 @@ import Testing
         ("shutdown", "[]", "not a JSON object"), ("restart", "5", "not a JSON object"),
         ("install", "", "\"app\" is missing"), ("install", "{", "not JSON"), ("install", "[]", "not a JSON object"),
         ("install", "{\"app\": 5}", "\"app\" is not of the right type"), ("unlock", "{}", "\"passcode\" is missing"),
-        ("mount", "{\"app\": \"a\", \"mountPoint\": null}", "\"mountPoint\""), ("mount", "\u{0}\u{1}", "not JSON"),
+        ("mount", "{\"app\": null}", "\"app\""), ("mount", "\u{0}\u{1}", "not JSON"),
         ("mount", "{\"app\": \"a\", \"mountPoint\": \"b\"}", "mountPoint has to be an absolute path"),
         ("mount", "{\"app\": \"a\", \"mountPoint\": \"/b\\u0000c\"}", "mountPoint must not hold a NUL character"),
         ("unmount", "{\"mountPoint\": \"b\"}", "mountPoint has to be an absolute path"),
