@@ -35,7 +35,7 @@ struct AppContainerCommand: AsyncParsableCommand {
                 Create.self, Clone.self, Erase.self, Delete.self, Boot.self, Own.self, Status.self, Lock.self,
                 Unlock.self, Restart.self,
                 Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self, Check.self,
-                Events.self, Explain.self,
+                Events.self, Explain.self, Test.self,
             ]),
         CommandGroup(
             name: "App",

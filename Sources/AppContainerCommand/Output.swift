@@ -28,6 +28,22 @@ enum Output {
         try lines([text])
     }
 
+    /// Writes a file whole, in place of one that is there.
+    static func write(_ bytes: [UInt8], to path: String) throws(Complaint) {
+        try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
+            let present = try? HostPath.status(path)
+            // A pipe or a terminal takes them; a file with its name would not be one any more.
+            if let present, present.kind != .file, present.kind != .directory {
+                return try Descriptor.open(path: path, flags: O_WRONLY).append(bytes)
+            }
+            // Of a link the link: where it leads to may be somebody else's choice.
+            guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
+            let unfinished = try UnfinishedFile(in: place.directory, mode: present?.permissions ?? 0o644)
+            try unfinished.file.descriptor.append(bytes)
+            try unfinished.rename(to: place.name, mode: .replacing)
+        }
+    }
+
     /// All lines, in one piece where the kernel takes one.
     static func lines(_ lines: [String]) throws(Complaint) {
         do throws(SystemError) {

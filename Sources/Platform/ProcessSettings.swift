@@ -46,6 +46,11 @@ public enum ProcessSettings {
         }
     }
 
+    /// Sets a variable of the environment, for this process and those that it starts. No other thread may be reading it.
+    public static func setVariable(_ name: String, to value: String) throws(SystemError) {
+        try systemCall { unsafe setenv(name, value, 1) }
+    }
+
     /// The path of the running program.
     public static func executable() throws(SystemError) -> String {
         let target = try HostPath.symbolicLinkTarget("/proc/self/exe")

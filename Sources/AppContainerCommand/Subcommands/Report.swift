@@ -32,21 +32,6 @@ struct Report: AsyncParsableCommand {
         let events = try EventRecord.entries(of: try device.path()).map(\.event)
             .filter { $0.app == nil || $0.app == survey.app }
         let page = try ReportPage(survey: survey, events: Array(events.suffix(Report.lastEvents)), time: Event.now).html
-        try Report.write(page, to: output)
-    }
-
-    private static func write(_ page: [UInt8], to path: String) throws(Complaint) {
-        try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
-            let present = try? HostPath.status(path)
-            // A pipe or a terminal takes the page; a file with its name would not be one any more.
-            if let present, present.kind != .file, present.kind != .directory {
-                return try Descriptor.open(path: path, flags: O_WRONLY).append(page)
-            }
-            // Of a link the link: where it leads to may be somebody else's choice.
-            guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
-            let unfinished = try UnfinishedFile(in: place.directory, mode: present?.permissions ?? 0o644)
-            try unfinished.file.descriptor.append(page)
-            try unfinished.rename(to: place.name, mode: .replacing)
-        }
+        try Output.write(page, to: output)
     }
 }

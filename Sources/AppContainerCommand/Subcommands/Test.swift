@@ -1,0 +1,116 @@
+// appcontainer test
+
+import AppContainer
+import ArgumentParser
+import Daemon
+import Foundation
+import Platform
+import SandboxModel
+
+struct Test: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run a command once against a fresh copy of a device.",
+        discussion: """
+            TEMPLATE is a device that is shut down. The command finds its copy in the environment: \
+            APPCONTAINER_DEVICE is the device's directory, APPCONTAINER_SOCKET its control socket, and APPCONTAINER the \
+            path of this command. The template's only app, or the one that --app names, is mounted: APPCONTAINER_APP is \
+            its identifier and APPCONTAINER_HOME its home. The copy is gone when the command has ended, also when this \
+            one is killed.
+
+            The command's exit status is passed on. This command's own failures are 125; 126 is a command that cannot \
+            be run, and 127 one that is not there.
+
+            Example:
+              appcontainer test ~/template --junit refusals.xml -- make check
+            """)
+
+    @Argument(help: "The device to copy.", completion: .directory)
+    var template: String
+    @Option(help: "The app to mount, of several.")
+    var app: String?
+    @Option(help: "Unlock the copy first, with the passcode in the file's first line.", completion: .file())
+    var passcodeFile: String?
+    @Option(
+        help: "Write a JUnit file: whether the command succeeded, and each call that the device refused meanwhile.",
+        completion: .file(extensions: ["xml"]))
+    var junit: String?
+    @Argument(parsing: .postTerminator, help: "The command and its arguments.")
+    var command: [String] = []
+
+    func validate() throws {
+        if command.isEmpty { throw ValidationError("Missing the command: write it after --") }
+    }
+
+    func run() async throws {
+        let end = try await RunFailure.reporting {
+            do {
+                return try await tested()
+            } catch let error as DeviceError {
+                throw Complaint(error)
+            }
+        }
+        switch end {
+        case .exited(let status): throw ExitCode(status)
+        case .killed(let number):
+            ProcessSettings.end(by: number)
+            throw ExitCode(128 + number)
+        }
+    }
+
+    /// Runs the command, and ends the copy whatever comes of that.
+    private func tested() async throws -> ChildProcess.End {
+        let passcode = try passcodeFile.map(PasscodeSource.read)
+        try Complaint.wrap("cannot tell where this command is") { () throws(SystemError) in
+            // The library is to start this program, and so is the command.
+            try ProcessSettings.setVariable("APPCONTAINER", to: ProcessSettings.executable())
+        }
+        let copy = try await AppContainer.Device.temporary(copyOf: template, passcode: passcode)
+        do {
+            let end = try await run(on: copy)
+            await copy.end()
+            return end
+        } catch {
+            await copy.end()
+            throw error
+        }
+    }
+
+    private func run(on copy: AppContainer.Device) async throws -> ChildProcess.End {
+        if copy.passcode != nil { try await copy.unlock() }
+        let mount = try await mount(on: copy)
+        let begin = ContinuousClock.now
+        let end = try runCommand(on: copy, mount)
+        if let junit {
+            let file = JUnitFile(
+                command: command, end: end, duration: ContinuousClock.now - begin,
+                refusals: try await copy.recordedEvents().filter { $0.event == .refused })
+            try Output.write(file.xml, to: junit)
+        }
+        return end
+    }
+
+    private func mount(on copy: AppContainer.Device) async throws -> AppContainer.Mount? {
+        if let app { return try await copy.mount(app) }
+        let apps = try await copy.apps()
+        guard apps.count == 1, let only = apps.first else { return nil }
+        return try await copy.mount(only.identifier)
+    }
+
+    private func runCommand(on copy: AppContainer.Device, _ mount: AppContainer.Mount?) throws -> ChildProcess.End {
+        var variables = ProcessInfo.processInfo.environment
+        variables["APPCONTAINER_DEVICE"] = copy.path
+        variables["APPCONTAINER_SOCKET"] = copy.client.socket
+        variables["APPCONTAINER_APP"] = mount?.app
+        variables["APPCONTAINER_HOME"] = mount?.mountPoint
+        let plan = ChildProcess.Plan(
+            arguments: command, environment: variables.map { "\($0)=\($1)" }.sorted(),
+            directory: FileManager.default.currentDirectoryPath)
+        let child = try Complaint.wrap("cannot start a process") { () throws(SystemError) in try ChildProcess(plan) }
+        do throws(SystemError) {
+            try child.start()
+        } catch {
+            throw RunFailure.start(command[0], error)
+        }
+        return try Complaint.wrap("cannot wait for the command") { () throws(SystemError) in try child.wait() }
+    }
+}
