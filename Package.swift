@@ -26,6 +26,7 @@ let package = Package(
         .executable(name: "appcontainer", targets: ["AppContainerCommand"]),
         .library(name: "AppContainer", targets: ["AppContainer"]),
         .library(name: "AppContainerTesting", targets: ["AppContainerTesting"]),
+        .library(name: "ContainerFoundation", targets: ["ContainerFoundation"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -92,8 +93,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 7: for whom all this is: the command, and tests.
-        room("AppContainerTesting", uses: ["AppContainer", "Platform", "SandboxModel"]),
+        // Floor 7: what an app imports in place of Foundation.
+        room("ContainerFoundation", uses: ["AppContainer", "Platform", "SandboxModel"]),
+
+        // Floor 8: for whom all this is: tests, and the command.
+        room("AppContainerTesting", uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
@@ -141,6 +145,7 @@ let package = Package(
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
         tests("AppContainerTests", of: ["AppContainer"]),
         tests("AppContainerTestingTests", of: ["AppContainer", "AppContainerCommand", "AppContainerTesting"]),
+        tests("ContainerFoundationTests", of: ["ContainerFoundation"]),
         tests(
             "DaemonTests",
             of: [

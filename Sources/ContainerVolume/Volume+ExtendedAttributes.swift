@@ -19,6 +19,8 @@ private enum AttributeName {
     case inclusion
     /// Of the home: how much can be stored for a usage.
     case capacity(SpaceUsage)
+    /// Of the home: whether the device is unlocked, as an app may know it.
+    case protectedData
     /// Reserved for what this filesystem computes.
     case computed
     case capability
@@ -32,6 +34,8 @@ private enum AttributeName {
     init(_ name: [UInt8]) {
         if name.elementsEqual(ProtectionClass.attributeName.utf8) {
             self = .protection
+        } else if name.elementsEqual(ProtectedData.attributeName.utf8) {
+            self = .protectedData
         } else if name.starts(with: "user.appcontainer.".utf8) {
             let usage = SpaceUsage.allCases.first { name.elementsEqual($0.attributeName.utf8) }
             self =
@@ -68,6 +72,9 @@ extension Volume {
         case .capacity(let usage):
             guard try self.node(node).kind == .home else { throw .system(.noAttribute) }
             return Array(String(context.space.available(for: usage)).utf8)
+        case .protectedData:
+            guard try self.node(node).kind == .home else { throw .system(.noAttribute) }
+            return Array(ProtectedData(in: context.deviceState).rawValue.utf8)
         case .protection:
             return try names.reading { () throws(Fault) in
                 guard let protection = try protection(of: try self.node(node)) else { throw .system(.noAttribute) }
@@ -115,7 +122,7 @@ extension Volume {
                 return try setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
             case .mark(let form):
                 return try set(form, to: value, mustExist: flags & Volume.replaceFlag != 0, of: node)
-            case .computed, .inclusion, .capacity: throw .refused(.computedAttribute)
+            case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
@@ -148,7 +155,7 @@ extension Volume {
             case .stored(let name): stored = name
             case .protection: return try removeProtection(of: node)
             case .mark: return try setExcluded(false, node, by: .removeAttribute)
-            case .computed, .inclusion, .capacity: throw .refused(.computedAttribute)
+            case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
             // To the kernel, which takes it away before a write, this is success.
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)

@@ -29,6 +29,11 @@ extension Descriptor {
         try open(name, flags: platform_O_PATH | O_DIRECTORY)
     }
 
+    /// As ``openDirectory(_:)``, by a path of which every link is followed.
+    public static func openDirectory(path: String) throws(SystemError) -> Descriptor {
+        try open(path: path, flags: platform_O_PATH | O_DIRECTORY)
+    }
+
     /// A descriptor that names an entry of any kind, whatever its mode.
     public borrowing func openNode(_ name: FileName) throws(SystemError) -> Descriptor {
         try open(name, flags: platform_O_PATH)

@@ -13,6 +13,7 @@ public struct AttributeHolder: Sendable {
         case entry(directory: Int32, name: [UInt8])
         case directory(Int32)
         case file(Int32)
+        case path(String, follows: Bool)
     }
 
     private let place: Place
@@ -30,16 +31,29 @@ public struct AttributeHolder: Sendable {
         place = .file(descriptor.number)
     }
 
+    /// What a path names, for applications: they have nothing but paths.
+    /// - Parameter following: whether a symbolic link at its end is followed.
+    public init(path: String, following: Bool) {
+        place = .path(path, follows: following)
+    }
+
     /// Ends with NUL.
     private var path: [UInt8] {
         switch place {
         case .entry(let directory, let name): Array("/proc/self/fd/\(directory)/".utf8) + name
         case .directory(let number): Array("/proc/self/fd/\(number)/.".utf8) + [0]
         case .file(let number): Array("/proc/self/fd/\(number)".utf8) + [0]
+        case .path(let path, _): Array(path.utf8) + [0]
         }
     }
 
-    private var follows: Bool { if case .file = place { true } else { false } }
+    private var follows: Bool {
+        switch place {
+        case .file: true
+        case .path(_, let follows): follows
+        case .entry, .directory: false
+        }
+    }
 
     @inline(__always)
     private func call(

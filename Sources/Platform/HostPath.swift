@@ -123,6 +123,20 @@ extension Descriptor {
     }
 }
 
+extension Descriptor {
+    /// As ``append(_:)``, of memory that the caller keeps.
+    public borrowing func append(_ bytes: borrowing RawSpan) throws(SystemError) {
+        let number = self.number
+        var done = 0
+        while done < bytes.byteCount {
+            let rest = bytes.extracting(done..<bytes.byteCount)
+            done += try systemCall {
+                unsafe rest.withUnsafeBytes { unsafe Glibc.write(number, $0.baseAddress, $0.count) }
+            }
+        }
+    }
+}
+
 /// Writes all bytes, in as many calls as that takes.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
     var done = 0

@@ -1,0 +1,79 @@
+// Writing data with a protection class, and in place of a file whose mode is to stay.
+
+public import Foundation
+import Glibc
+import Platform
+import SandboxModel
+
+extension Data {
+    /// Writes the data to a file.
+    ///
+    /// On a mount the class that `options` ask for is the file's before its first byte is written, and an atomic write
+    /// keeps the mode of the file that it replaces, as on Apple's systems.
+    /// - Throws: a `CocoaError`: `fileWriteNoPermission` where the device is locked for the class. What was there stays then.
+    public func write(to url: URL, options: Data.WritingOptions = []) throws {
+        let isAtomic = options.contains(.atomic)
+        guard url.isFileURL, isAtomic || options.protection != nil,
+            // Foundation ends the process over these two together.
+            !(isAtomic && options.contains(.withoutOverwriting)),
+            let item = MountedItem(url.path)
+        else { return try self.FoundationEssentials::write(to: url, options: options) }
+        try onItem(item.path) { () throws(SystemError) in
+            if isAtomic {
+                try replaceFile(at: item.path, protection: options.protection)
+            } else if let protection = options.protection {
+                let mayReplace = !options.contains(.withoutOverwriting)
+                try writeFile(at: item.path, protection: protection, mayReplace: mayReplace)
+            }
+        }
+    }
+
+    private func writeFile(at path: String, protection: ProtectionClass, mayReplace: Bool) throws(SystemError) {
+        // As open(2) does, this follows a link that leads somewhere.
+        let place = try FilePlace(mayReplace ? (try? HostPath.resolved(path)) ?? path : path)
+        let file: Descriptor
+        do throws(SystemError) {
+            file = try place.makeFile(protection: protection)
+        } catch {
+            guard error == .exists, mayReplace else { throw error }
+            file = try place.directory.open(place.name, flags: O_WRONLY)
+            // First: where it is refused, the content is still there.
+            try AttributeHolder(file: file).setProtection(protection)
+            try file.truncate(to: 0)
+        }
+        try fill(file)
+    }
+
+    private func replaceFile(at path: String, protection: ProtectionClass?) throws(SystemError) {
+        let place = try FilePlace(path)
+        let replaced = try? place.directory.status(of: place.name)
+        let passing = FileName.passing
+        let file = try place.makeFile(passing, protection: protection)
+        do throws(SystemError) {
+            try fill(file)
+            if let replaced, replaced.kind == .file { try file.changeMode(replaced.permissions) }
+            try place.directory.rename(passing, to: place.name, in: place.directory)
+        } catch {
+            try? place.directory.removeFile(passing)
+            throw error
+        }
+    }
+
+    private func fill(_ file: borrowing Descriptor) throws(SystemError) {
+        guard !isEmpty else { return }
+        try file.append(bytes)
+        try file.synchronize()
+    }
+}
+
+extension NSData {
+    /// Writes the data to a file, as `Data.write(to:options:)` does.
+    public func write(to url: URL, options: NSData.WritingOptions = []) throws {
+        try Data(referencing: self).write(to: url, options: options)
+    }
+
+    /// Writes the data to a file, as `Data.write(to:options:)` does.
+    public func write(toFile path: String, options: NSData.WritingOptions = []) throws {
+        try Data(referencing: self).write(to: URL(fileURLWithPath: path), options: options)
+    }
+}

@@ -1,0 +1,39 @@
+// Putting a new item in the place of another. Foundation 6.3 on Linux renames the wrong way and loses the new content.
+
+public import Foundation
+import Platform
+import SandboxModel
+
+extension FileManager {
+    /// Puts an item in the place of another, so that one of them is there at any time.
+    ///
+    /// Mode, class and attributes of the original go to the new item, where it has none of its own; the mark that keeps
+    /// something out of backups does not. With `usingNewMetadataOnly` the new item stays as it is.
+    /// - Parameters:
+    ///   - newItemURL: what to put there; on another filesystem it is copied beside the original first.
+    ///   - backupItemName: a name in the original's directory, under which the original is kept while it is replaced, and
+    ///     after it with `withoutDeletingBackupItem`. What has the name is removed.
+    /// - Returns: where the new item is.
+    /// - Throws: a `CocoaError`. Both items are where they were then.
+    public func replaceItemAt(
+        _ originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String? = nil,
+        options: FileManager.ItemReplacementOptions = []
+    ) throws -> URL? {
+        let replacement = ItemReplacement(
+            original: originalItemURL.path, new: newItemURL.path,
+            backup: backupItemName.map { originalItemURL.deletingLastPathComponent().appending(path: $0).path },
+            keepsBackup: options.contains(.withoutDeletingBackupItem),
+            carriesMetadata: !options.contains(.usingNewMetadataOnly))
+        try replacement.run()
+        return originalItemURL
+    }
+
+    /// Puts an item in the place of another: ``replaceItemAt(_:withItemAt:backupItemName:options:)``.
+    public func replaceItem(
+        at originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?,
+        options: FileManager.ItemReplacementOptions = []
+    ) throws -> URL? {
+        try replaceItemAt(
+            originalItemURL, withItemAt: newItemURL, backupItemName: backupItemName, options: options)
+    }
+}

@@ -1,0 +1,35 @@
+// Foundation's functions that tell paths of the home, asked of the home that is in force.
+
+public import Foundation
+
+/// The path of the home directory: the app's home, where there is one.
+public func NSHomeDirectory() -> String {
+    ContainerHome.path ?? Foundation::NSHomeDirectory()
+}
+
+/// The path of the home directory of a user. In an app's home everybody lives there, as on iOS.
+public func NSHomeDirectoryForUser(_ user: String?) -> String? {
+    ContainerHome.path ?? Foundation::NSHomeDirectoryForUser(user)
+}
+
+/// The path of the directory for temporary files, with a slash at its end.
+///
+/// A task's home has its own, `tmp`. Otherwise it is `TMPDIR`, which `appcontainer run` sets to the home's `tmp`.
+public func NSTemporaryDirectory() -> String {
+    guard let home = ContainerHome.current else { return Foundation::NSTemporaryDirectory() }
+    return home.withoutTrailingSlashes + "/tmp/"
+}
+
+/// The paths of a standard directory in the domains asked for.
+///
+/// - Parameter expandTilde: whether paths of the home begin at the root; otherwise they begin with `~`.
+public func NSSearchPathForDirectoriesInDomains(
+    _ directory: FileManager.SearchPathDirectory, _ domainMask: FileManager.SearchPathDomainMask, _ expandTilde: Bool
+) -> [String] {
+    let home = NSHomeDirectory()
+    return FileManager.default.urls(for: directory, in: domainMask).map { url in
+        let path = url.path
+        guard !expandTilde, path.hasPrefix(home + "/") else { return path }
+        return "~" + path.dropFirst(home.count)
+    }
+}

@@ -1,0 +1,60 @@
+// Files that have their class before their first byte.
+
+import Glibc
+import Platform
+import SandboxModel
+
+extension FilePlace {
+    private static let newFile = O_RDWR | O_CREAT | O_EXCL
+
+    /// Makes an empty file in the directory.
+    ///
+    /// - Parameters:
+    ///   - name: another name than the place's own, for a file that gets that one later.
+    ///   - protection: its class; nil leaves it to the directory.
+    /// - Throws: EEXIST where the name is taken; EPERM where the device is locked for the class. Nothing is left behind.
+    func makeFile(_ name: FileName? = nil, protection: ProtectionClass?) throws(SystemError) -> Descriptor {
+        let name = name ?? self.name
+        guard let protection, try MountedItem(directoryPath)?.protection() != protection else {
+            return try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
+        }
+        if mayBeLockedForOthers(than: protection) { return try makeFileApart(name, protection: protection) }
+        let file = try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
+        do throws(SystemError) {
+            try AttributeHolder(file: file).setProtection(protection)
+        } catch {
+            try? directory.removeFile(name)
+            throw error
+        }
+        return file
+    }
+
+    /// Whether a file could be made of the class, and perhaps none of the one that the directory gives.
+    private func mayBeLockedForOthers(than protection: ProtectionClass) -> Bool {
+        protection != .complete && Home(around: directoryPath)?.isProtectedDataAvailable == false
+    }
+
+    /// A directory of any class can be made at any time, and what is made in it has the class from the beginning.
+    private func makeFileApart(_ name: FileName, protection: ProtectionClass) throws(SystemError) -> Descriptor {
+        let apart = FileName.passing
+        try directory.makeDirectory(apart, mode: S_IRWXU)
+        defer { try? directory.removeDirectory(apart) }
+        let passage = try directory.openDirectory(apart)
+        try AttributeHolder(passage).setProtection(protection)
+        let file = try passage.open(name, flags: FilePlace.newFile, mode: 0o666)
+        do throws(SystemError) {
+            try passage.rename(name, to: name, in: directory, mode: .keeping)
+        } catch {
+            try? passage.removeFile(name)
+            throw error
+        }
+        return file
+    }
+}
+
+extension FileName {
+    /// A name for the time of a save, by the pattern that Foundation's own have: whoever knows those knows these.
+    static var passing: FileName {
+        FileName(".dat.nosync\(String(getpid(), radix: 16, uppercase: true)).\(Entropy.bytes(4).hexadecimal)")!
+    }
+}

@@ -1,0 +1,101 @@
+// Reading and setting resource values of files, for `URL` and `NSURL`.
+
+public import Foundation
+import Platform
+import SandboxModel
+
+extension URL {
+    /// Reads values of the file. On a mount `isExcludedFromBackup`, `fileProtection` and the capacities are among them.
+    ///
+    /// - Throws: a `CocoaError`: `fileReadNoSuchFile` where nothing is there.
+    public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
+        var values = try self.Foundation::resourceValues(forKeys: keys)
+        var additions = try containerValues(of: keys)
+        if let isExcluded = additions.removeValue(forKey: .isExcludedFromBackupKey) as? Bool {
+            values.isExcludedFromBackup = isExcluded
+        }
+        if !additions.isEmpty { values.add(additions) }
+        return values
+    }
+
+    /// Sets the values that were set in `values`.
+    ///
+    /// Set `isExcludedFromBackup` each time the file was saved: what takes a file's place by an atomic save is not excluded.
+    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there to be excluded from backups.
+    public mutating func setResourceValues(_ values: URLResourceValues) throws {
+        try self.Foundation::setResourceValues(values)
+        if let isExcluded = values.isExcludedFromBackup {
+            try setContainerValue(isExcluded, for: .isExcludedFromBackupKey)
+        }
+    }
+}
+
+extension NSURL {
+    /// Reads values of the file.
+    public func resourceValues(forKeys keys: [URLResourceKey]) throws -> [URLResourceKey: Any] {
+        let values = try self.Foundation::resourceValues(forKeys: keys)
+        return values.merging(try (self as URL).containerValues(of: Set(keys))) { $1 }
+    }
+
+    /// Sets a value of the file, such as ``URLFileProtection/complete`` for `fileProtectionKey`.
+    public func setResourceValue(_ value: Any?, forKey key: URLResourceKey) throws {
+        try (self as URL).setContainerValue(value, for: key)
+        try self.Foundation::setResourceValue(value, forKey: key)
+    }
+
+    /// Sets values of the file.
+    public func setResourceValues(_ keyedValues: [URLResourceKey: Any]) throws {
+        for (key, value) in keyedValues { try (self as URL).setContainerValue(value, for: key) }
+        try self.Foundation::setResourceValues(keyedValues)
+    }
+}
+
+extension URL {
+    private static let capacities: [URLResourceKey: SpaceUsage] = [
+        .volumeAvailableCapacityForImportantUsageKey: .important,
+        .volumeAvailableCapacityForOpportunisticUsageKey: .opportunistic,
+    ]
+
+    fileprivate func containerValues(of keys: Set<URLResourceKey>) throws -> [URLResourceKey: Any] {
+        var values: [URLResourceKey: Any] = [:]
+        guard isFileURL else { return values }
+        for (key, usage) in URL.capacities where keys.contains(key) {
+            values[key] = try availableCapacity(for: usage)
+        }
+        guard !keys.isDisjoint(with: [.isExcludedFromBackupKey, .fileProtectionKey, .volumeSupportsFileProtectionKey]),
+            // A link is asked about itself, as all resource values are the link's own.
+            let item = MountedItem(path, following: false)
+        else { return values }
+        if keys.contains(.volumeSupportsFileProtectionKey) { values[.volumeSupportsFileProtectionKey] = true }
+        try onItem(item.path, reading: true) { () throws(SystemError) in
+            if keys.contains(.isExcludedFromBackupKey) {
+                values[.isExcludedFromBackupKey] = try item.isExcludedFromBackup()
+            }
+            if keys.contains(.fileProtectionKey) {
+                values[.fileProtectionKey] = try item.protection()?.urlFileProtection
+            }
+        }
+        return values
+    }
+
+    /// What the mount tells; elsewhere what the filesystem has free.
+    private func availableCapacity(for usage: SpaceUsage) throws -> Int64? {
+        if let home = Home(around: path), let capacity = home.availableCapacity(for: usage) { return capacity }
+        let values = try self.Foundation::resourceValues(forKeys: [.volumeAvailableCapacityKey])
+        return values.volumeAvailableCapacity.map { Int64($0) }
+    }
+
+    fileprivate func setContainerValue(_ value: Any?, for key: URLResourceKey) throws {
+        guard key == .isExcludedFromBackupKey || key == .fileProtectionKey, let value, isFileURL,
+            let item = MountedItem(path, following: false)
+        else { return }
+        try onItem(item.path) { () throws(SystemError) in
+            if key == .fileProtectionKey {
+                try item.setProtection(try ProtectionClass(foundationValue: value))
+            } else {
+                guard let isExcluded = value as? Bool ?? (value as? NSNumber)?.boolValue else { throw .invalid }
+                try item.setExcludedFromBackup(isExcluded)
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+// The app as a command: each word makes one group of the storage's calls, and prints what came of them.
+
+import ContainerFoundation
+
+#if canImport(UIKit)
+    import UIKit
+#endif
+
+@main
+struct Notes {
+    static func main() async {
+        let words = CommandLine.arguments.dropFirst()
+        do {
+            for word in words.isEmpty ? ["directories", "save", "state"] : Array(words) {
+                switch word {
+                case "directories": directories()
+                case "save": try save()
+                case "exclude": try exclude()
+                case "locked": locked()
+                case "state": state()
+                case "follow": await follow()
+                case "crowd": await crowd()
+                default:
+                    print(
+                        "\(word): what is that? Known are directories, save, exclude, locked, state, follow and crowd")
+                    exit(64)
+                }
+            }
+        } catch {
+            print("failed: \(error)")
+            exit(1)
+        }
+    }
+
+    static let storage = Storage()
+
+    static func tell(_ what: String, _ value: Any?) {
+        print("\(what): \(value.map { "\($0)" } ?? "nil")")
+    }
+
+    // MARK: What an app does
+
+    static func directories() {
+        tell("home", NSHomeDirectory())
+        tell("documents", URL.documentsDirectory.path)
+        tell("library", URL.libraryDirectory.path)
+        tell("support", URL.applicationSupportDirectory.path)
+        tell("caches", URL.cachesDirectory.path)
+        tell("tmp", URL.temporaryDirectory.path)
+        tell("first library", storage.files.urls(for: .libraryDirectory, in: .userDomainMask).first?.path)
+        tell("made", try? storage.applicationSupport().path)
+        tell("downloads", Result { try URL(for: .downloadsDirectory, in: .userDomainMask, create: true).path }.code)
+        tell("group", storage.sharedContainer(of: "group.com.example.shared")?.path)
+        tell("other group", storage.sharedContainer(of: "group.com.example.other")?.path)
+        tell("ubiquity", storage.ubiquityContainer()?.path)
+    }
+
+    static func save() throws {
+        let secret = try storage.save("plain", secretly: "secret")
+        tell("secret", try storage.protection(of: secret)?.rawValue)
+        let atomic = try storage.save("plain", secretly: "atomic", options: [.atomic, .completeFileProtection])
+        tell("atomic", try storage.attributedProtection(ofFileAt: atomic.path)?.rawValue)
+        let idle = try storage.save("plain", secretly: "idle", options: .completeFileProtectionWhenUserInactive)
+        tell("idle", try storage.protection(of: idle)?.rawValue)
+        let open = try storage.save("plain", secretly: "open", options: .noFileProtection)
+        tell("open", try storage.protection(of: open)?.rawValue)
+        try storage.protect(open, .completeUntilFirstUserAuthentication)
+        tell("open later", try storage.protection(of: open)?.rawValue)
+        try storage.setProtection(.completeUnlessOpen, ofFileAt: open.path)
+        tell("open last", try storage.protection(of: open)?.rawValue)
+
+        let vault = try storage.makeVault("vault/inner")
+        let inside = vault.appending(path: "note")
+        tell("in the vault", storage.files.createFile(atPath: inside.path, contents: Data("plain".utf8)))
+        tell("its class", try storage.protection(of: inside)?.rawValue)
+        let made = URL.documentsDirectory.appending(path: "made").path
+        let attributes: [FileAttributeKey: Any] = [
+            .protectionKey: FileProtectionType.complete, .posixPermissions: 0o600,
+        ]
+        tell("made", storage.files.createFile(atPath: made, contents: Data("plain".utf8), attributes: attributes))
+        tell("made class", try storage.attributedProtection(ofFileAt: made)?.rawValue)
+
+        let recording = try storage.beginRecording("recording")
+        try recording.write(contentsOf: Data("plain".utf8))
+        try recording.close()
+        tell("recording", try storage.protection(of: URL.documentsDirectory.appending(path: "recording"))?.rawValue)
+
+        try storage.setProtection(.complete, ofFileAt: storage.duplicate(open, as: "later").path)
+        let copy = try storage.duplicate(secret, as: "copy")
+        tell("copy", try storage.protection(of: copy)?.rawValue)
+        try storage.files.setAttributes([.posixPermissions: 0o640], ofItemAtPath: copy.path)
+        tell("replaced", try storage.replace(copy, with: "new")?.lastPathComponent)
+        tell("content", String(decoding: try Data(contentsOf: copy), as: UTF8.self))
+        tell("class after", try storage.protection(of: copy)?.rawValue)
+        tell("mode after", try storage.files.attributesOfItem(atPath: copy.path)[.posixPermissions])
+        tell("room", try storage.hasRoom(for: 1))
+        tell("prefetching", try storage.roomForPrefetching())
+    }
+
+    static func exclude() throws {
+        let file = try storage.save("again", secretly: "downloaded", options: .atomic)
+        tell("before", try storage.isExcludedFromBackup(file))
+        try storage.excludeFromBackup(file)
+        tell("excluded", try storage.isExcludedFromBackup(file))
+        _ = try storage.save("anew", secretly: "downloaded", options: .atomic)
+        tell("saved again", try storage.isExcludedFromBackup(file))
+        try storage.excludeFromBackup(file)
+        try storage.excludeFromBackup(file, false)
+        tell("included", try storage.isExcludedFromBackup(file))
+        try storage.excludeFromBackup(file)
+        let missing = URL.documentsDirectory.appending(path: "missing")
+        tell("missing", Result { try storage.excludeFromBackup(missing) }.code)
+        tell("missing read", Result { try storage.isExcludedFromBackup(missing) }.code)
+        tell("caches", try storage.isExcludedFromBackup(.cachesDirectory))
+    }
+
+    /// What the calls say while the device is locked.
+    static func locked() {
+        let secret = URL.documentsDirectory.appending(path: "secret")
+        tell("read", Result { try Data(contentsOf: secret) }.code)
+        tell("write", Result { try storage.save("x", secretly: "secret") }.code)
+        tell("write anew", Result { try storage.save("x", secretly: "secret 2") }.code)
+        tell(
+            "write atomic",
+            Result { try storage.save("x", secretly: "secret", options: [.atomic, .completeFileProtection]) }.code)
+        tell(
+            "protect",
+            Result {
+                try storage.setProtection(
+                    .complete, ofFileAt: URL.documentsDirectory.appending(path: "downloaded").path)
+            }.code)
+        tell("record", Result { try storage.beginRecording("locked recording").close() }.code)
+        let apart = URL.documentsDirectory.appending(path: "vault/inner/while locked")
+        tell(
+            "record in the vault",
+            Result { try Data("x".utf8).write(to: apart, options: .completeFileProtectionUnlessOpen) }.code)
+        tell("its class", Result { try storage.protection(of: apart)?.rawValue ?? "nil" }.code)
+        tell("open", Result { try storage.save("x", secretly: "always", options: [.atomic, .noFileProtection]) }.code)
+        tell(
+            "vault",
+            storage.files.createFile(
+                atPath: apart.path + " too", contents: nil, attributes: [.protectionKey: FileProtectionType.complete]))
+        tell("exclude", Result { try storage.excludeFromBackup(secret) }.code)
+        tell("protection", Result { try storage.protection(of: secret)?.rawValue ?? "nil" }.code)
+    }
+
+    /// Eight threads at once, each with files of its own and one that all of them save.
+    static func crowd() async {
+        let wrong = await withTaskGroup(of: Int.self) { group in
+            for member in 0..<8 {
+                group.addTask {
+                    var wrong = 0
+                    for number in 0..<25 {
+                        do {
+                            let options: Data.WritingOptions = [.atomic, .completeFileProtection]
+                            let own = try storage.save("\(member)", secretly: "crowd \(member) \(number)")
+                            let common = try storage.save("\(member)", secretly: "crowd", options: options)
+                            for file in [own, common] where try storage.protection(of: file) != .complete { wrong += 1 }
+                        } catch {
+                            print("failed: \(error)")
+                            wrong += 1
+                        }
+                    }
+                    return wrong
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        tell("wrong", wrong)
+        tell(
+            "left over",
+            (try? storage.files.contentsOfDirectory(atPath: URL.documentsDirectory.path))?.filter { $0.hasPrefix(".") }
+                .count)
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What an app looks at: the Cocoa error's number, or that there was none.
+    var code: String {
+        switch self {
+        case .success(let value): value is Void || value is Data || value is URL ? "done" : "\(value)"
+        case .failure(let error): "\((error as? CocoaError)?.code.rawValue ?? (error as NSError).code)"
+        }
+    }
+}
