@@ -145,7 +145,7 @@ let package = Package(
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
         tests("AppContainerTests", of: ["AppContainer"]),
         tests("AppContainerTestingTests", of: ["AppContainer", "AppContainerCommand", "AppContainerTesting"]),
-        tests("ContainerFoundationTests", of: ["ContainerFoundation"]),
+        tests("ContainerFoundationTests", of: ["ContainerFoundation", "Platform", "SandboxModel"]),
         tests(
             "DaemonTests",
             of: [
@@ -174,3 +174,11 @@ let package = Package(
             ]),
     ]
 )
+
+#if !os(Linux)
+    // Elsewhere there is nothing to mount, and an app's code imports Foundation by another name: that alone, and nothing that
+    // would have to be fetched or installed for it.
+    package.products = [.library(name: "ContainerFoundation", targets: ["ContainerFoundation"])]
+    package.dependencies = []
+    package.targets = [.target(name: "ContainerFoundation", exclude: ["Linux"], swiftSettings: strict)]
+#endif

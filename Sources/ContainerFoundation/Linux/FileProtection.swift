@@ -31,6 +31,8 @@ extension FileProtectionType {
     public static let completeWhenUserInactive = inactive
 }
 
+// On Apple's systems Foundation itself says so; should it come to say so here, the compiler will tell.
+// swift-format-ignore: AvoidRetroactiveConformances
 extension FileProtectionType: @retroactive Hashable {}
 
 extension Data.WritingOptions {

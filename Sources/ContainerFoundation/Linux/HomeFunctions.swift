@@ -1,4 +1,6 @@
 // Foundation's functions that tell paths of the home, asked of the home that is in force.
+// The names are Foundation's.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
 

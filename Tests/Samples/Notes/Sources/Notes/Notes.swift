@@ -11,18 +11,19 @@ struct Notes {
     static func main() async {
         let words = CommandLine.arguments.dropFirst()
         do {
-            for word in words.isEmpty ? ["directories", "save", "state"] : Array(words) {
+            if words.first == "homes" { return await live(in: Array(words.dropFirst())) }
+            for word in words {
                 switch word {
                 case "directories": directories()
                 case "save": try save()
                 case "exclude": try exclude()
+                case "room": try room()
                 case "locked": locked()
                 case "state": state()
                 case "follow": await follow()
-                case "crowd": await crowd()
+                case "crowd": crowd()
                 default:
-                    print(
-                        "\(word): what is that? Known are directories, save, exclude, locked, state, follow and crowd")
+                    print("\(word): no such word; see the top of main()")
                     exit(64)
                 }
             }
@@ -65,7 +66,7 @@ struct Notes {
         let open = try storage.save("plain", secretly: "open", options: .noFileProtection)
         tell("open", try storage.protection(of: open)?.rawValue)
         try storage.protect(open, .completeUntilFirstUserAuthentication)
-        tell("open later", try storage.protection(of: open)?.rawValue)
+        tell("open then", try storage.protection(of: open)?.rawValue)
         try storage.setProtection(.completeUnlessOpen, ofFileAt: open.path)
         tell("open last", try storage.protection(of: open)?.rawValue)
 
@@ -85,15 +86,22 @@ struct Notes {
         try recording.close()
         tell("recording", try storage.protection(of: URL.documentsDirectory.appending(path: "recording"))?.rawValue)
 
-        try storage.setProtection(.complete, ofFileAt: storage.duplicate(open, as: "later").path)
+        let later = try storage.duplicate(open, as: "open later")
+        tell("open later", try storage.protection(of: later)?.rawValue)
         let copy = try storage.duplicate(secret, as: "copy")
         tell("copy", try storage.protection(of: copy)?.rawValue)
         try storage.files.setAttributes([.posixPermissions: 0o640], ofItemAtPath: copy.path)
+        try storage.excludeFromBackup(copy)
         tell("replaced", try storage.replace(copy, with: "new")?.lastPathComponent)
+        tell("mark after", try storage.isExcludedFromBackup(copy))
         tell("content", String(decoding: try Data(contentsOf: copy), as: UTF8.self))
         tell("class after", try storage.protection(of: copy)?.rawValue)
         tell("mode after", try storage.files.attributesOfItem(atPath: copy.path)[.posixPermissions])
+    }
+
+    static func room() throws {
         tell("room", try storage.hasRoom(for: 1))
+        tell("room for all", try storage.hasRoom(for: .max))
         tell("prefetching", try storage.roomForPrefetching())
     }
 
@@ -116,63 +124,66 @@ struct Notes {
 
     /// What the calls say while the device is locked.
     static func locked() {
-        let secret = URL.documentsDirectory.appending(path: "secret")
+        let documents = URL.documentsDirectory
+        let secret = documents.appending(path: "secret")
         tell("read", Result { try Data(contentsOf: secret) }.code)
         tell("write", Result { try storage.save("x", secretly: "secret") }.code)
         tell("write anew", Result { try storage.save("x", secretly: "secret 2") }.code)
+        let options: Data.WritingOptions = [.atomic, .completeFileProtection]
+        tell("write atomic", Result { try storage.save("x", secretly: "secret", options: options) }.code)
+        let open = documents.appending(path: "open later").path
+        tell("protect", Result { try storage.setProtection(.complete, ofFileAt: open) }.code)
+
+        // Where the directory gives a class that the device is locked for, and the app asks for another.
+        let report = documents.appending(path: "vault/inner/while locked")
+        tell("save", Result { try Data("x".utf8).write(to: report, options: .completeFileProtectionUnlessOpen) }.code)
+        tell("its class", try? storage.protection(of: report)?.rawValue)
         tell(
-            "write atomic",
-            Result { try storage.save("x", secretly: "secret", options: [.atomic, .completeFileProtection]) }.code)
+            "save again",
+            Result { try Data("y".utf8).write(to: report, options: .completeFileProtectionUnlessOpen) }.code)
+        let always = documents.appending(path: "vault/inner/always")
         tell(
-            "protect",
-            Result {
-                try storage.setProtection(
-                    .complete, ofFileAt: URL.documentsDirectory.appending(path: "downloaded").path)
-            }.code)
-        tell("record", Result { try storage.beginRecording("locked recording").close() }.code)
-        let apart = URL.documentsDirectory.appending(path: "vault/inner/while locked")
-        tell(
-            "record in the vault",
-            Result { try Data("x".utf8).write(to: apart, options: .completeFileProtectionUnlessOpen) }.code)
-        tell("its class", Result { try storage.protection(of: apart)?.rawValue ?? "nil" }.code)
-        tell("open", Result { try storage.save("x", secretly: "always", options: [.atomic, .noFileProtection]) }.code)
-        tell(
-            "vault",
-            storage.files.createFile(
-                atPath: apart.path + " too", contents: nil, attributes: [.protectionKey: FileProtectionType.complete]))
+            "save openly", Result { try Data("x".utf8).write(to: always, options: [.atomic, .noFileProtection]) }.code)
+        tell("its content", (try? Data(contentsOf: always))?.count)
+        let attributes: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.complete]
+        tell("make", storage.files.createFile(atPath: report.path + " too", contents: nil, attributes: attributes))
         tell("exclude", Result { try storage.excludeFromBackup(secret) }.code)
-        tell("protection", Result { try storage.protection(of: secret)?.rawValue ?? "nil" }.code)
+        tell("protection", try? storage.protection(of: secret)?.rawValue)
     }
 
     /// Eight threads at once, each with files of its own and one that all of them save.
-    static func crowd() async {
-        let wrong = await withTaskGroup(of: Int.self) { group in
-            for member in 0..<8 {
-                group.addTask {
-                    var wrong = 0
-                    for number in 0..<25 {
-                        do {
-                            let options: Data.WritingOptions = [.atomic, .completeFileProtection]
-                            let own = try storage.save("\(member)", secretly: "crowd \(member) \(number)")
-                            let common = try storage.save("\(member)", secretly: "crowd", options: options)
-                            for file in [own, common] where try storage.protection(of: file) != .complete { wrong += 1 }
-                        } catch {
-                            print("failed: \(error)")
-                            wrong += 1
+    static func crowd() {
+        let done = DispatchSemaphore(value: 0)
+        for member in 0..<8 {
+            Thread.detachNewThread {
+                for number in 0..<25 {
+                    do {
+                        let own = try storage.save("\(member)", secretly: "crowd \(member) \(number)")
+                        let options: Data.WritingOptions = [.atomic, .completeFileProtection]
+                        let common = try storage.save("\(member)", secretly: "crowd", options: options)
+                        for file in [own, common] {
+                            let protection = try storage.protection(of: file)
+                            if protection != .complete { tell("wrong", protection) }
                         }
+                    } catch {
+                        tell("failed", error)
                     }
-                    return wrong
                 }
+                done.signal()
             }
-            return await group.reduce(0, +)
         }
-        tell("wrong", wrong)
-        tell(
-            "left over",
-            (try? storage.files.contentsOfDirectory(atPath: URL.documentsDirectory.path))?.filter { $0.hasPrefix(".") }
-                .count)
+        for _ in 0..<8 { done.wait() }
+        let names = (try? storage.files.contentsOfDirectory(atPath: URL.documentsDirectory.path)) ?? []
+        tell("files", names.count { $0.hasPrefix("crowd") })
+        tell("left over", names.count { $0.hasPrefix(".") })
     }
 }
+
+#if !os(Linux)
+    extension Notes {
+        static func live(in homes: [String]) async { print("an app has one home here") }
+    }
+#endif
 
 extension Result where Failure == any Error {
     /// What an app looks at: the Cocoa error's number, or that there was none.

@@ -1,0 +1,51 @@
+// What goes along with a copy.
+
+import Testing
+
+@testable import ContainerFoundation
+
+@Suite struct ItemCopyTests {
+    let place: Workplace
+    let files = FileManager.default
+
+    init() throws {
+        place = try Workplace()
+    }
+
+    @Test func `a tree is copied with modes, times, links and attributes`() throws {
+        try files.createDirectory(at: place("tree/inner"), withIntermediateDirectories: true)
+        let file = try place.file("tree/inner/file", "text", mode: 0o640)
+        try files.createSymbolicLink(atPath: place("tree/link").path, withDestinationPath: "no where")
+        let attribute = FileAttributeKey(rawValue: "NSFileExtendedAttributes")
+        try files.setAttributes([attribute: ["user.colour": Data("red".utf8)]], ofItemAtPath: file.path)
+        let then = Date(timeIntervalSince1970: 1_000_000_000)
+        for url in [file, place("tree/inner")] {
+            try files.setAttributes([.modificationDate: then], ofItemAtPath: url.path)
+        }
+        try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: place("tree/inner").path)
+
+        try ItemCopy.copy(place("tree").path, to: place("copy").path)
+
+        #expect(try text(of: place("copy/inner/file")) == "text")
+        #expect(try mode(of: place("copy/inner/file")) == 0o640)
+        #expect(try mode(of: place("copy/inner")) == 0o500)
+        #expect(try attributes(of: place("copy/inner/file")) == ["user.colour"])
+        #expect(try files.destinationOfSymbolicLink(atPath: place("copy/link").path) == "no where")
+        for name in ["copy/inner", "copy/inner/file"] {
+            #expect(try files.attributesOfItem(atPath: place(name).path)[.modificationDate] as? Date == then)
+        }
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place("tree/inner").path)
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place("copy/inner").path)
+    }
+
+    @Test func `nothing is copied over what is there, into itself, or from nowhere`() throws {
+        let file = try place.file("file", "old")
+        _ = try place.file("other", "new")
+        try files.createDirectory(at: place("tree"), withIntermediateDirectories: false)
+        #expect(code { try ItemCopy.copy(place("other").path, to: file.path) } == .fileWriteFileExists)
+        #expect(code { try ItemCopy.copy(place("tree").path, to: place("tree/inner").path) } == .fileWriteUnknown)
+        #expect(code { try ItemCopy.copy(place("none").path, to: place("new").path) } == .fileNoSuchFile)
+        #expect(try text(of: file) == "old")
+        #expect(try files.contentsOfDirectory(atPath: place("tree").path) == [])
+    }
+}

@@ -1,0 +1,97 @@
+// Putting an item in the place of another loses neither.
+
+import ContainerFoundation
+import Testing
+
+@Suite struct ReplacementTests {
+    let place: Workplace
+    let files = FileManager.default
+
+    init() throws {
+        place = try Workplace()
+    }
+
+    private var names: [String] {
+        get throws { try files.contentsOfDirectory(atPath: place.path).sorted() }
+    }
+
+    @Test func `the new content has the old mode and name`() throws {
+        let old = try place.file("document", "old", mode: 0o600)
+        let new = try place.file("new", "new", mode: 0o644)
+        #expect(try files.replaceItemAt(old, withItemAt: new) == old)
+        #expect(try text(of: old) == "new")
+        #expect(try mode(of: old) == 0o600)
+        #expect(try names == ["document"])
+    }
+
+    @Test func `its own metadata stays when that is asked for`() throws {
+        let old = try place.file("document", "old", mode: 0o600)
+        let new = try place.file("new", "new", mode: 0o644)
+        _ = try files.replaceItemAt(old, withItemAt: new, options: .usingNewMetadataOnly)
+        #expect(try mode(of: old) == 0o644)
+    }
+
+    @Test func `where nothing was the new item is moved`() throws {
+        let new = try place.file("new", "new")
+        _ = try files.replaceItemAt(place("document"), withItemAt: new)
+        #expect(try text(of: place("document")) == "new")
+        #expect(try names == ["document"])
+    }
+
+    @Test func `without a new item the old one stays`() throws {
+        let old = try place.file("document", "old")
+        #expect(code { _ = try files.replaceItemAt(old, withItemAt: place("none")) } == .fileReadNoSuchFile)
+        #expect(try text(of: old) == "old")
+    }
+
+    @Test func `a directory takes a directory's place`() throws {
+        for name in ["old", "new"] {
+            try files.createDirectory(at: place(name), withIntermediateDirectories: false)
+            _ = try place.file("\(name)/file", name)
+        }
+        _ = try files.replaceItemAt(place("old"), withItemAt: place("new"))
+        #expect(try text(of: place("old/file")) == "new")
+        #expect(try names == ["old"])
+    }
+
+    @Test func `a backup is kept in the place of whatever had its name`() throws {
+        let old = try place.file("document", "old")
+        let new = try place.file("new", "new")
+        _ = try place.file("backup", "older")
+        _ = try files.replaceItemAt(old, withItemAt: new, backupItemName: "backup", options: .withoutDeletingBackupItem)
+        #expect(try text(of: old) == "new")
+        #expect(try text(of: place("backup")) == "old")
+        #expect(try names == ["backup", "document"])
+    }
+
+    @Test func `a backup that is not to be kept is not there afterwards`() throws {
+        let old = try place.file("document", "old")
+        let new = try place.file("new", "new")
+        _ = try files.replaceItemAt(old, withItemAt: new, backupItemName: "backup")
+        #expect(try names == ["document"])
+    }
+
+    @Test func `an item is not replaced by itself, nor backed up under its own name`() throws {
+        let old = try place.file("document", "old")
+        let new = try place.file("new", "new")
+        #expect(throws: CocoaError.self) { try files.replaceItemAt(old, withItemAt: old) }
+        #expect(throws: CocoaError.self) {
+            try files.replaceItemAt(
+                old, withItemAt: new, backupItemName: "document", options: .withoutDeletingBackupItem)
+        }
+        #expect(try text(of: old) == "old")
+        #expect(try text(of: new) == "new")
+    }
+
+    @Test func `an item of another filesystem is copied beside the old one first`() throws {
+        let other = URL(filePath: "/dev/shm/appcontainer-\(UUID().uuidString)")
+        try Data("new".utf8).write(to: other)
+        defer { try? files.removeItem(at: other) }
+        let old = try place.file("document", "old", mode: 0o600)
+        _ = try files.replaceItemAt(old, withItemAt: other)
+        #expect(try text(of: old) == "new")
+        #expect(try mode(of: old) == 0o600)
+        #expect(try names == ["document"])
+        #expect(!files.fileExists(atPath: other.path))
+    }
+}

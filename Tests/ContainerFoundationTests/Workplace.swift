@@ -1,0 +1,52 @@
+// A directory of the host for one test, which is on no mount.
+
+import ContainerFoundation
+import Platform
+
+/// Removed with all that is in it when nobody holds it any more.
+final class Workplace: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(
+            path: "appcontainer-\(UUID().uuidString)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    var path: String { url.path }
+
+    func callAsFunction(_ name: String) -> URL { url.appending(path: name) }
+
+    /// A file with some words in it.
+    func file(_ name: String, _ text: String = "text", mode: Int = 0o644) throws -> URL {
+        let file = self(name)
+        try Data(text.utf8).write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        return file
+    }
+}
+
+func text(of url: URL) throws -> String { String(decoding: try Data(contentsOf: url), as: UTF8.self) }
+
+func mode(of url: URL) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+}
+
+/// The names of all extended attributes that the host has of it.
+func attributes(of url: URL) throws -> [String] {
+    try AttributeHolder(path: url.path, following: false).names().map { String(decoding: $0, as: UTF8.self) }
+}
+
+/// The number of the Cocoa error that a call throws; nil where it throws none.
+func code(_ body: () throws -> Void) -> CocoaError.Code? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return (error as? CocoaError)?.code
+    }
+}

@@ -1,0 +1,170 @@
+# What an app that imports ContainerFoundation asks for, and whether it arrives: Tests/Samples/Notes, run in its home.
+# shellcheck shell=bash disable=SC2164,SC2153,SC2016
+
+notes() { timeout 60 appcontainer run "$DEVICE" "$APP" -- "$BASE/notes" "$@"; }
+# The class of something in Documents, as getfattr has it.
+class_of() { getfattr --only-values -n user.appcontainer.protection "$DOCUMENTS/$1"; }
+A=NSFileProtectionComplete
+B=NSFileProtectionCompleteUnlessOpen
+
+case_an_app_finds_every_directory_of_its_home() {
+    start --group group.com.example.shared --icloud iCloud.com.example.Notes
+    same "$(notes directories)" "home: $MOUNT
+documents: $MOUNT/Documents
+library: $MOUNT/Library
+support: $MOUNT/Library/Application Support
+caches: $MOUNT/Library/Caches
+tmp: $MOUNT/tmp
+first library: $MOUNT/Library
+made: $MOUNT/Library/Application Support
+downloads: 513
+group: $MOUNT/Groups/group.com.example.shared
+other group: nil
+ubiquity: $MOUNT/iCloud/iCloud.com.example.Notes"
+    [ -d "$MOUNT/Library/Application Support" ] || fail "the app could not make it"
+}
+
+case_what_an_app_saves_has_the_class_it_asks_for() {
+    start
+    same "$(notes save)" "secret: NSURLFileProtectionComplete
+atomic: NSFileProtectionComplete
+idle: NSURLFileProtectionComplete
+open: NSURLFileProtectionNone
+open then: NSURLFileProtectionCompleteUntilFirstUserAuthentication
+open last: NSURLFileProtectionCompleteUnlessOpen
+in the vault: true
+its class: NSURLFileProtectionComplete
+made: true
+made class: NSFileProtectionComplete
+recording: NSURLFileProtectionCompleteUnlessOpen
+open later: NSURLFileProtectionCompleteUnlessOpen
+copy: NSURLFileProtectionComplete
+replaced: copy
+mark after: false
+content: new
+class after: NSURLFileProtectionComplete
+mode after: 416"
+    local name
+    for name in secret atomic idle vault vault/inner vault/inner/note made copy; do
+        same "$(class_of "$name")" $A "$name"
+    done
+    for name in open "open later" recording; do same "$(class_of "$name")" $B "$name"; done
+    contains "$(appcontainer inspect "$DOCUMENTS/secret")" $A
+    same "$(stat -c %a "$DOCUMENTS/made")" 600
+    same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/vault/inner/note")" plainplain
+    # A copy has its original's time.
+    same "$(stat -c %y "$DOCUMENTS/open later")" "$(stat -c %y "$DOCUMENTS/open")"
+    # Nothing is left of what lay beside, or was put in the other's place.
+    same "$(find "$DOCUMENTS" -name '.*')$(ls -A "$MOUNT/tmp")" ""
+    same "$(appcontainer events "$DEVICE" | json_lines event | grep -c refused || true)" 0 "refusals"
+    whole
+}
+
+case_an_app_excludes_files_from_backups() {
+    start
+    same "$(notes exclude)" "before: false
+excluded: true
+saved again: false
+included: false
+missing: 4
+missing read: 260
+caches: true"
+    excluded "$DOCUMENTS/downloaded"
+    same "$(getfattr --only-values -n user.appcontainer.backup "$DOCUMENTS/downloaded")" excluded
+}
+
+case_an_app_on_a_locked_device_is_told_so() {
+    start_protected
+    notes save >saved
+    appcontainer lock "$DEVICE" --now
+    same "$(notes state locked)" "available: false
+read: 257
+write: 513
+write anew: 513
+write atomic: 513
+protect: 513
+save: done
+its class: NSURLFileProtectionCompleteUnlessOpen
+save again: 513
+save openly: done
+its content: 1
+make: false
+exclude: done
+protection: NSURLFileProtectionComplete"
+    absent "$DOCUMENTS/secret 2"
+    absent "$DOCUMENTS/vault/inner/while locked too"
+    same "$(find "$DOCUMENTS" -name '.*')" ""
+    excluded "$DOCUMENTS/secret"
+    # It was refused to take the class, before there was anything to be protected.
+    contains "$(appcontainer events "$DEVICE" | json_lines path operation | tail -n 6)" "Documents/secret 2 setxattr"
+    unlock
+    same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/vault/inner/while locked")" plainx
+    # Before the first unlock nothing else could be made there.
+    appcontainer restart "$DEVICE"
+    rm "$DOCUMENTS/vault/inner/always" "$DOCUMENTS/vault/inner/while locked"
+    contains "$(notes locked)" "save openly: done"
+    same "$(cat "$DOCUMENTS/vault/inner/always")" x
+    unlock
+    whole
+}
+
+case_an_app_hears_that_its_device_is_locked() {
+    start_protected --lock-grace 1
+    notes follow >heard &
+    eventually grep -q following heard
+    appcontainer lock "$DEVICE"
+    eventually grep -q WillBecomeUnavailable heard
+    unlock
+    wait $!
+    same "$(cat heard)" "following: true
+heard: UIApplicationProtectedDataWillBecomeUnavailable
+heard: UIApplicationProtectedDataDidBecomeAvailable"
+    same "$(notes state)" "available: true"
+}
+
+case_one_process_lives_in_two_homes() {
+    start_protected
+    local first=$DEVICE
+    DEVICE=$WORK/other
+    mkdir second
+    appcontainer create "$DEVICE" --passcode-file "$CODE" --kdf-cost 1
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$WORK/second" --passcode-file "$CODE"
+    timeout 60 "$BASE/notes" homes "$MOUNT" "$WORK/second" >heard &
+    eventually sh -c '[ "$(grep -c saved heard)" = 2 ]'
+    same "$(sort heard)" "$(printf 'saved: %s\n' "$DOCUMENTS/whose" "$WORK/second/Documents/whose" | sort)"
+    appcontainer lock "$first" --now
+    eventually grep -q "heard of" heard
+    same "$(grep "heard of" heard)" "$MOUNT heard of: $MOUNT"
+    appcontainer lock "$DEVICE" --now
+    wait $!
+    same "$(tail -n 1 heard)" "$WORK/second heard of: $WORK/second"
+    appcontainer unlock "$first" --passcode-file "$CODE"
+    same "$(cat "$DOCUMENTS/whose")" "$MOUNT"
+}
+
+case_eight_threads_save_at_once() {
+    start
+    same "$(notes crowd)" "files: 201
+left over: 0"
+    whole
+}
+
+# It sees nothing of the device: what it knows it has from the mount.
+case_a_confined_app_knows_its_device_s_state() {
+    start_protected --capacity 64M
+    cp "$BASE/notes" "$DOCUMENTS/app"
+    confined() { timeout 60 appcontainer run "$DEVICE" "$APP" --confine -- "$DOCUMENTS/app" "$@"; }
+    same "$(confined state room)" "available: true
+room: true
+room for all: false
+prefetching: $(getfattr --only-values -n user.appcontainer.capacity.opportunistic "$MOUNT")"
+    same "$(confined directories | head -n 1)" "home: $MOUNT"
+    appcontainer lock "$DEVICE" --now
+    same "$(confined state)" "available: false"
+    # Nobody but the home's root tells, and nobody is told what to say.
+    same "$(getfattr --only-values -n user.appcontainer.protected-data "$MOUNT")" unavailable
+    same "$(getfattr -d -m - "$MOUNT")" ""
+    refused setfattr -n user.appcontainer.protected-data -v available "$MOUNT"
+    contains "$(fails getfattr -n user.appcontainer.protected-data "$DOCUMENTS")" "No such attribute"
+}
