@@ -28,6 +28,7 @@ case_what_an_app_saves_has_the_class_it_asks_for() {
     start
     same "$(notes save)" "secret: NSURLFileProtectionComplete
 atomic: NSFileProtectionComplete
+atomic again: NSFileProtectionCompleteUntilFirstUserAuthentication
 idle: NSURLFileProtectionComplete
 open: NSURLFileProtectionNone
 open then: NSURLFileProtectionCompleteUntilFirstUserAuthentication
@@ -45,12 +46,13 @@ content: new
 class after: NSURLFileProtectionComplete
 mode after: 416"
     local name
-    for name in secret atomic idle vault vault/inner vault/inner/note made copy; do
+    for name in secret idle vault vault/inner vault/inner/note made copy; do
         same "$(class_of "$name")" $A "$name"
     done
     for name in open "open later" recording; do same "$(class_of "$name")" $B "$name"; done
     contains "$(appcontainer inspect "$DOCUMENTS/secret")" $A
-    same "$(stat -c %a "$DOCUMENTS/made")" 600
+    same "$(stat -c %a "$DOCUMENTS/made" "$DOCUMENTS/atomic")" "600
+600" "modes"
     same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/vault/inner/note")" plainplain
     # A copy has its original's time.
     same "$(stat -c %y "$DOCUMENTS/open later")" "$(stat -c %y "$DOCUMENTS/open")"
@@ -66,10 +68,11 @@ case_an_app_excludes_files_from_backups() {
 excluded: true
 saved again: false
 included: false
+copy: true
 missing: 4
 missing read: 260
 caches: true"
-    excluded "$DOCUMENTS/downloaded"
+    excluded "$DOCUMENTS/downloaded" "$DOCUMENTS/downloaded too"
     same "$(getfattr --only-values -n user.appcontainer.backup "$DOCUMENTS/downloaded")" excluded
 }
 
@@ -89,6 +92,7 @@ save again: 513
 save openly: done
 its content: 1
 make: false
+replace: 513
 exclude: done
 protection: NSURLFileProtectionComplete"
     absent "$DOCUMENTS/secret 2"
@@ -96,7 +100,7 @@ protection: NSURLFileProtectionComplete"
     same "$(find "$DOCUMENTS" -name '.*')" ""
     excluded "$DOCUMENTS/secret"
     # It was refused to take the class, before there was anything to be protected.
-    contains "$(appcontainer events "$DEVICE" | json_lines path operation | tail -n 6)" "Documents/secret 2 setxattr"
+    contains "$(appcontainer events "$DEVICE" | json_lines path operation)" "Documents/secret 2 setxattr"
     unlock
     same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/vault/inner/while locked")" plainx
     # Before the first unlock nothing else could be made there.

@@ -14,7 +14,8 @@ extension FileManager {
     ///   - backupItemName: a name in the original's directory, under which the original is kept while it is replaced, and
     ///     after it with `withoutDeletingBackupItem`. What has the name is removed.
     /// - Returns: where the new item is.
-    /// - Throws: a `CocoaError`. Both items are where they were then.
+    /// - Throws: a `CocoaError`; `fileWriteNoPermission` where the device is locked for the original's class. Both items are
+    ///   where they were then.
     public func replaceItemAt(
         _ originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String? = nil,
         options: FileManager.ItemReplacementOptions = []

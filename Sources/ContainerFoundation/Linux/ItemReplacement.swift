@@ -35,7 +35,7 @@ struct ItemReplacement {
             try? FileManager.default.removeItem(atPath: new)
             return
         }
-        if let replaced, carriesMetadata { carryMetadata(of: replaced, to: newStatus) }
+        if let replaced, carriesMetadata { try carryMetadata(of: replaced, to: newStatus) }
         try exchange(source, target, replaced)
         // The original, under the new item's former name.
         if replaced != nil, backup == nil || !keepsBackup { try? FileManager.default.removeItem(atPath: new) }
@@ -53,8 +53,9 @@ struct ItemReplacement {
         }
     }
 
-    /// As far as the device's state and the caller's rights allow: what is new is more than its metadata.
-    private func carryMetadata(of replaced: FileStatus, to status: FileStatus) {
+    /// - Throws: where the new item may not have the class, because the device is locked: nobody is to find a document less
+    ///   protected than it was. Attributes and mode go along as far as the caller's rights allow.
+    private func carryMetadata(of replaced: FileStatus, to status: FileStatus) throws(CocoaError) {
         guard replaced.kind == status.kind, replaced.kind == .file || replaced.kind == .directory else { return }
         let old = AttributeHolder(path: original, following: false)
         let fresh = AttributeHolder(path: new, following: false)
@@ -64,7 +65,7 @@ struct ItemReplacement {
         if !present.contains(protection), (try? old.names())?.contains(protection) == true,
             let value = try? MountedItem(original, following: false)?.protection()
         {
-            try? fresh.setProtection(value)
+            try onItem(original) { () throws(SystemError) in try fresh.setProtection(value) }
         }
         let marks = [BackupMark.attributeName, "user.xdg.robots.backup"].map { Array($0.utf8) }
         if MountedItem(new, following: false) != nil {

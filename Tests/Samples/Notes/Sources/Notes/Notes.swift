@@ -61,6 +61,9 @@ struct Notes {
         tell("secret", try storage.protection(of: secret)?.rawValue)
         let atomic = try storage.save("plain", secretly: "atomic", options: [.atomic, .completeFileProtection])
         tell("atomic", try storage.attributedProtection(ofFileAt: atomic.path)?.rawValue)
+        try storage.files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: atomic.path)
+        _ = try storage.save("again", secretly: "atomic", options: .atomic)
+        tell("atomic again", try storage.attributedProtection(ofFileAt: atomic.path)?.rawValue)
         let idle = try storage.save("plain", secretly: "idle", options: .completeFileProtectionWhenUserInactive)
         tell("idle", try storage.protection(of: idle)?.rawValue)
         let open = try storage.save("plain", secretly: "open", options: .noFileProtection)
@@ -116,6 +119,7 @@ struct Notes {
         try storage.excludeFromBackup(file, false)
         tell("included", try storage.isExcludedFromBackup(file))
         try storage.excludeFromBackup(file)
+        tell("copy", try storage.isExcludedFromBackup(storage.duplicate(file, as: "downloaded too")))
         let missing = URL.documentsDirectory.appending(path: "missing")
         tell("missing", Result { try storage.excludeFromBackup(missing) }.code)
         tell("missing read", Result { try storage.isExcludedFromBackup(missing) }.code)
@@ -147,6 +151,7 @@ struct Notes {
         tell("its content", (try? Data(contentsOf: always))?.count)
         let attributes: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.complete]
         tell("make", storage.files.createFile(atPath: report.path + " too", contents: nil, attributes: attributes))
+        tell("replace", Result { try storage.replace(secret, with: "new") }.code)
         tell("exclude", Result { try storage.excludeFromBackup(secret) }.code)
         tell("protection", try? storage.protection(of: secret)?.rawValue)
     }
