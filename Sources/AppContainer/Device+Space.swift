@@ -5,6 +5,10 @@ extension Device {
     /// comes.
     public var events: DeviceEvents { client.events }
 
+    /// The same without what was before a time.
+    /// - Parameter time: as ``Event/time`` has it.
+    public func events(since time: String) -> DeviceEvents { client.events(since: time) }
+
     /// What has happened on the device so far, the oldest first, as far as the record goes back.
     public func recordedEvents() async throws(DeviceError) -> [Event] {
         try await send(EventsRequest())

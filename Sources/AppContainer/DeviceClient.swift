@@ -34,7 +34,11 @@ public struct DeviceClient: Sendable {
     }
 
     /// What has happened on the device, and then each event as it comes.
-    public var events: DeviceEvents { DeviceEvents(client: self) }
+    public var events: DeviceEvents { DeviceEvents(client: self, since: nil) }
+
+    /// The same without what was before a time.
+    /// - Parameter time: as ``Event/time`` has it.
+    public func events(since time: String) -> DeviceEvents { DeviceEvents(client: self, since: time) }
 
     /// Sends any request of the control API.
     ///

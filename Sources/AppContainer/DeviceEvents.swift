@@ -15,18 +15,23 @@ public struct DeviceEvents: AsyncSequence, Sendable {
     public typealias Failure = DeviceError
 
     let client: DeviceClient
+    let since: String?
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(client: client)
+        Iterator(client: client, since: since)
     }
 
     public struct Iterator: AsyncIteratorProtocol {
         private let client: DeviceClient
         private var lines: EventLines?
         private var hasEnded = false
+        /// How a line begins that is not earlier: each begins with its time. A record can have tens of thousands of lines,
+        /// which take a second to decode.
+        private let beginning: [UInt8]?
 
-        init(client: DeviceClient) {
+        init(client: DeviceClient, since: String?) {
             self.client = client
+            beginning = since.map { Array("{\"time\":\"\($0)".utf8) }
         }
 
         /// - Throws: ``DeviceError`` of kind `daemonUnreachable` when the device is off, `cancelled` when the task was
@@ -51,7 +56,7 @@ public struct DeviceEvents: AsyncSequence, Sendable {
                 if let begun = self.lines {
                     lines = begun
                 } else {
-                    lines = EventLines(try await client.follow())
+                    lines = EventLines(try await client.follow(), after: beginning)
                     self.lines = lines
                 }
                 if let next = try await lines.next() { return next }
@@ -70,16 +75,21 @@ public struct DeviceEvents: AsyncSequence, Sendable {
 /// The connection of one iteration. It is closed with the iterator.
 private final class EventLines {
     private var connection: ControlConnection
+    private let beginning: [UInt8]?
 
-    init(_ connection: consuming ControlConnection) {
+    init(_ connection: consuming ControlConnection, after beginning: [UInt8]?) {
         self.connection = connection
+        self.beginning = beginning
     }
 
     func next(
         isolation actor: isolated (any Actor)? = #isolation
     ) async throws(DeviceError) -> (event: Event, line: String)? {
-        guard let line = try await connection.line() else { return nil }
-        let event = try DeviceClient.decode(Event.self, from: line, of: connection.server)
-        return (event, String(decoding: line, as: UTF8.self))
+        while let line = try await connection.line() {
+            if let beginning, line.lexicographicallyPrecedes(beginning) { continue }
+            let event = try DeviceClient.decode(Event.self, from: line, of: connection.server)
+            return (event, String(decoding: line, as: UTF8.self))
+        }
+        return nil
     }
 }

@@ -51,6 +51,21 @@ import Testing
         }
     }
 
+    @Test func `what was before a time is left out, and what was at it is not`() async throws {
+        try await run { fixture, record in
+            for second in 1...3 { record.note(Event(.locked, time: "2026-01-01T00:00:0\(second).000Z")) }
+            record.end()
+            let times = Mutex<[String]>([])
+            let client = DeviceClient(socket: fixture.socket)
+            try await withTimeLimit {
+                for try await event in client.events(since: "2026-01-01T00:00:02.000Z") {
+                    times.withLock { $0.append(event.time) }
+                }
+            }
+            #expect(times.withLock { $0 } == ["2026-01-01T00:00:02.000Z", "2026-01-01T00:00:03.000Z"])
+        }
+    }
+
     @Test func `it is plain HTTP, an event a line`() async throws {
         try await run { fixture, record in
             record.note(Event(.locked))

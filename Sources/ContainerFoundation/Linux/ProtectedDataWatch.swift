@@ -19,10 +19,9 @@ enum ProtectedDataWatch {
         let beginning = Event.now
         Task.detached {
             // It ends with the device, and fails where nobody may speak to it: then there is nothing to tell.
-            try? await DeviceClient(socket: socket).followEvents { event, _ in
-                // The record begins with what has been.
-                if event.time >= beginning, let name = name(of: event.event) { post(name, by: application) }
-                return true
+            var events = DeviceClient(socket: socket).events(since: beginning).makeAsyncIterator()
+            while let event = try? await events.next() {
+                if let name = name(of: event.event) { post(name, by: application) }
             }
             _ = followed.withLock { $0.remove(home) }
         }
