@@ -5,7 +5,7 @@ import Platform
 import SandboxModel
 
 extension FileManager {
-    /// The process's file manager. One that an app makes by itself is Foundation's own, and knows nothing of containers.
+    /// The process's file manager. One that an app makes by itself is Foundation's own: it knows nothing of containers.
     public class var `default`: FileManager { ContainerFileManager.shared }
 }
 

@@ -4,8 +4,8 @@ import Foundation
 
 /// The app's home that `URL.documentsDirectory`, `NSHomeDirectory()` and their siblings lead to.
 ///
-/// An app that `appcontainer run` has started knows its home by the environment variable `CFFIXED_USER_HOME`, as it does
-/// with Foundation alone. Tests of one process live in homes of their own by a task-local value:
+/// An app that `appcontainer run` has started knows its home by the environment variable `CFFIXED_USER_HOME`, as with
+/// Foundation alone. Tests of one process live in homes of their own by a task-local value:
 ///
 /// ```swift
 /// try await ContainerHome.$current.withValue("/run/user/1000/home") {

@@ -10,7 +10,7 @@ extension Data {
     ///
     /// On a mount the class that `options` ask for is the file's before its first byte is written, and an atomic write
     /// keeps the mode of the file that it replaces, as on Apple's systems.
-    /// - Throws: a `CocoaError`: `fileWriteNoPermission` where the device is locked for the class. What was there stays then.
+    /// - Throws: a `CocoaError`: `fileWriteNoPermission` where the device is locked for the class. What was there stays.
     public func write(to url: URL, options: Data.WritingOptions = []) throws {
         let isAtomic = options.contains(.atomic)
         guard url.isFileURL, isAtomic || options.protection != nil,

@@ -1,4 +1,4 @@
-// The containers of an app beside its own: those of its groups, and those in iCloud; and where an item is replaced from.
+// The containers of an app beside its own: of its groups, and in iCloud; and where an item is replaced from.
 
 public import Foundation
 
@@ -29,8 +29,8 @@ extension FileManager {
 
     /// Finds a standard directory, and makes it if that is asked for.
     ///
-    /// `itemReplacementDirectory` is a new directory in the home's `tmp` for what lies in the home, so that what is made
-    /// there can take its place by a rename.
+    /// `itemReplacementDirectory` is a new directory in the home's `tmp` for what lies in the home: what is made there can
+    /// take its place by a rename.
     /// - Throws: a `CocoaError`: `fileWriteNoPermission` for what an app cannot make, such as `Downloads`.
     public func url(
         for directory: SearchPathDirectory, in domain: SearchPathDomainMask, appropriateFor reference: URL?,

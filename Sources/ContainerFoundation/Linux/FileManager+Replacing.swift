@@ -11,8 +11,8 @@ extension FileManager {
     /// something out of backups does not. With `usingNewMetadataOnly` the new item stays as it is.
     /// - Parameters:
     ///   - newItemURL: what to put there; on another filesystem it is copied beside the original first.
-    ///   - backupItemName: a name in the original's directory, under which the original is kept while it is replaced, and
-    ///     after it with `withoutDeletingBackupItem`. What has the name is removed.
+    ///   - backupItemName: a name in the original's directory, under which the original is kept afterwards with
+    ///     `withoutDeletingBackupItem`. What has the name then is removed.
     /// - Returns: where the new item is.
     /// - Throws: a `CocoaError`; `fileWriteNoPermission` where the device is locked for the original's class. Both items are
     ///   where they were then.

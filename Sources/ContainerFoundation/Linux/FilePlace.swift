@@ -1,4 +1,4 @@
-// Where something is: a directory that is open, and a name in it, so that no rename above leads a series of calls astray.
+// Where something is: a directory that is open, and a name in it. No rename above leads a series of calls astray.
 
 import Glibc
 import Platform

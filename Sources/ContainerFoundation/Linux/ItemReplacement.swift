@@ -18,45 +18,46 @@ struct ItemReplacement {
         let newStatus = try onItem(new, reading: true) { () throws(SystemError) in try source.status() }
         let replaced = try onItem(original) { () throws(SystemError) in try target.statusIfThere() }
         if let replaced, replaced.identity == newStatus.identity { throw CocoaError(.invalid, path: new) }
-        if try isElsewhere(newStatus, target) {
-            // A rename does not lead from one filesystem to another.
-            let beside = "\(HostPath.place(of: try absolute(original))?.directory ?? "")/\(FileName.passing.text)"
-            try FileManager.default.copyItem(atPath: new, toPath: beside)
-            do {
-                let copied = ItemReplacement(
-                    original: original, new: beside, backup: backup, keepsBackup: keepsBackup,
-                    carriesMetadata: carriesMetadata)
-                try copied.run()
-            } catch {
-                try? FileManager.default.removeItem(atPath: beside)
-                throw error
-            }
-            // What is there twice now is no failure of the replacement.
-            try? FileManager.default.removeItem(atPath: new)
-            return
-        }
         if let replaced, carriesMetadata { try carryMetadata(of: replaced, to: newStatus) }
-        try exchange(source, target, replaced)
+        do {
+            try exchange(source, target, replaced)
+        } catch let error where error.isAcrossMounts {
+            return try replaceByCopy()
+        }
         // The original, under the new item's former name.
         if replaced != nil, backup == nil || !keepsBackup { try? FileManager.default.removeItem(atPath: new) }
+    }
+
+    /// A rename does not lead from one filesystem to another: what is new is copied beside the original.
+    private func replaceByCopy() throws {
+        let beside = "\(HostPath.place(of: try absolute(original))?.directory ?? "")/\(FileName.passing.text)"
+        try FileManager.default.copyItem(atPath: new, toPath: beside)
+        do {
+            let copied = ItemReplacement(
+                original: original, new: beside, backup: backup, keepsBackup: keepsBackup,
+                carriesMetadata: carriesMetadata)
+            try copied.run()
+        } catch {
+            try? FileManager.default.removeItem(atPath: beside)
+            throw error
+        }
+        // What is there twice now is no failure of the replacement.
+        try? FileManager.default.removeItem(atPath: new)
     }
 
     private func absolute(_ path: String) throws(CocoaError) -> String {
         try onItem(path) { () throws(SystemError) in try HostPath.absolute(path) }
     }
 
-    private func isElsewhere(_ status: FileStatus, _ target: FilePlace) throws(CocoaError) -> Bool {
-        do throws(SystemError) {
-            return try target.directory.status().raw.st_dev != status.raw.st_dev
-        } catch {
-            throw CocoaError(error, path: original)
-        }
-    }
-
-    /// - Throws: where the new item may not have the class, because the device is locked: nobody is to find a document less
-    ///   protected than it was. Attributes and mode go along as far as the caller's rights allow.
+    /// - Throws: where the new item may not have the class, because the device is locked: nobody is to find a document
+    ///   less protected than it was. Attributes and mode go along as far as the caller's rights allow.
     private func carryMetadata(of replaced: FileStatus, to status: FileStatus) throws(CocoaError) {
         guard replaced.kind == status.kind, replaced.kind == .file || replaced.kind == .directory else { return }
+        if MountedItem(new, following: false) != nil { try carryAttributes() }
+        try? HostPath.changeMode(of: new, to: replaced.permissions)
+    }
+
+    private func carryAttributes() throws(CocoaError) {
         let old = AttributeHolder(path: original, following: false)
         let fresh = AttributeHolder(path: new, following: false)
         let present = (try? fresh.names()) ?? []
@@ -68,10 +69,7 @@ struct ItemReplacement {
             try onItem(original) { () throws(SystemError) in try fresh.setProtection(value) }
         }
         let marks = [BackupMark.attributeName, "user.xdg.robots.backup"].map { Array($0.utf8) }
-        if MountedItem(new, following: false) != nil {
-            ItemCopy.carryAttributes(from: old, to: fresh) { !present.contains($0) && !marks.contains($0) }
-        }
-        try? HostPath.changeMode(of: new, to: replaced.permissions)
+        ItemCopy.carryAttributes(from: old, to: fresh) { !present.contains($0) && !marks.contains($0) }
     }
 
     private func exchange(
@@ -108,6 +106,10 @@ struct ItemReplacement {
         if status.identity == replaced.identity { throw CocoaError(.invalid, path: backup) }
         try FileManager.default.removeItem(atPath: backup)
     }
+}
+
+extension Error {
+    fileprivate var isAcrossMounts: Bool { ((self as? CocoaError)?.underlying as? POSIXError)?.code == .EXDEV }
 }
 
 extension FilePlace {

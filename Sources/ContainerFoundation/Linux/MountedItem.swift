@@ -10,7 +10,7 @@ struct MountedItem {
     let path: String
     private let holder: AttributeHolder
 
-    /// - Parameter following: whether a symbolic link at the path's end is followed, as chmod(2) does, or is what is meant.
+    /// - Parameter following: whether a symbolic link at the path's end is followed, as by chmod(2), or is what is meant.
     /// - Returns: nil off a mount, where nothing of all this is known and nothing is to be left behind.
     init?(_ path: String, following: Bool = true) {
         guard let path = try? HostPath.absolute(path.withoutTrailingSlashes), MountedItem.isMounted(path, following)

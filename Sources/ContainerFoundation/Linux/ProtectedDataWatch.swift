@@ -10,8 +10,8 @@ enum ProtectedDataWatch {
     /// The homes that are followed now.
     private static let followed = Mutex<Set<String>>([])
 
-    /// Begins to follow the device of the application's home, unless that is under way. What happens from now on is posted,
-    /// however long it takes until the daemon is reached.
+    /// Begins to follow the device of the application's home, unless that is under way. What happens from now on is
+    /// posted, however long it takes until the daemon is reached.
     static func follow(_ application: UIApplication) {
         guard let home = application.home, let socket = controlSocket(of: home),
             followed.withLock({ $0.insert(home).inserted })

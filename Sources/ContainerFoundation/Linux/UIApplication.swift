@@ -3,8 +3,8 @@
 public import Foundation
 import Synchronization
 
-/// The app, as far as its device's lock concerns it: UIKit's names, so that code that asks `UIApplication` on iOS asks it
-/// on Linux too, where there is no UIKit.
+/// The app, as far as its device's lock concerns it: UIKit's names, so that code that asks `UIApplication` on iOS asks
+/// it on Linux too, where there is no UIKit.
 ///
 /// Each home has an application of its own. Naming one of the two notifications begins to follow the events of the home's
 /// device, once and for as long as the device is on:

@@ -20,7 +20,7 @@ extension URL {
 
     /// Sets the values that were set in `values`.
     ///
-    /// Set `isExcludedFromBackup` each time the file was saved: what takes a file's place by an atomic save is not excluded.
+    /// Set `isExcludedFromBackup` each time the file was saved: what takes its place by an atomic save is not excluded.
     /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there to be excluded from backups.
     public mutating func setResourceValues(_ values: URLResourceValues) throws {
         try self.Foundation::setResourceValues(values)

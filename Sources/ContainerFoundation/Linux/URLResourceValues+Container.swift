@@ -22,7 +22,7 @@ extension URLResourceValues {
     /// Whether files have protection classes.
     public var volumeSupportsFileProtection: Bool? { addition(.volumeSupportsFileProtectionKey) }
 
-    /// Bytes that can be stored of what the user asked for, or the app needs: what is purged to make room counts as free.
+    /// Bytes that can be stored of what the user asked for, or the app needs: what may be purged counts as free.
     public var volumeAvailableCapacityForImportantUsage: Int64? {
         addition(.volumeAvailableCapacityForImportantUsageKey)
     }
@@ -40,7 +40,7 @@ extension URLResourceValues {
         return values
     }
 
-    /// The structure takes no key that Foundation does not know. Quarantine is none on Linux, and its properties may be any.
+    /// The structure takes no key that Foundation does not know. Linux has no quarantine, and its properties may be any.
     private static let place = "ContainerFoundation"
 
     private var additions: [URLResourceKey: Any] {
