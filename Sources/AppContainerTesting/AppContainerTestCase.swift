@@ -42,7 +42,7 @@ open class AppContainerTestCase: XCTestCase {
             XCTFail("the test's device cannot be made: \(error)")
             return
         }
-        AppContainer.$container.withValue(container) { super.invokeTest() }
+        AppContainer.with(container) { super.invokeTest() }
         for file in OpenFiles.below(container.home) {
             AppContainerTestCase.say("\(name): warning: \(file) is still open at the end of the test; close it before")
         }

@@ -63,7 +63,7 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
                 return issue
             }
             do {
-                try await AppContainer.$container.withValue(container) {
+                try await AppContainer.with(container) {
                     try await counting.provideScope(for: test, testCase: testCase, performing: function)
                 }
             } catch {
