@@ -1,0 +1,8 @@
+import AppContainerTesting
+import Drafts
+import Testing
+
+@Test(.appContainer(app: "Drafts.app", passcode: "1234"))
+func aDraftIsSafeWhileThePhoneIsLocked() async throws {
+    try Drafts().save("Dear Ada")
+}

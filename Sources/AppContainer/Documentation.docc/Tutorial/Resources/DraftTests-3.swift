@@ -1,0 +1,13 @@
+import AppContainerTesting
+import Drafts
+import Testing
+
+@Test(.appContainer(app: "Drafts.app", passcode: "1234"))
+func aDraftIsSafeWhileThePhoneIsLocked() async throws {
+    try Drafts().save("Dear Ada")
+    try await AppContainer.current.lock()
+    expectUnreadable("Documents/draft.txt")
+    try await expectRefused(.dataProtection) { _ = try Drafts().load() }
+    try await AppContainer.current.unlock()
+    #expect(try Drafts().load() == "Dear Ada")
+}

@@ -1,0 +1,15 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+let package = Package(
+    name: "Drafts",
+    dependencies: [
+        .package(path: "../appcontainer")
+    ],
+    targets: [
+        .target(name: "Drafts", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")]),
+        .testTarget(
+            name: "DraftsTests",
+            dependencies: ["Drafts", .product(name: "AppContainerTesting", package: "appcontainer")]),
+    ]
+)
