@@ -1,0 +1,84 @@
+"""An iOS app's container, with the rules that an iPhone enforces, for Python.
+
+:class:`Device` drives a device, :class:`OwnedDevice` makes one that goes with this process, and the pytest fixture
+``app_container`` gives each test one of its own. Nothing here needs pytest but that, in ``pytest_appcontainer.plugin``.
+"""
+
+from __future__ import annotations
+
+from .attributes import backup_state, exclude, include, is_excluded, protection, set_protection
+from .client import Device
+from .container import AppContainer
+from .errors import DeviceError
+from .following import EventStream
+from .options import AppContainerOptions, OptionError
+from .owner import OwnedDevice, boot
+from .records import (
+    App,
+    Capacity,
+    DaemonProcess,
+    DeviceStatus,
+    Event,
+    EventRange,
+    Inspection,
+    Mount,
+    ProtectionClass,
+    RunnableApp,
+    WorkProgress,
+)
+from .reports import (
+    AuditDirectory,
+    AuditFinding,
+    AuditReport,
+    BackupItem,
+    BackupReport,
+    CheckProblem,
+    CheckReport,
+    PurgeEntry,
+    PurgeReport,
+    RestoreReport,
+    Survey,
+    SurveyNode,
+)
+from .running import Lease
+
+__all__ = [
+    "App",
+    "AppContainer",
+    "AppContainerOptions",
+    "AuditDirectory",
+    "AuditFinding",
+    "AuditReport",
+    "BackupItem",
+    "BackupReport",
+    "Capacity",
+    "CheckProblem",
+    "CheckReport",
+    "DaemonProcess",
+    "Device",
+    "DeviceError",
+    "DeviceStatus",
+    "Event",
+    "EventRange",
+    "EventStream",
+    "Inspection",
+    "Lease",
+    "Mount",
+    "OptionError",
+    "OwnedDevice",
+    "ProtectionClass",
+    "PurgeEntry",
+    "PurgeReport",
+    "RestoreReport",
+    "RunnableApp",
+    "Survey",
+    "SurveyNode",
+    "WorkProgress",
+    "backup_state",
+    "boot",
+    "exclude",
+    "include",
+    "is_excluded",
+    "protection",
+    "set_protection",
+]

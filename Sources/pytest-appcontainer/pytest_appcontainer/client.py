@@ -1,0 +1,332 @@
+"""A device that is on, over its control socket: one method for each thing that it does."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Optional, TypeVar, Union
+
+from .connection import Progress, ask
+from .decoding import decoded, decoded_list
+from .errors import DeviceError
+from .following import EventStream
+from .records import App, Capacity, DeviceStatus, Event, Inspection, Mount
+from .reports import (
+    AuditReport,
+    BackupItem,
+    BackupReport,
+    CheckReport,
+    PurgeReport,
+    RestoreReport,
+    Survey,
+)
+from .running import Command, Lease
+
+__all__ = ["Device", "DeviceError"]
+
+HostPath = Union[str, "os.PathLike[str]"]
+Record = TypeVar("Record")
+
+
+class Device:
+    """A device that is on. It holds no connection between two calls, and can be used from several threads.
+
+    Every method raises :class:`DeviceError` with the device's own kind and words. Paths of the host may be relative;
+    paths in an app's home are relative to the home. ``progress`` is told how far long work has come.
+    """
+
+    def __init__(self, socket: HostPath) -> None:
+        """``socket``: the path that ``appcontainer boot`` prints, and ``appcontainer status --json`` tells."""
+        self.socket = os.fspath(socket)
+
+    def __repr__(self) -> str:
+        return f"Device({self.socket!r})"
+
+    # The device
+
+    def status(self) -> DeviceStatus:
+        """Its state, its process and its mounts."""
+        return self._ask(DeviceStatus, "status")
+
+    def unlock(self, passcode: str) -> None:
+        """Gives the passcode; a lock that was announced is cancelled by it."""
+        self._do("unlock", passcode=passcode)
+
+    def lock(self, *, now: bool = False, wait: bool = True) -> None:
+        """Locks it: after the grace period, or now. Returns when it is locked, or when that is announced."""
+        self._do("lock", now=now, wait=wait)
+
+    @contextlib.contextmanager
+    def locked(self, passcode: str) -> Iterator[None]:
+        """Locked now, and unlocked when the body has ended."""
+        self.lock(now=True)
+        try:
+            yield
+        finally:
+            self.unlock(passcode)
+
+    def restart(self) -> None:
+        """Does what a reboot does: keys go, what runs is killed, and what is open reaches no content any more."""
+        self._do("restart")
+
+    def set_passcode(self, new: str) -> None:
+        self._do("passcode", action="set", new=new)
+
+    def change_passcode(self, old: str, new: str) -> None:
+        self._do("passcode", action="change", old=old, new=new)
+
+    def remove_passcode(self, old: str) -> None:
+        self._do("passcode", action="remove", old=old)
+
+    def capacity(
+        self,
+        capacity: Optional[int] = None,
+        *,
+        host: bool = False,
+        low_water: Optional[float] = None,
+        high_water: Optional[float] = None,
+    ) -> Capacity:
+        """How much it holds, and changes that: to bytes, or to what the host does. The water marks are in percent."""
+        return self._ask(
+            Capacity,
+            "capacity",
+            {"capacity": capacity, "hostCapacity": host or None, "lowWater": low_water, "highWater": high_water},
+        )
+
+    def check(self, *, repair: bool = False, progress: Optional[Progress] = None) -> CheckReport:
+        """Looks at every header, block and length. What is damaged is in the report, and raises nothing."""
+        return self._ask(CheckReport, "check", {"repair": repair}, progress)
+
+    def events(self) -> list[Event]:
+        """What has happened, the oldest first, as far as the record goes back."""
+        return list(decoded_list(Event, ask(self.socket, "events", None)))
+
+    def follow_events(self, *, timeout: Optional[float] = None) -> EventStream:
+        """What has happened, and then each event as it comes.
+
+        Ends when the device is shut down, when it is closed, and when none has come for ``timeout`` seconds.
+        """
+        return EventStream(self.socket, timeout)
+
+    def shutdown(self) -> None:
+        """Unmounts everything and ends its process."""
+        self._do("shutdown")
+
+    # Apps
+
+    def apps(self) -> list[App]:
+        """Those that are installed."""
+        return list(decoded_list(App, ask(self.socket, "apps", None)))
+
+    def install(
+        self,
+        app: HostPath,
+        *,
+        groups: Sequence[str] = (),
+        icloud: Sequence[str] = (),
+        owner: Optional[int] = None,
+        owner_group: Optional[int] = None,
+        require_signed: bool = False,
+        trust: Optional[str] = None,
+        terminate: bool = False,
+        progress: Optional[Progress] = None,
+    ) -> App:
+        """Installs a ``.app`` directory or an ``.ipa``, or updates it. ``trust``: certificates as PEM."""
+        body = {
+            "app": _absolute(app),
+            "groups": list(groups),
+            "iCloud": list(icloud),
+            "owner": owner,
+            "ownerGroup": owner_group,
+            "requireSigned": require_signed,
+            "trust": trust,
+            "terminate": terminate,
+        }
+        return self._ask(App, "install", body, progress)
+
+    def uninstall(self, app: str) -> None:
+        """Removes an app and its containers."""
+        self._do("uninstall", app=app)
+
+    def entitle(self, app: str, *, groups: Sequence[str] = (), icloud: Sequence[str] = ()) -> App:
+        """Entitles it to further containers, which appear in its mount at once."""
+        return self._ask(App, "entitle", {"app": app, "groups": list(groups), "iCloud": list(icloud)})
+
+    def reset(self, app: str) -> None:
+        """Empties its data container to what it was after the installation."""
+        self._do("reset", app=app)
+
+    def deliver(self, app: str, *files: HostPath, progress: Optional[Progress] = None) -> tuple[str, ...]:
+        """Puts files or directories into its Inbox. Returns where they are, relative to its home."""
+        body = {"app": app, "files": [_absolute(file) for file in files]}
+        delivered = ask(self.socket, "deliver", body, progress)
+        if not isinstance(delivered, list):
+            raise DeviceError.other_version("the device answered something else than paths")
+        return tuple(map(str, delivered))
+
+    def inspect(self, app: str, path: HostPath) -> Inspection:
+        """The rules that hold for a path in its home, mounted or not."""
+        return self._ask(Inspection, "inspect", {"app": app, "path": os.fspath(path)})
+
+    def audit(self, app: str, *, patterns: Optional[str] = None, progress: Optional[Progress] = None) -> AuditReport:
+        """Holds its containers against Apple's data storage guidelines. What breaks them raises nothing."""
+        return self._ask(AuditReport, "audit", {"app": app, "patterns": patterns}, progress)
+
+    def survey(self, app: str, *, progress: Optional[Progress] = None) -> Survey:
+        """What lies in its containers, by size."""
+        return self._ask(Survey, "survey", {"app": app}, progress)
+
+    # Space and backups
+
+    def purge(
+        self,
+        app: Optional[str] = None,
+        *,
+        free: Optional[int] = None,
+        level: Optional[str] = None,
+        older_than: Optional[int] = None,
+        dry_run: bool = False,
+        progress: Optional[Progress] = None,
+    ) -> PurgeReport:
+        """Purges caches of apps that are not running. That it was not enough raises nothing.
+
+        At most one is given of ``free``, bytes that are to be available, ``level``, ``warning`` or ``critical``, and
+        ``older_than``, seconds.
+        """
+        body = {"app": app, "free": free, "level": level, "olderThan": older_than, "dryRun": dry_run}
+        return self._ask(PurgeReport, "purge", body, progress)
+
+    def back_up(
+        self,
+        output: HostPath,
+        *,
+        app: Optional[str] = None,
+        format: Optional[str] = None,
+        password: Optional[str] = None,
+        ignore_exclusions: bool = False,
+        since: Optional[HostPath] = None,
+        progress: Optional[Progress] = None,
+    ) -> BackupReport:
+        """Writes a backup: a tar, or with ``format="finder"`` as Finder does. Nothing is at ``output`` yet."""
+        body = {
+            "output": _absolute(output),
+            "app": app,
+            "format": format,
+            "password": password,
+            "ignoreExclusions": ignore_exclusions,
+            "since": None if since is None else _absolute(since),
+        }
+        return self._ask(BackupReport, "backup", body, progress)
+
+    def list_backup(self, app: Optional[str] = None, *, ignore_exclusions: bool = False) -> list[BackupItem]:
+        """What a backup would take in, and what it would leave out and why."""
+        body = {"app": app, "ignoreExclusions": ignore_exclusions}
+        return list(decoded_list(BackupItem, ask(self.socket, "backup-list", body)))
+
+    def restore(
+        self,
+        backup: HostPath,
+        *,
+        password: Optional[str] = None,
+        domain: Optional[str] = None,
+        progress: Optional[Progress] = None,
+    ) -> RestoreReport:
+        """Brings the containers of a backup onto the device, in place of those that it has."""
+        return self._ask(
+            RestoreReport, "restore", {"input": _absolute(backup), "password": password, "domain": domain}, progress
+        )
+
+    # Mounts
+
+    def mount(
+        self,
+        app: str,
+        mount_point: Optional[HostPath] = None,
+        *,
+        allow_other: bool = False,
+        read_only: bool = False,
+        running: bool = False,
+        documents: bool = False,
+        cachedir_tag: bool = False,
+    ) -> Mount:
+        """Shows its home at a mount point, or where the device chooses one, which the answer tells."""
+        body = {
+            "app": app,
+            "mountPoint": None if mount_point is None else _absolute(mount_point),
+            "allowOther": allow_other,
+            "readOnly": read_only,
+            "running": running,
+            "documents": documents,
+            "cachedirTag": cachedir_tag,
+        }
+        return self._ask(Mount, "mount", body)
+
+    def unmount(self, mount_point: HostPath, *, lazy: bool = False) -> None:
+        """Ends a mount: now, or with ``lazy`` when its last file is closed; it is out of sight at once."""
+        self._do("unmount", mountPoint=_absolute(mount_point), lazy=lazy)
+
+    def wait_for_end_of_mount(self, mount_point: HostPath) -> None:
+        """Returns when it has ended, however that came about; at once where nothing is mounted."""
+        self._do("mount-end", mountPoint=_absolute(mount_point))
+
+    @contextlib.contextmanager
+    def mounted(self, app: str, mount_point: Optional[HostPath] = None, **options: bool) -> Iterator[Path]:
+        """Mounted as by :meth:`mount`, and unmounted when the body has ended. Gives the mount point."""
+        mount = self.mount(app, mount_point, **options)
+        try:
+            yield Path(mount.mount_point)
+        finally:
+            self.unmount(mount.mount_point)
+
+    # What runs
+
+    def lease(self, app: str, *, verify_all: bool = False) -> Lease:
+        """Marks an app running until the lease ends. ``verify_all``: read the whole bundle before."""
+        return Lease(self, app, verify_all)
+
+    def run(
+        self, app: str, command: Command = (), *, verify_all: bool = False, **options: Any
+    ) -> subprocess.CompletedProcess[Any]:
+        """Runs a command, or the bundle's main executable, in the app's home and environment, to its end.
+
+        ``options`` are those of :func:`subprocess.run`. The app is running meanwhile.
+        """
+        with self.lease(app, verify_all=verify_all) as lease:
+            return lease.run(command, **options)
+
+    def mark_running(self, app: str) -> None:
+        """Marks an app running until it is terminated. Starts nothing."""
+        self._do("mark-running", app=app)
+
+    def terminate(self, app: str) -> None:
+        """Ends all that runs of an app, and every mark."""
+        self._do("terminate", app=app)
+
+    @contextlib.contextmanager
+    def running(self, app: str) -> Iterator[None]:
+        """Marked running, so that nothing of it is purged, and terminated when the body has ended."""
+        self.mark_running(app)
+        try:
+            yield
+        finally:
+            self.terminate(app)
+
+    def _ask(
+        self,
+        kind: type[Record],
+        request: str,
+        body: Optional[Mapping[str, object]] = None,
+        progress: Optional[Progress] = None,
+    ) -> Record:
+        return decoded(kind, ask(self.socket, request, body, progress))
+
+    def _do(self, request: str, **body: object) -> None:
+        if not isinstance(ask(self.socket, request, body), dict):
+            raise DeviceError.other_version("the device answered something else than an object")
+
+
+def _absolute(path: HostPath) -> str:
+    return os.path.abspath(path)

@@ -1,0 +1,158 @@
+"""One request and its answer over a device's control socket: HTTP and JSON over a Unix socket."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from typing import Callable, Optional
+
+from .decoding import decoded
+from .errors import DeviceError
+from .records import WorkProgress
+
+__all__ = ["Answer", "Progress", "ask", "ask_in_lines"]
+
+Progress = Callable[[WorkProgress], None]
+
+_JSON, _LINES = "application/json", "application/x-ndjson"
+# What a connection that ends in the middle of something raises.
+_BROKEN = (http.client.HTTPException, ConnectionError)
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("device")
+        self._path = path
+
+    def connect(self) -> None:
+        connected = socket.socket(socket.AF_UNIX)
+        try:
+            connected.connect(self._path)
+        except (OSError, ValueError) as error:
+            connected.close()
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise DeviceError.unreachable(
+                f"nobody answers at {self._path} ({reason}); start the device, for instance with `appcontainer boot`"
+            ) from None
+        self.sock = connected
+
+
+class Answer:
+    """An answer in lines, which may stay open. Whoever closes it goes away, as the device sees it."""
+
+    def __init__(self, path: str, request: str, body: Optional[Mapping[str, object]], accept: str) -> None:
+        self._request = request
+        self._connection = _UnixConnection(path)
+        try:
+            self._connection.request(
+                "GET" if body is None else "POST",
+                f"/v1/{request}",
+                None if body is None else json.dumps({key: value for key, value in body.items() if value is not None}),
+                {"Accept": accept, "Content-Type": _JSON},
+            )
+            # Taken now: the connection lets go of its socket when the answer says that it is the last.
+            self._socket = self._connection.sock
+            self._response = self._connection.getresponse()
+            if self._response.status != 200:
+                raise self._complaint(self._response.read())
+        except _BROKEN:
+            self.close()
+            raise DeviceError.ended() from None
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self) -> object:
+        """All of it, as one JSON value."""
+        try:
+            return _parsed(self._response.read())
+        except _BROKEN:
+            raise DeviceError.ended() from None
+
+    def lines(self) -> Iterator[object]:
+        """The JSON value of each line, as it comes."""
+        while True:
+            try:
+                line = self._response.readline()
+            except _BROKEN:
+                raise DeviceError.ended() from None
+            if not line:
+                return
+            if line.strip():
+                yield _parsed(line)
+
+    def set_timeout(self, seconds: Optional[float]) -> None:
+        """How long a line may be waited for before TimeoutError; None for ever."""
+        self._socket.settimeout(seconds)
+
+    def shut(self) -> None:
+        """Ends the answer from another thread: whoever waits for a line gets none any more."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def close(self) -> None:
+        response = getattr(self, "_response", None)
+        if response is not None:
+            response.close()
+        self._connection.close()
+
+    def _complaint(self, body: bytes) -> DeviceError:
+        try:
+            complaint = json.loads(body)["complaint"]
+            kind, message = str(complaint["kind"]), str(complaint["message"])
+        except (ValueError, LookupError, TypeError):
+            return DeviceError.other_version(f"what answers has no complaint beside the status {self._response.status}")
+        if kind == "notFound" and f"/v1/{self._request} is not a path" in message:
+            return DeviceError.other_version(message)
+        return DeviceError(kind, message)
+
+
+def ask(path: str, request: str, body: Optional[Mapping[str, object]], progress: Optional[Progress] = None) -> object:
+    """Sends a request, a query where ``body`` is None, and returns the JSON value that it is answered with.
+
+    Keys of the body that are None are not sent. With ``progress`` the answer comes in lines, and it is told how far the
+    work has come. Raises DeviceError.
+    """
+    answer = Answer(path, request, body, _JSON if progress is None else _LINES)
+    try:
+        return answer.read() if progress is None else _result(answer, progress)
+    finally:
+        answer.close()
+
+
+def ask_in_lines(path: str, request: str, body: Optional[Mapping[str, object]]) -> Answer:
+    """Sends a request whose answer comes in lines only, and stays open."""
+    return Answer(path, request, body, _LINES)
+
+
+def result_line(line: object) -> object:
+    """What one line of work has as its result; WorkProgress where it tells how far it is. Raises its complaint."""
+    if isinstance(line, dict):
+        if isinstance(line.get("complaint"), dict):
+            complaint = line["complaint"]
+            raise DeviceError(str(complaint.get("kind", "unexpected")), str(complaint.get("message", complaint)))
+        if "progress" in line:
+            return decoded(WorkProgress, line["progress"])
+        if "result" in line:
+            return line["result"]
+    raise DeviceError.other_version("the device answered something else than a line of work")
+
+
+def _result(answer: Answer, progress: Progress) -> object:
+    for line in answer.lines():
+        found = result_line(line)
+        if not isinstance(found, WorkProgress):
+            return found
+        progress(found)
+    raise DeviceError.ended()
+
+
+def _parsed(text: bytes) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise DeviceError.other_version("what answers does not answer in JSON") from None

@@ -1,0 +1,151 @@
+"""An app's container on a device of a test's own: the device's verbs, said of the one app."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Optional, Union
+
+from . import attributes
+from .client import Device, HostPath
+from .expectations import Expectations, later
+from .records import App, Event, Inspection, ProtectionClass
+from .reports import AuditReport, BackupReport, PurgeReport
+from .running import Command, Lease
+
+__all__ = ["AppContainer"]
+
+
+class AppContainer(Expectations):
+    """A mounted home of an app. What is not here is in ``device``.
+
+    Paths may be relative to the home, or paths of the host in it.
+    """
+
+    def __init__(self, device: Device, app: App, home: Path, passcode: Optional[str]) -> None:
+        super().__init__(device, app.identifier, home)
+        self.passcode = passcode
+        self.bundle = home / app.bundle
+        self.documents = home / "Documents"
+        self.inbox = home / "Documents" / "Inbox"
+        self.library = home / "Library"
+        self.application_support = home / "Library" / "Application Support"
+        self.caches = home / "Library" / "Caches"
+        self.preferences = home / "Library" / "Preferences"
+        self.tmp = home / "tmp"
+        self._earlier = device.events()
+
+    def __repr__(self) -> str:
+        return f"AppContainer({self.identifier!r}, {str(self.home)!r})"
+
+    def __fspath__(self) -> str:
+        return str(self.home)
+
+    def __truediv__(self, path: HostPath) -> Path:
+        return self.home / path
+
+    def group(self, identifier: str) -> Path:
+        """The root of a group container."""
+        return self.home / "Groups" / identifier
+
+    def icloud(self, identifier: str) -> Path:
+        """The root of an iCloud container."""
+        return self.home / "iCloud" / identifier
+
+    def events(self) -> list[Event]:
+        """What has happened since the test began."""
+        return later(self.device.events(), self._earlier)
+
+    # The device's state
+
+    def lock(self) -> None:
+        """Locks the device now."""
+        self.device.lock(now=True)
+
+    def unlock(self, passcode: Optional[str] = None) -> None:
+        """Unlocks it, with the passcode that it was made with if none is given."""
+        self.device.unlock(passcode or self._known_passcode())
+
+    def locked(self) -> AbstractContextManager[None]:
+        """A context in which the device is locked; it is unlocked when the body has ended."""
+        return self.device.locked(self._known_passcode())
+
+    def restart(self) -> None:
+        """Restarts it; with a passcode it is then before its first unlock."""
+        self.device.restart()
+
+    # The app
+
+    def deliver(self, *files: HostPath) -> tuple[Path, ...]:
+        """Puts files into its Inbox, and returns where they are."""
+        return tuple(self.home / path for path in self.device.deliver(self.identifier, *files))
+
+    def run(self, command: Command = (), **options: Any) -> subprocess.CompletedProcess[Any]:
+        """Runs a command, or the bundle's main executable, in the home, with the options of :func:`subprocess.run`."""
+        return self.device.run(self.identifier, command, **options)
+
+    def lease(self) -> Lease:
+        """Marks the app running, for commands that go on: ``with app_container.lease() as lease: lease.start(…)``."""
+        return self.device.lease(self.identifier)
+
+    def running(self) -> AbstractContextManager[None]:
+        """A context in which the app is running, so that nothing of it is purged."""
+        return self.device.running(self.identifier)
+
+    def terminate(self) -> None:
+        """Ends all that runs of it."""
+        self.device.terminate(self.identifier)
+
+    def update(self, app: HostPath) -> App:
+        """Installs another version of it."""
+        return self.device.install(app)
+
+    def reset(self) -> None:
+        """Empties its data container; not while it is mounted."""
+        self.device.reset(self.identifier)
+
+    def purge(
+        self, *, free: Optional[int] = None, level: Optional[str] = None, older_than: Optional[int] = None
+    ) -> PurgeReport:
+        """Purges its caches, as ``Device.purge`` does those of all."""
+        return self.device.purge(self.identifier, free=free, level=level, older_than=older_than)
+
+    def back_up(self, output: HostPath, **options: Any) -> BackupReport:
+        """Backs its containers up."""
+        return self.device.back_up(output, app=self.identifier, **options)
+
+    def audit(self, *, patterns: Optional[str] = None) -> AuditReport:
+        """Holds its containers against Apple's data storage guidelines."""
+        return self.device.audit(self.identifier, patterns=patterns)
+
+    # Its files
+
+    def inspect(self, path: HostPath) -> Inspection:
+        """The rules that hold for a path."""
+        return self.device.inspect(self.identifier, self._relative(path))
+
+    def protection(self, path: HostPath) -> ProtectionClass:
+        """The class of a file, or the one that a directory gives."""
+        return attributes.protection(self._place(path))
+
+    def set_protection(self, path: HostPath, protection: Union[ProtectionClass, str]) -> None:
+        """Changes the class of a file, or the one that a directory gives from now on."""
+        attributes.set_protection(self._place(path), protection)
+
+    def exclude(self, path: HostPath) -> None:
+        """Keeps it out of backups."""
+        attributes.exclude(self._place(path))
+
+    def include(self, path: HostPath) -> None:
+        """Takes the mark of ``exclude`` away."""
+        attributes.include(self._place(path))
+
+    def is_excluded(self, path: HostPath) -> bool:
+        """Whether no backup has it, for whatever reason."""
+        return attributes.is_excluded(self._place(path))
+
+    def _known_passcode(self) -> str:
+        if self.passcode is None:
+            raise ValueError('the device has no passcode; give it one: @pytest.mark.appcontainer(passcode="1234")')
+        return self.passcode

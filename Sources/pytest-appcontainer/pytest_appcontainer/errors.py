@@ -1,0 +1,39 @@
+"""Why a device did not do what it was asked."""
+
+from __future__ import annotations
+
+__all__ = ["DeviceError"]
+
+
+class DeviceError(Exception):
+    """One line that says what was wrong and what to do, and a kind that programs can tell apart.
+
+    The kinds are those of appcontainer(1), such as ``unknownApp`` and ``wrongPasscode``. ``daemonUnreachable`` is said
+    where nobody listens at the control socket, or where what answers is no device of this version; ``daemonEnded``
+    where the device's process ended before it answered.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(kind, message)
+        self.kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
+
+    @classmethod
+    def unreachable(cls, message: str) -> DeviceError:
+        return cls("daemonUnreachable", message)
+
+    @classmethod
+    def ended(cls) -> DeviceError:
+        return cls(
+            "daemonEnded", "the device's process ended before it answered; see daemon.log in the device directory"
+        )
+
+    @classmethod
+    def other_version(cls, what: str) -> DeviceError:
+        return cls.unreachable(
+            f"{what}: the device is of another version than this package; install the pytest-appcontainer of the same "
+            "checkout as the command appcontainer"
+        )

@@ -1,0 +1,53 @@
+"""Events of a device as they come."""
+
+from __future__ import annotations
+
+import socket as sockets
+from collections.abc import Iterator
+from types import TracebackType
+from typing import Optional
+
+from .connection import ask_in_lines
+from .decoding import decoded
+from .records import Event
+
+__all__ = ["EventStream"]
+
+
+class EventStream(Iterator[Event]):
+    """What has happened, and then what happens. Closed by ``close``, from any thread, or as a context."""
+
+    def __init__(self, socket: str, timeout: Optional[float]) -> None:
+        self._answer = ask_in_lines(socket, "events/follow", None)
+        self._answer.set_timeout(timeout)
+        self._lines = self._answer.lines()
+        self._is_closed = False
+
+    def __next__(self) -> Event:
+        try:
+            return decoded(Event, next(self._lines))
+        except (StopIteration, sockets.timeout):
+            self._answer.close()
+            raise StopIteration from None
+        except Exception:
+            self._answer.close()
+            if self._is_closed:
+                raise StopIteration from None
+            raise
+
+    def close(self) -> None:
+        """Ends it, also for a thread that waits for the next event."""
+        self._is_closed = True
+        self._answer.shut()
+
+    def __enter__(self) -> EventStream:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+        self._answer.close()

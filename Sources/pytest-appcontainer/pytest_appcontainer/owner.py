@@ -1,0 +1,168 @@
+"""Devices that last as long as whoever owns them.
+
+Each is a process `appcontainer own`, which ends what runs, unmounts and deletes when the other end of its standard
+input is closed. The kernel closes it even for an owner that is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Optional
+
+from .client import Device
+from .errors import DeviceError
+
+__all__ = ["OwnedDevice", "boot", "program"]
+
+# Ending takes as long as unmounting does. What takes longer than this is stuck, and is said to be.
+_LONGEST_END = 120
+
+
+def program() -> str:
+    """The command: what ``$APPCONTAINER`` names, or else the ``appcontainer`` in ``PATH``."""
+    named = os.environ.get("APPCONTAINER")
+    found = shutil.which(named or "appcontainer")
+    if found is None:
+        raise DeviceError.unreachable(
+            f"$APPCONTAINER names {named}, which is no command; name the file of the command appcontainer"
+            if named
+            else "there is no command appcontainer in PATH; install it, or name its file in $APPCONTAINER"
+        )
+    return os.path.abspath(found)
+
+
+def boot(directory: str) -> Device:
+    """The device in a directory, which lasts; it is turned on where it is off."""
+    ended = subprocess.run([program(), "boot", directory], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if ended.returncode:
+        raise DeviceError.unreachable(_last_line(ended.stderr) or f"appcontainer boot ended with {ended.returncode}")
+    return Device(ended.stdout.strip())
+
+
+class OwnedDevice:
+    """A device of this process, made as ordered, served or, as a template, only kept, and gone with ``close``.
+
+    A child that this process forks does not own it.
+    """
+
+    def __init__(self, order: Mapping[str, object], *, place: Optional[str] = None) -> None:
+        """``order``: what `appcontainer own` is told besides where: ``create`` or ``clone``, ``install``, ``template``.
+
+        ``place``: the directory that the device's directory is made in, the one for temporary files if it is None.
+        """
+        self.directory = os.path.join(
+            os.path.abspath(place or tempfile.gettempdir()), f"appcontainer-{secrets.token_hex(4)}"
+        )
+        command = program()
+        reading, self._life = os.pipe()
+        try:
+            try:
+                # In a session of its own, so that ^C ends the device after the test, and not before.
+                self._process = subprocess.Popen(
+                    [command, "own"],
+                    stdin=reading,
+                    stdout=subprocess.PIPE,
+                    start_new_session=True,
+                    cwd="/",
+                )
+            except OSError as error:
+                raise DeviceError.unreachable(f"cannot run {command}: {error.strerror}") from None
+            finally:
+                os.close(reading)
+        except BaseException:
+            os.close(self._life)
+            raise
+        _owned.add(self)
+        try:
+            report = self._report(command, {**order, "device": self.directory})
+        except BaseException:
+            self.close()
+            raise
+        socket = report.get("socket")
+        self._device = Device(socket) if isinstance(socket, str) else None
+        warnings = report.get("warnings")
+        #: What there is to know of what was installed.
+        self.warnings: tuple[str, ...] = tuple(map(str, warnings)) if isinstance(warnings, list) else ()
+
+    @property
+    def device(self) -> Device:
+        """What drives it. A template is not served."""
+        if self._device is None:
+            raise DeviceError("shuttingDown", f"{self.directory} is a template, which is not on; clone it")
+        return self._device
+
+    def close(self) -> None:
+        """Ends and deletes it, and returns when nothing is left."""
+        if self._life < 0:
+            return
+        self._let_go()
+        _owned.discard(self)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        try:
+            self._process.wait(_LONGEST_END)
+        except subprocess.TimeoutExpired:
+            raise DeviceError(
+                "inUse",
+                f"the process {self._process.pid} of {self.directory} has not ended for {_LONGEST_END} seconds; "
+                "see daemon.log there, and end what uses its mounts",
+            ) from None
+
+    def _let_go(self) -> None:
+        os.close(self._life)
+        self._life = -1
+
+    def _report(self, command: str, order: Mapping[str, object]) -> dict[str, object]:
+        assert self._process.stdout is not None
+        try:
+            os.write(self._life, json.dumps(order).encode() + b"\n")
+        except BrokenPipeError:
+            pass
+        line = self._process.stdout.readline()
+        try:
+            report = json.loads(line)
+        except ValueError:
+            report = None
+        if isinstance(report, dict) and isinstance(report.get("complaint"), dict):
+            complaint = report["complaint"]
+            raise DeviceError(str(complaint.get("kind", "unexpected")), str(complaint.get("message", complaint)))
+        if not isinstance(report, dict):
+            raise DeviceError.other_version(f"`{command} own` did not report what it made")
+        return report
+
+    def __enter__(self) -> OwnedDevice:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+
+# A forked child has the pipes as well, and would keep devices alive when their owner has been killed.
+_owned: weakref.WeakSet[OwnedDevice] = weakref.WeakSet()
+
+
+def _disown() -> None:
+    for owned in list(_owned):
+        owned._let_go()
+    _owned.clear()
+
+
+os.register_at_fork(after_in_child=_disown)
+
+
+def _last_line(text: str) -> str:
+    lines = text.strip().splitlines()
+    return lines[-1].removeprefix("appcontainer: ") if lines else ""

@@ -1,0 +1,224 @@
+"""What a device tells of itself and of its apps. Times are text as they are sent, and sizes are bytes."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Optional
+
+from .decoding import named
+
+__all__ = [
+    "App",
+    "Capacity",
+    "DaemonProcess",
+    "DeviceStatus",
+    "Event",
+    "EventRange",
+    "Inspection",
+    "Mount",
+    "ProtectionClass",
+    "RunnableApp",
+    "WorkProgress",
+]
+
+
+class ProtectionClass(str, enum.Enum):
+    """How long after a lock or a restart a file's content stays readable, by Foundation's own raw values."""
+
+    COMPLETE = "NSFileProtectionComplete"
+    COMPLETE_UNLESS_OPEN = "NSFileProtectionCompleteUnlessOpen"
+    COMPLETE_UNTIL_FIRST_USER_AUTHENTICATION = "NSFileProtectionCompleteUntilFirstUserAuthentication"
+    NONE = "NSFileProtectionNone"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class EventRange:
+    """A part of a file."""
+
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened on a device. What does not apply is None; appcontainer(7) tells of each."""
+
+    time: str
+    #: What happened, such as ``refused``, ``locked`` or ``purged``.
+    event: str
+    app: Optional[str] = None
+    #: Relative to the app's home; of ``mounted`` and ``unmounted`` the mount point.
+    path: Optional[str] = None
+    #: The system call, such as ``open``.
+    operation: Optional[str] = None
+    pid: Optional[int] = None
+    process: Optional[str] = None
+    #: The rule that refused, such as ``inbox``.
+    rule: Optional[str] = None
+    #: By its name, such as ``EPERM``.
+    errno: Optional[str] = None
+    range: Optional[EventRange] = None
+    size: Optional[int] = None
+    reason: Optional[str] = None
+    #: How many refusals before this one are not in the record.
+    omitted: Optional[int] = None
+    missed: Optional[int] = None
+    dropped: Optional[int] = None
+
+    def __str__(self) -> str:
+        words = [self.time, self.event]
+        if self.operation:
+            words.append(self.operation)
+        if self.path is not None:
+            words.append(self.path or "the home itself")
+        if self.app:
+            words.append(f"of {self.app}")
+        if self.process:
+            words.append(f"by {self.process} ({self.pid})")
+        if self.errno:
+            words.append(self.errno)
+        if self.rule:
+            words.append(f"rule {self.rule}")
+        if self.reason:
+            words.append(self.reason)
+        for what, count in (("omitted", self.omitted), ("missed", self.missed), ("dropped", self.dropped)):
+            if count:
+                words.append(f"{what} {count}")
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Mount:
+    """An app's home at a mount point."""
+
+    app: str
+    mount_point: str
+    read_only: bool
+    allow_other: bool
+    #: Whether only ``Documents`` is shown.
+    documents: bool
+    #: Whether ``Library/Caches`` and ``tmp`` show a ``CACHEDIR.TAG``.
+    cachedir_tag: bool
+
+
+@dataclass(frozen=True)
+class App:
+    """An app that is installed."""
+
+    identifier: str
+    name: str
+    #: The bundle directory's own name, such as ``Notes.app``.
+    bundle: str
+    #: The name of the data container's directory.
+    container: str
+    groups: tuple[str, ...]
+    #: The number of the container's user.
+    owner: int
+    running: bool
+    icloud: tuple[str, ...] = named("iCloud")
+    version: Optional[str] = None
+    mount_point: Optional[str] = None
+    #: What there is to know of it, in the answer to an installation.
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DaemonProcess:
+    """The process that serves a device."""
+
+    pid: int
+    socket: str
+
+
+@dataclass(frozen=True)
+class DeviceStatus:
+    """The state of a device, of its process and of its mounts."""
+
+    #: ``beforeFirstUnlock``, ``unlocked``, ``locking`` or ``locked``.
+    state: str
+    #: The device's directory.
+    device: str
+    identifier: str
+    has_passcode: bool
+    #: The protection classes that can be opened now.
+    readable: tuple[str, ...]
+    #: How many are installed.
+    apps: int
+    waiting: tuple[str, ...]
+    daemon: DaemonProcess
+    mounts: tuple[Mount, ...]
+    #: The identifiers of the apps that are running.
+    running: tuple[str, ...]
+    #: Seconds until the device is locked, while it is locking.
+    grace_remaining: Optional[float] = None
+    capacity: Optional[int] = None
+    used: Optional[int] = None
+    available: Optional[int] = None
+    purgeable: Optional[int] = None
+    available_for_important_usage: Optional[int] = None
+    available_for_opportunistic_usage: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """How much a device holds, in bytes; the water marks are in percent."""
+
+    total: int
+    used: int
+    free: int
+    available: int
+    reserve: int
+    low_water: float
+    high_water: float
+    #: None where it is the host's.
+    capacity: Optional[int] = None
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The rules that hold for a path in an app's home."""
+
+    path: str
+    app: str
+    kind: str
+    zone: str
+    #: What the sandbox allows there, in words.
+    rule: str
+    readable: bool
+    size: int
+    stored_size: int
+    owner: int
+    group: int
+    mode: str
+    #: ``included``, ``excluded``, or ``excluded-by:`` and the directory that keeps it out.
+    backup: str
+    excluded: bool
+    #: The class of a file, or the one that a directory gives; None where nothing is encrypted.
+    protection: Optional[str] = None
+    backing: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class RunnableApp:
+    """An app that is mounted, with its seal looked at."""
+
+    mount_point: str
+    is_mounted_to_run: bool
+    lease: int
+    #: The bundle's main executable.
+    executable: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class WorkProgress:
+    """How far long work has come."""
+
+    activity: str
+    #: ``bytes`` or ``files``.
+    unit: str
+    done: int
+    total: Optional[int] = None

@@ -1,0 +1,40 @@
+"""What the tests have in common: an app, and a device of it for each test."""
+
+from __future__ import annotations
+
+import plistlib
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+IDENTIFIER = "com.example.Notes"
+
+
+def make_app(place: Path, identifier: str = IDENTIFIER) -> Path:
+    """An app whose executable tells where it runs."""
+    app = place / "Notes.app"
+    app.mkdir()
+    information = {
+        "CFBundleIdentifier": identifier,
+        "CFBundleName": "Notes",
+        "CFBundleExecutable": "Notes",
+        "CFBundleShortVersionString": "1.0",
+        "UIFileSharingEnabled": True,
+    }
+    (app / "Info.plist").write_bytes(plistlib.dumps(information))
+    (app / "Welcome.txt").write_text("welcome\n")
+    (app / "Notes").write_text('#!/bin/sh\necho "runs in $HOME"\n')
+    (app / "Notes").chmod(0o755)
+    return app
+
+
+@pytest.fixture(scope="session")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_app(tmp_path_factory.mktemp("app"))
+
+
+@pytest.fixture
+def app_container_options(notes: Path) -> dict[str, object]:
+    return {"app": notes, "passcode": "1234"}

@@ -1,0 +1,127 @@
+"""The verbs of a device do what those of the command do."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from conftest import IDENTIFIER, make_app
+
+from pytest_appcontainer import AppContainer, Device, DeviceError, Event, WorkProgress
+
+
+def test_state_passcode_and_capacity(app_container: AppContainer) -> None:
+    device = app_container.device
+    status = device.status()
+    assert (status.state, status.has_passcode, status.apps, status.daemon.socket) == (
+        "unlocked",
+        True,
+        1,
+        device.socket,
+    )
+    device.lock()
+    assert device.status().state == "locked"
+    with pytest.raises(DeviceError) as raised:
+        device.unlock("4321")
+    assert raised.value.kind == "wrongPasscode"
+    device.unlock("1234")
+    device.change_passcode("1234", "5678")
+    device.restart()
+    assert device.status().state == "beforeFirstUnlock"
+    device.unlock("5678")
+    device.remove_passcode("5678")
+    device.set_passcode("1234")
+    assert device.capacity(1 << 26, low_water=1, high_water=2).capacity == 1 << 26
+    assert device.capacity(host=True).capacity is None
+
+
+def test_apps_come_change_and_go(app_container: AppContainer, tmp_path: Path) -> None:
+    device = app_container.device
+    (app,) = device.apps()
+    assert (app.identifier, app.bundle, app.version, app.groups) == (IDENTIFIER, "Notes.app", "1.0", ())
+    assert device.entitle(IDENTIFIER, groups=["group.a"], icloud=["iCloud.a"]).icloud == ("iCloud.a",)
+    (app_container.group("group.a") / "shared").write_text("shared")
+    assert app_container.icloud("iCloud.a").is_dir()
+    other = device.install(make_app(tmp_path, "com.example.Other"))
+    assert [each.identifier for each in device.apps()] == [IDENTIFIER, other.identifier]
+    device.uninstall(other.identifier)
+    with pytest.raises(DeviceError) as raised:
+        device.reset(other.identifier)
+    assert raised.value.kind == "unknownApp"
+    (tmp_path / "letter").write_text("letter")
+    (letter,) = app_container.deliver(tmp_path / "letter")
+    assert letter == app_container.inbox / "letter"
+    with app_container.expect_refused("inbox", letter):
+        letter.write_text("changed")
+
+
+def test_mounts_are_contexts(app_container: AppContainer, tmp_path: Path) -> None:
+    device = app_container.device
+    device.unmount(app_container.home)
+    device.wait_for_end_of_mount(app_container.home)
+    (tmp_path / "home").mkdir()
+    with device.mounted(IDENTIFIER, tmp_path / "home", read_only=True) as home:
+        assert os.path.ismount(home) and device.status().mounts[0].read_only
+        with pytest.raises(OSError, match="Read-only"):
+            (home / "Documents" / "note").write_text("note")
+    assert not os.path.ismount(tmp_path / "home")
+    # Where the device has chosen the place, it takes it away.
+    with device.mounted(IDENTIFIER) as home:
+        assert (home / "Documents").is_dir()
+    assert not home.exists()
+    device.reset(IDENTIFIER)
+
+
+def test_a_backup_comes_back(app_container: AppContainer, tmp_path: Path) -> None:
+    device = app_container.device
+    (app_container.documents / "note").write_text("note")
+    report = app_container.back_up(tmp_path / "backup.tar")
+    assert report.files >= 1 and (tmp_path / "backup.tar").stat().st_size > report.bytes
+    app_container.back_up(tmp_path / "finder", format="finder")
+    assert (tmp_path / "finder" / "Manifest.db").exists()
+    (app_container.documents / "note").unlink()
+    device.unmount(app_container.home)
+    assert device.restore(tmp_path / "backup.tar").apps == (IDENTIFIER,)
+    with device.mounted(IDENTIFIER) as home:
+        assert (home / "Documents" / "note").read_text() == "note"
+    with pytest.raises(DeviceError) as raised:
+        device.back_up(tmp_path / "backup.tar")
+    assert raised.value.kind == "fileExists"
+
+
+def test_what_is_looked_at_is_told(app_container: AppContainer) -> None:
+    device = app_container.device
+    (app_container.documents / "download.bin").write_bytes(os.urandom(5000))
+    inspection = app_container.inspect("Documents/download.bin")
+    assert (inspection.kind, inspection.size, inspection.backup) == ("file", 5000, "included")
+    audit = app_container.audit(patterns="recreatable *.bin")
+    assert [(finding.rule, finding.path) for finding in audit.findings if finding.severity == "breach"] == [
+        ("recreatableBackedUp", "Documents/download.bin")
+    ]
+    assert device.survey(IDENTIFIER).containers[0].files >= 1
+    steps: list[WorkProgress] = []
+    assert device.check(progress=steps.append).is_whole
+
+
+def test_events_are_a_list_and_are_followed_to_an_end(app_container: AppContainer) -> None:
+    device = app_container.device
+    assert app_container.events() == []
+    app_container.lock()
+    app_container.unlock()
+    names = ["willBecomeUnavailable", "locked", "unlocked", "didBecomeAvailable"]
+    assert [event.event for event in app_container.events()] == names
+    # It ends when nothing comes any more, when it is closed, and with the device.
+    with device.follow_events(timeout=0.1) as events:
+        assert [event.event for event in events][-4:] == names
+    with device.follow_events() as events:
+        threading.Timer(0.1, events.close).start()
+        assert [event.event for event in events][-4:] == names
+    followed: list[Event] = []
+    stream = device.follow_events()
+    follower = threading.Thread(target=followed.extend, args=(stream,))
+    follower.start()
+    Device(device.socket).shutdown()
+    follower.join(60)
+    assert not follower.is_alive() and followed[-1].event == "unmounted"

@@ -1,0 +1,257 @@
+"""The fixture: where its options come from, how fresh it is, and what is told of a test that fails or forgets."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from conftest import make_app
+
+from pytest_appcontainer.owner import program
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """Tests of somebody, beside the app."""
+    make_app(pytester.path)
+    return pytester
+
+
+@pytest.fixture
+def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where each order that is given to `appcontainer own` is written down."""
+    orders, spy = tmp_path / "orders", tmp_path / "appcontainer"
+    spy.write_text(
+        "#!/bin/bash\nread -r order\n"
+        f'echo "$order" >>{shlex.quote(str(orders))}\n'
+        # What comes after the order, which is nothing until the owner lets go, comes from the owner still.
+        f'exec {shlex.quote(program())} "$@" < <(echo "$order"; exec cat)\n'
+    )
+    spy.chmod(0o755)
+    monkeypatch.setenv("APPCONTAINER", str(spy))
+    return orders
+
+
+def given(orders: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in orders.read_text().splitlines()]
+
+
+def test_each_test_has_a_device_of_its_own_from_one_template(project: pytest.Pytester, orders: Path) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", range(3))
+        @pytest.mark.appcontainer(app="Notes.app", passcode="1234", groups=["group.a"])
+        def test_fresh(app_container, number):
+            assert list(app_container.documents.iterdir()) == []
+            (app_container.documents / "note").write_text("note")
+            assert app_container.group("group.a").is_dir()
+            assert app_container.device.status().state == "unlocked"
+        """
+    )
+    project.runpytest().assert_outcomes(passed=3)
+    first, *others = given(orders)
+    assert first["template"] and first["create"] == {"passcode": "1234", "lockGrace": 0, "kdfCost": 1}
+    assert [order["clone"] for order in others] == [first["device"]] * 3
+    assert not any(os.path.exists(str(order["device"])) for order in given(orders))
+
+
+def test_options_come_from_the_ini_file_the_fixture_and_the_marker(project: pytest.Pytester, orders: Path) -> None:
+    project.makeini(
+        """
+        [pytest]
+        appcontainer_app = Notes.app
+        appcontainer_passcode = 1
+        appcontainer_groups = group.a group.b
+        appcontainer_capacity = 100000000
+        """
+    )
+    project.makepyfile(
+        """
+        import pytest
+
+        def test_ini(app_container):
+            assert app_container.passcode == "1"
+            assert sorted(each.name for each in (app_container / "Groups").iterdir()) == ["group.a", "group.b"]
+            assert app_container.device.capacity().capacity == 100_000_000
+
+        @pytest.mark.appcontainer(passcode="1")
+        class TestOverridden:
+            @pytest.fixture
+            def app_container_options(self):
+                return {"passcode": "2", "groups": [], "cachedir_tag": True}
+
+            def test_marker(self, app_container):
+                assert app_container.passcode == "1"
+                assert (app_container.caches / "CACHEDIR.TAG").exists()
+
+            @pytest.mark.appcontainer(passcode=None, running=True)
+            def test_nearest_marker(self, app_container):
+                assert app_container.passcode is None
+                assert app_container.device.status().running == (app_container.identifier,)
+        """
+    )
+    project.runpytest("--strict-markers").assert_outcomes(passed=3)
+    assert len([order for order in given(orders) if order.get("template")]) == 3
+
+
+def test_a_failed_tests_report_has_its_events(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.appcontainer(app="Notes.app")
+        def test_it(app_container):
+            (app_container / "mine").mkdir()
+        """
+    )
+    result = project.runpytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.re_match_lines(
+        [
+            r"-* events of com.example.Notes's device -*",
+            r".* refused mkdir mine of com.example.Notes by .* rule topLevel",
+        ]
+    )
+    result.stdout.no_fnmatch_line("* installed *")
+
+
+def test_what_a_test_leaves_open_is_a_warning_that_names_it(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        kept = []
+
+        @pytest.mark.appcontainer(app="Notes.app")
+        def test_it(app_container):
+            kept.append(open(app_container.documents / "note", "w"))
+        """
+    )
+    result = project.runpytest()
+    result.assert_outcomes(passed=1, warnings=1)
+    result.stdout.re_match_lines([r".*UnclosedFileWarning: .*should close: Documents/note \(descriptor \d+\)"])
+    # As an error, it does not keep the device from going.
+    project.runpytest("-W", "error::pytest.PytestWarning").assert_outcomes(passed=1, errors=1)
+
+
+@pytest.mark.parametrize(
+    "marker, said",
+    [
+        (
+            "app='None.app'",
+            "app_container: there is no app at */None.app; name a .app directory or an .ipa, relative to *",
+        ),
+        ("app='Other.app'", "app_container: *Other.app* Info.plist*"),
+        ("", "app_container: no app is named for app_container: add @pytest.mark.appcontainer(app=*"),
+        ("'Notes.app'", "app_container: the marker appcontainer takes its options by name, such as app='Notes.app'"),
+        (
+            "ap='Notes.app'",
+            "app_container: the marker appcontainer has an option 'ap' that is not known; it takes app, *",
+        ),
+        ("app='Notes.app', directory='/proc'", "app_container: *"),
+    ],
+)
+def test_a_mistake_is_one_line(project: pytest.Pytester, marker: str, said: str) -> None:
+    (project.path / "Other.app").mkdir()
+    project.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.appcontainer({marker})
+        def test_it(app_container):
+            pass
+        """
+    )
+    result = project.runpytest("--tb=short")
+    result.assert_outcomes(errors=1)
+    lines = result.stdout.lines
+    start = next(index for index, line in enumerate(lines) if "ERROR at setup of test_it" in line)
+    end = next(index for index, line in enumerate(lines) if "short test summary" in line)
+    # Nothing but the one line: no traceback of what is not the test's.
+    assert end - start == 2
+    result.stdout.fnmatch_lines([said])
+
+
+@pytest.mark.parametrize(
+    "returned, said",
+    [
+        ("None", "app_container: the fixture app_container_options returns None; have it return a mapping or *"),
+        ("{'passcode': 1}", "app_container: the fixture app_container_options has 1 for passcode, which takes text *"),
+        ("AppContainerOptions(passcode=1)", "app_container: the fixture app_container_options has 1 for passcode, *"),
+    ],
+)
+def test_an_overridden_fixture_is_told_its_mistakes(project: pytest.Pytester, returned: str, said: str) -> None:
+    project.makepyfile(
+        f"""
+        import pytest
+        from pytest_appcontainer import AppContainerOptions
+
+        @pytest.fixture
+        def app_container_options():
+            return {returned}
+
+        def test_it(app_container):
+            pass
+        """
+    )
+    result = project.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([said])
+
+
+def test_an_ini_file_is_told_its_mistakes(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\nappcontainer_capacity = much\n")
+    project.makepyfile("def test_it(app_container): pass")
+    result = project.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["app_container: appcontainer_capacity is 'much', and takes a number of bytes"])
+
+
+@pytest.mark.parametrize(
+    "command, said",
+    [
+        (
+            None,
+            "app_container: there is no command appcontainer in PATH; install it, or name its file *",
+        ),
+        ("/no/such/file", "app_container: $APPCONTAINER names /no/such/file, which is no command; name the file *"),
+        ("/bin/true", "app_container: `*/true own` did not report what it made: the device is of another version *"),
+    ],
+)
+def test_a_command_that_is_not_there_or_another_is_one_line(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, command: "str | None", said: str
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    if command is None:
+        monkeypatch.delenv("APPCONTAINER", raising=False)
+    else:
+        monkeypatch.setenv("APPCONTAINER", command)
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
+    project.makepyfile("def test_it(app_container): pass")
+    result = project.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([said])
+
+
+def test_workers_of_xdist_each_have_a_template(project: pytest.Pytester, orders: Path) -> None:
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_it(app_container, number):
+            (app_container.documents / "note").write_text(str(number))
+            with app_container.expect_refused("topLevel"):
+                (app_container / "mine").mkdir()
+        """
+    )
+    project.runpytest_subprocess("-n", "2", "-p", "xdist").assert_outcomes(passed=6)
+    templates = [order["device"] for order in given(orders) if order.get("template")]
+    assert len(templates) == 2 and len(given(orders)) == 8
+    assert not any(os.path.exists(str(order["device"])) for order in given(orders))

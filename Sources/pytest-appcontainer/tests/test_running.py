@@ -1,0 +1,78 @@
+"""Commands in an app's home."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from conftest import IDENTIFIER
+
+from pytest_appcontainer import AppContainer, DeviceError
+
+
+def test_a_command_runs_in_the_home_with_its_environment(app_container: AppContainer) -> None:
+    ended = app_container.run(
+        ["sh", "-c", 'pwd; echo "$HOME $TMPDIR"; cat'], input="in", capture_output=True, text=True
+    )
+    home = app_container.home
+    assert (ended.returncode, ended.stdout) == (0, f"{home}\n{home} {home}/tmp\nin")
+    assert app_container.run(capture_output=True, text=True).stdout == f"runs in {home}\n"
+
+
+def test_the_environment_is_the_given_one_and_nothing_else(app_container: AppContainer) -> None:
+    ended = app_container.run(["/usr/bin/env"], env={"MOOD": "good"}, capture_output=True, text=True)
+    names = {line.split("=")[0] for line in ended.stdout.splitlines()}
+    assert "MOOD" in names and "HOME" in names
+    assert names - {"MOOD", "HOME", "CFFIXED_USER_HOME", "TMPDIR", "PWD"} == {
+        f"XDG_{name}" for name in ("DATA_HOME", "STATE_HOME", "CACHE_HOME", "CONFIG_HOME", "CONFIG_DIRS")
+    }
+
+
+def test_a_command_ends_as_it_ends(app_container: AppContainer) -> None:
+    assert app_container.run(["sh", "-c", "exit 3"]).returncode == 3
+    with pytest.raises(subprocess.CalledProcessError):
+        app_container.run(["sh", "-c", "exit 3"], check=True)
+    with pytest.raises(subprocess.TimeoutExpired):
+        app_container.run(["sleep", "60"], timeout=0.1)
+    # A pipe that nobody reads ends it, as it does any command.
+    script = "import os, signal; print(signal.getsignal(signal.SIGPIPE) == signal.SIG_DFL)"
+    ended = app_container.run([sys.executable, "-c", f"exec({script!r})"], capture_output=True, text=True)
+    assert ended.returncode == 0 and app_container.device.status().running == ()
+    assert app_container.run(["sh", "-c", "kill -PIPE $$"]).returncode == -signal.SIGPIPE
+
+
+def test_a_command_that_cannot_be_run_is_the_systems_own_error(app_container: AppContainer) -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-command"):
+        app_container.run("no-such-command")
+    with pytest.raises(PermissionError):
+        app_container.run([app_container.bundle / "Info.plist"])
+    with pytest.raises(TypeError, match="shell is not taken"):
+        app_container.run("pwd", shell=True)
+    assert app_container.device.status().running == ()
+
+
+def test_a_lease_marks_the_app_running_and_terminate_ends_its_processes(app_container: AppContainer) -> None:
+    device = app_container.device
+    with app_container.lease() as lease:
+        assert device.status().running == (IDENTIFIER,)
+        with lease.start(["sleep", "60"]) as process:
+            with pytest.raises(DeviceError) as raised:
+                device.uninstall(IDENTIFIER)
+            assert raised.value.kind == "appRunning"
+            app_container.terminate()
+            assert process.wait(60) == -signal.SIGTERM
+        # What is started now would not be known to the device.
+        with pytest.raises(DeviceError) as raised:
+            lease.start(["touch", "Documents/late"])
+        assert raised.value.kind == "notRunning" and not (app_container.documents / "late").exists()
+    assert device.status().running == ()
+
+
+def test_an_app_that_is_not_mounted_is_mounted_for_the_time(app_container: AppContainer) -> None:
+    device = app_container.device
+    device.unmount(app_container.home)
+    with device.lease(IDENTIFIER) as lease:
+        assert lease.app.is_mounted_to_run and [mount.app for mount in device.status().mounts] == [IDENTIFIER]
+    assert device.status().mounts == ()
