@@ -1,6 +1,7 @@
 // The life of the process that serves a device: locked, listening, mounted; ended by a request or a signal.
 
 import AppContainer
+import DeviceLifecycle
 import Dispatch
 import FoundationEssentials
 import Glibc
@@ -59,6 +60,8 @@ public enum DaemonProcess {
             }
         } catch {
             device.shutdown()
+            // This process may go on, to delete the device of an owner.
+            device.device.release()
             throw error
         }
         ending.watchSignals()
