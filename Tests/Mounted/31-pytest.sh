@@ -1,5 +1,5 @@
 # The Python package: installed as a user installs it, its types, its own tests, and what is left when it is killed.
-# shellcheck shell=bash disable=SC2164,SC2154
+# shellcheck shell=bash disable=SC2164,SC2016,SC2154
 
 # A place to install into that has pytest, and nothing of the network.
 python_place() {
@@ -43,10 +43,29 @@ assert device.status().device == sys.argv[1] and device.socket == boot(sys.argv[
 try:
     boot("/no/such/device")
 except DeviceError as error:
-    assert "/no/such/device" in str(error), error
+    assert error.kind == "deviceMissing" and "/no/such/device" in str(error), error
 else:
     raise SystemExit("a device that is not there was booted")
 PYTHON
+}
+
+# What the machine lacks is said in a line, by whoever finds out.
+rootcase_a_test_in_python_is_told_what_the_machine_lacks() {
+    python_place
+    mkdir tests dev
+    cp -R "$BASE/Notes.app" tests/
+    printf '[pytest]\nappcontainer_app = Notes.app\n' >tests/pytest.ini
+    echo 'def test_it(app_container): pass' >tests/test_it.py
+    local -a pytest=("$WORK/venv/bin/python" -m pytest -q -p no:cacheprovider tests)
+    unshare -m bash -ec '
+        mount -t tmpfs none dev
+        for node in null:3 zero:5 random:8 urandom:9; do mknod -m 666 "dev/${node%:*}" c 1 "${node#*:}"; done
+        mount --move dev /dev
+        ! "$@"' - "${pytest[@]}" >out </dev/null
+    same "$(grep -c '^app_container: .*/dev/fuse' out)" 1 "$(cat out)"
+    ! setpriv --bounding-set -sys_admin --inh-caps -sys_admin "${pytest[@]}" >out </dev/null || fail "$(cat out)"
+    same "$(grep -c '^app_container: this process may not mount' out)" 1 "$(cat out)"
+    same "$(ls -A "$TMPDIR")" "" "what is left"
 }
 
 # Types are the same whoever looks at them.
@@ -54,4 +73,9 @@ rootcase_the_python_package_is_typed() {
     cp -R "$BASE/checkout" "$WORK/checkout"
     cd "$WORK/checkout/Sources/pytest-appcontainer"
     "$PYTHON_TOOLS/bin/mypy" --strict --cache-dir "$WORK/cache" --python-version 3.9
+}
+
+rootcase_the_python_package_has_all_that_the_control_api_has() {
+    PYTHONPATH=$BASE/checkout/Sources/pytest-appcontainer /usr/bin/python3 -B \
+        "$BASE/cases/python_package.py" "$BASE/openapi.yaml"
 }

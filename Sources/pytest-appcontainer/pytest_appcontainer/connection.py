@@ -107,7 +107,8 @@ class Answer:
         except (ValueError, LookupError, TypeError):
             return DeviceError.other_version(f"what answers has no complaint beside the status {self._response.status}")
         if kind == "notFound" and f"/v1/{self._request} is not a path" in message:
-            return DeviceError.other_version(message)
+            server = self._response.getheader("Server", "it")
+            return DeviceError.other_version(f"{server} does not know /v1/{self._request}")
         return DeviceError(kind, message)
 
 

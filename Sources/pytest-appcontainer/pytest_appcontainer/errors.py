@@ -8,9 +8,9 @@ __all__ = ["DeviceError"]
 class DeviceError(Exception):
     """One line that says what was wrong and what to do, and a kind that programs can tell apart.
 
-    The kinds are those of appcontainer(1), such as ``unknownApp`` and ``wrongPasscode``. ``daemonUnreachable`` is said
-    where nobody listens at the control socket, or where what answers is no device of this version; ``daemonEnded``
-    where the device's process ended before it answered.
+    The kinds are those of appcontainer(1), such as ``unknownApp`` and ``wrongPasscode``, and three of this package:
+    ``programMissing`` where there is no command ``appcontainer``, ``daemonEnded`` where the device's process ended
+    before it answered, and ``otherVersion`` where its answer is not what this version expects.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -33,7 +33,8 @@ class DeviceError(Exception):
 
     @classmethod
     def other_version(cls, what: str) -> DeviceError:
-        return cls.unreachable(
-            f"{what}: the device is of another version than this package; install the pytest-appcontainer of the same "
-            "checkout as the command appcontainer"
+        return cls(
+            "otherVersion",
+            f"{what}: the device is served by another version; shut it down, and see that the command appcontainer and "
+            "pytest-appcontainer are of one version",
         )

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Optional
 
-from .client import Device
+from .client import Device, HostPath
 from .errors import DeviceError
 
 __all__ = ["OwnedDevice", "boot", "program"]
@@ -29,22 +29,26 @@ _LONGEST_END = 120
 def program() -> str:
     """The command: what ``$APPCONTAINER`` names, or else the ``appcontainer`` in ``PATH``."""
     named = os.environ.get("APPCONTAINER")
-    found = shutil.which(named or "appcontainer")
+    found = shutil.which(os.path.abspath(named) if named else "appcontainer")
     if found is None:
-        raise DeviceError.unreachable(
+        raise DeviceError(
+            "programMissing",
             f"$APPCONTAINER names {named}, which is no command; name the file of the command appcontainer"
             if named
-            else "there is no command appcontainer in PATH; install it, or name its file in $APPCONTAINER"
+            else "there is no command appcontainer in PATH; install it, or name its file in $APPCONTAINER",
         )
     return os.path.abspath(found)
 
 
-def boot(directory: str) -> Device:
+def boot(directory: HostPath) -> Device:
     """The device in a directory, which lasts; it is turned on where it is off."""
-    ended = subprocess.run([program(), "boot", directory], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if ended.returncode:
-        raise DeviceError.unreachable(_last_line(ended.stderr) or f"appcontainer boot ended with {ended.returncode}")
-    return Device(ended.stdout.strip())
+    command = program()
+    order = json.dumps({"device": os.path.abspath(directory)})
+    started = subprocess.run([command, "own"], input=order.encode() + b"\n", stdout=subprocess.PIPE)
+    socket = _report(command, started.stdout).get("socket")
+    if not isinstance(socket, str):
+        raise DeviceError.other_version(f"`{command} own` did not name a control socket")
+    return Device(socket)
 
 
 class OwnedDevice:
@@ -74,7 +78,7 @@ class OwnedDevice:
                     cwd="/",
                 )
             except OSError as error:
-                raise DeviceError.unreachable(f"cannot run {command}: {error.strerror}") from None
+                raise DeviceError("programMissing", f"cannot run {command}: {error.strerror}") from None
             finally:
                 os.close(reading)
         except BaseException:
@@ -82,7 +86,7 @@ class OwnedDevice:
             raise
         _owned.add(self)
         try:
-            report = self._report(command, {**order, "device": self.directory})
+            report = _report(command, self._told({**order, "device": self.directory}))
         except BaseException:
             self.close()
             raise
@@ -120,23 +124,14 @@ class OwnedDevice:
         os.close(self._life)
         self._life = -1
 
-    def _report(self, command: str, order: Mapping[str, object]) -> dict[str, object]:
+    def _told(self, order: Mapping[str, object]) -> bytes:
         assert self._process.stdout is not None
         try:
             os.write(self._life, json.dumps(order).encode() + b"\n")
         except BrokenPipeError:
+            # Whatever it is, it reads no order; what it says instead is looked at.
             pass
-        line = self._process.stdout.readline()
-        try:
-            report = json.loads(line)
-        except ValueError:
-            report = None
-        if isinstance(report, dict) and isinstance(report.get("complaint"), dict):
-            complaint = report["complaint"]
-            raise DeviceError(str(complaint.get("kind", "unexpected")), str(complaint.get("message", complaint)))
-        if not isinstance(report, dict):
-            raise DeviceError.other_version(f"`{command} own` did not report what it made")
-        return report
+        return self._process.stdout.readline()
 
     def __enter__(self) -> OwnedDevice:
         return self
@@ -163,6 +158,14 @@ def _disown() -> None:
 os.register_at_fork(after_in_child=_disown)
 
 
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1].removeprefix("appcontainer: ") if lines else ""
+def _report(command: str, line: bytes) -> dict[str, object]:
+    try:
+        report = json.loads(line)
+    except ValueError:
+        report = None
+    if isinstance(report, dict) and isinstance(report.get("complaint"), dict):
+        complaint = report["complaint"]
+        raise DeviceError(str(complaint.get("kind", "unexpected")), str(complaint.get("message", complaint)))
+    if not isinstance(report, dict):
+        raise DeviceError.other_version(f"`{command} own` did not report what it made")
+    return report

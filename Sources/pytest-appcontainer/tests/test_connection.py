@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +17,11 @@ Answering = Callable[[bytes], Device]
 
 
 @pytest.fixture
-def answering(tmp_path: Path) -> Iterator[Answering]:
+def answering() -> Iterator[Answering]:
     """Makes a device of what answers the first request with these bytes."""
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(tmp_path / "socket"))
+    # The path of a socket has 108 bytes at most, which those of pytest may exceed.
+    with tempfile.TemporaryDirectory(dir="/tmp") as place, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"{place}/socket")
         listener.listen()
 
         def answer(text: bytes) -> None:
@@ -33,7 +35,7 @@ def answering(tmp_path: Path) -> Iterator[Answering]:
 
         def device(text: bytes) -> Device:
             threading.Thread(target=answer, args=(text,), daemon=True).start()
-            return Device(tmp_path / "socket")
+            return Device(f"{place}/socket")
 
         yield device
 
@@ -58,16 +60,19 @@ def test_a_complaint_has_the_devices_own_kind_and_words(answering: Answering) ->
                 "404 Not Found",
                 b'{"complaint": {"kind": "notFound", "message": "/v1/status is not a path of the control API"}}',
             ),
-            "/v1/status is not a path of the control API: the device is of another version",
+            "it does not know /v1/status: the device is served by another version",
         ),
-        (answer("200 OK", b"<html>"), "does not answer in JSON: the device is of another version"),
-        (answer("200 OK", b'{"mood": "good"}'), "(DeviceStatus.state is missing): the device is of another version"),
+        (answer("200 OK", b"<html>"), "does not answer in JSON: the device is served by another version"),
+        (
+            answer("200 OK", b'{"mood": "good"}'),
+            "(DeviceStatus.state is missing): the device is served by another version",
+        ),
     ],
 )
 def test_another_version_is_told_from_what_it_answers(answering: Answering, text: bytes, said: str) -> None:
     with pytest.raises(DeviceError) as raised:
         answering(text).status()
-    assert raised.value.kind == "daemonUnreachable"
+    assert raised.value.kind == "otherVersion"
     assert said in str(raised.value) and "\n" not in str(raised.value)
 
 

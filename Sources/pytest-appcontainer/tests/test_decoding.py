@@ -36,8 +36,8 @@ def test_records_nest() -> None:
 def test_another_form_is_one_line_that_says_where(answer: object, said: str) -> None:
     with pytest.raises(DeviceError) as raised:
         decoded(CheckReport, answer)
-    assert raised.value.kind == "daemonUnreachable"
-    assert f"({said}): the device is of another version than this package" in str(raised.value)
+    assert raised.value.kind == "otherVersion"
+    assert f"({said}): the device is served by another version" in str(raised.value)
 
 
 def test_a_list_is_a_list() -> None:

@@ -66,7 +66,9 @@ def test_nothing_is_left_when_pytest_is_killed(
                 time.sleep(600)
         """
     )
-    killed = pytester.popen([sys.executable, "-m", "pytest"], stdin=subprocess.DEVNULL)
+    killed = subprocess.Popen(
+        [sys.executable, "-m", "pytest"], cwd=pytester.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
     eventually((pytester.path / "told").exists)
     home, pids, child = (pytester.path / "told").read_text().splitlines()
     assert is_mounted(home) and len(os.listdir(devices)) == 2

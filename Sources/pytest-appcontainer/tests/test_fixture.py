@@ -132,11 +132,13 @@ def test_what_a_test_leaves_open_is_a_warning_that_names_it(project: pytest.Pyte
             kept.append(open(app_container.documents / "note", "w"))
         """
     )
-    result = project.runpytest()
-    result.assert_outcomes(passed=1, warnings=1)
+    # In a process of its own, which ends with what is left open.
+    result = project.runpytest_subprocess()
+    result.assert_outcomes(passed=1)
     result.stdout.re_match_lines([r".*UnclosedFileWarning: .*should close: Documents/note \(descriptor \d+\)"])
     # As an error, it does not keep the device from going.
-    project.runpytest("-W", "error::pytest.PytestWarning").assert_outcomes(passed=1, errors=1)
+    warning = "error::pytest_appcontainer.plugin.UnclosedFileWarning"
+    project.runpytest_subprocess("-W", warning).assert_outcomes(passed=1, errors=1)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +222,10 @@ def test_an_ini_file_is_told_its_mistakes(project: pytest.Pytester) -> None:
             "app_container: there is no command appcontainer in PATH; install it, or name its file *",
         ),
         ("/no/such/file", "app_container: $APPCONTAINER names /no/such/file, which is no command; name the file *"),
-        ("/bin/true", "app_container: `*/true own` did not report what it made: the device is of another version *"),
+        (
+            "/bin/true",
+            "app_container: `*/true own` did not report what it made: the device is served by another version*",
+        ),
     ],
 )
 def test_a_command_that_is_not_there_or_another_is_one_line(

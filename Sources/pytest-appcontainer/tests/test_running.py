@@ -43,7 +43,11 @@ def test_a_command_ends_as_it_ends(app_container: AppContainer) -> None:
     assert app_container.run(["sh", "-c", "kill -PIPE $$"]).returncode == -signal.SIGPIPE
 
 
-def test_a_command_that_cannot_be_run_is_the_systems_own_error(app_container: AppContainer) -> None:
+def test_a_command_that_cannot_be_run_is_the_systems_own_error(
+    app_container: AppContainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A directory that this user may not look into would be another reason.
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
     with pytest.raises(FileNotFoundError, match="no-such-command"):
         app_container.run("no-such-command")
     with pytest.raises(PermissionError):
