@@ -22,6 +22,9 @@ __all__ = ["Command", "Lease"]
 
 Command = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 
+# How many seconds the device has to end what runs.
+_LONGEST_END = 10
+
 # A process waits here, known by its number, until the device knows it; then it becomes the command. It says by the same
 # socket why it cannot, and nothing when it could. Python ignores two signals that the command is not to ignore.
 _WAITING_ROOM = """
@@ -45,12 +48,13 @@ except OSError as error:
 class Lease:
     """What an app is marked running by, until ``end`` or the end of the context; also when this process is killed.
 
-    An app that is not mounted is mounted for that time.
+    An app that is not mounted is mounted for that time, and what was started under a lease ends with it.
     """
 
     def __init__(self, device: Device, app: str, verify_all: bool = False) -> None:
         self._device = device
         self._app = app
+        self._started: list[subprocess.Popen[Any]] = []
         # The mark lasts as long as this is open.
         self._answer = ask_in_lines(device.socket, "run", {"app": app, "verifyAll": verify_all})
         try:
@@ -128,6 +132,7 @@ class Lease:
         if refusal:
             _end(process)
             raise OSError(int(refusal), os.strerror(int(refusal)), arguments[0])
+        self._started.append(process)
         return process
 
     def run(
@@ -161,7 +166,9 @@ class Lease:
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
     def end(self) -> None:
-        """Ends the mark, and waits until a mount that was made for it is gone, if nobody else uses it."""
+        """Ends what runs under it, and the mark, and waits until a mount that was made for it is gone, if nobody else
+        uses it."""
+        self._end_processes()
         try:
             ask(self._device.socket, "run-end", {"app": self._app, "lease": self.app.lease})
         except DeviceError:
@@ -169,6 +176,19 @@ class Lease:
             pass
         finally:
             self._answer.close()
+
+    def _end_processes(self) -> None:
+        """The device ends them with their descendants, as soon as it sees that whoever started them has gone."""
+        running = [process for process in self._started if process.poll() is None]
+        if running:
+            self._answer.close()
+        for process in running:
+            try:
+                process.wait(_LONGEST_END)
+            except subprocess.TimeoutExpired:
+                # There is no device any more that would.
+                process.kill()
+                process.wait()
 
     def __enter__(self) -> Lease:
         return self

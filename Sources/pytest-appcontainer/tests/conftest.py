@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import plistlib
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,22 @@ def make_app(place: Path, identifier: str = IDENTIFIER) -> Path:
     (app / "Notes").write_text('#!/bin/sh\necho "runs in $HOME"\n')
     (app / "Notes").chmod(0o755)
     return app
+
+
+def eventually(condition: Callable[[], bool]) -> None:
+    """Waits for what another process does; half a minute is for a machine with much else to do."""
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end, "did not come true"
+        time.sleep(0.02)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as status:
+            return status.read().rpartition(")")[2].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.fixture(scope="session")

@@ -6,30 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from typing import Callable
 
 import pytest
-from conftest import IDENTIFIER, make_app
+from conftest import IDENTIFIER, eventually, is_running, make_app
 
 from pytest_appcontainer import DeviceError, OwnedDevice
-
-
-def eventually(condition: Callable[[], bool]) -> None:
-    """Waits for what another process does; half a minute is for a machine with much else to do."""
-    end = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < end, "did not come true"
-        time.sleep(0.02)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as status:
-            return status.read().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
 
 
 def is_mounted(home: str) -> bool:
@@ -41,11 +23,15 @@ def is_gone(home: str, pids: list[int], devices: Path) -> bool:
     return not (is_mounted(home) or any(map(is_running, pids)) or os.listdir(devices) or os.path.exists(home))
 
 
-@pytest.mark.parametrize("forks", [False, True], ids=["alone", "with a forked child"])
-def test_nothing_is_left_when_pytest_is_killed(
-    pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forks: bool
+@pytest.mark.parametrize(
+    "end, forks",
+    [(signal.SIGKILL, False), (signal.SIGKILL, True), (signal.SIGINT, False)],
+    ids=["killed", "killed, with a child that lives on", "interrupted"],
+)
+def test_nothing_is_left_when_pytest_ends_in_the_middle(
+    pytester: pytest.Pytester, tmp_path: Path, end: signal.Signals, forks: bool
 ) -> None:
-    """Also while the app runs a command, and while a child that pytest has forked lives on."""
+    """While the app runs a command."""
     make_app(pytester.path)
     devices = tmp_path / "devices"
     devices.mkdir()
@@ -66,19 +52,32 @@ def test_nothing_is_left_when_pytest_is_killed(
                 time.sleep(600)
         """
     )
-    killed = subprocess.Popen(
-        [sys.executable, "-m", "pytest"], cwd=pytester.path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-    )
-    eventually((pytester.path / "told").exists)
-    home, pids, child = (pytester.path / "told").read_text().splitlines()
-    assert is_mounted(home) and len(os.listdir(devices)) == 2
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    try:
-        eventually(lambda: is_gone(home, [int(pid) for pid in pids.split()], devices))
-    finally:
-        if forks:
-            os.kill(int(child), signal.SIGKILL)
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest"],
+        cwd=pytester.path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as running:
+        child = "0"
+        try:
+            eventually((pytester.path / "told").exists)
+            home, pids, child = (pytester.path / "told").read_text().splitlines()
+            assert is_mounted(home) and len(os.listdir(devices)) == 2
+            if end == signal.SIGINT:
+                # As a terminal does: to all that pytest has started and that is still with it.
+                os.killpg(running.pid, end)
+            else:
+                running.send_signal(end)
+            running.wait()
+            everything = [int(pid) for pid in pids.split()]
+            # Where pytest could put things in order, that is done when it has ended.
+            assert end == signal.SIGKILL or is_gone(home, everything, devices)
+            eventually(lambda: is_gone(home, everything, devices))
+        finally:
+            running.kill()
+            if int(child):
+                os.kill(int(child), signal.SIGKILL)
 
 
 def test_a_test_that_leaves_files_open_leaves_nothing_else(tmp_path: Path, notes: Path) -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import IDENTIFIER
+from conftest import IDENTIFIER, eventually, is_running
 
 from pytest_appcontainer import AppContainer, DeviceError
 
@@ -72,6 +72,15 @@ def test_a_lease_marks_the_app_running_and_terminate_ends_its_processes(app_cont
             lease.start(["touch", "Documents/late"])
         assert raised.value.kind == "notRunning" and not (app_container.documents / "late").exists()
     assert device.status().running == ()
+
+
+def test_what_was_started_under_a_lease_ends_with_it(app_container: AppContainer) -> None:
+    with app_container.lease() as lease:
+        script = "sleep 600 & echo $! >Documents/child; wait"
+        process = lease.start(["sh", "-c", script])
+        child = app_container.documents / "child"
+        eventually(lambda: child.exists() and child.read_text().endswith("\n"))
+    assert process.returncode == -signal.SIGKILL and not is_running(int(child.read_text()))
 
 
 def test_an_app_that_is_not_mounted_is_mounted_for_the_time(app_container: AppContainer) -> None:
