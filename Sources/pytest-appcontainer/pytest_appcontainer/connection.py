@@ -102,14 +102,15 @@ class Answer:
 
     def _complaint(self, body: bytes) -> DeviceError:
         try:
-            complaint = json.loads(body)["complaint"]
-            kind, message = str(complaint["kind"]), str(complaint["message"])
-        except (ValueError, LookupError, TypeError):
+            told = DeviceError.told(json.loads(body))
+        except ValueError:
+            told = None
+        if told is None:
             return DeviceError.other_version(f"what answers has no complaint beside the status {self._response.status}")
-        if kind == "notFound" and f"/v1/{self._request} is not a path" in message:
+        if told.kind == "notFound" and f"/v1/{self._request} is not a path" in told.message:
             server = self._response.getheader("Server", "it")
             return DeviceError.other_version(f"{server} does not know /v1/{self._request}")
-        return DeviceError(kind, message)
+        return told
 
 
 def ask(path: str, request: str, body: Optional[Mapping[str, object]], progress: Optional[Progress] = None) -> object:
@@ -132,10 +133,10 @@ def ask_in_lines(path: str, request: str, body: Optional[Mapping[str, object]]) 
 
 def result_line(line: object) -> object:
     """What one line of work has as its result; WorkProgress where it tells how far it is. Raises its complaint."""
+    told = DeviceError.told(line)
+    if told is not None:
+        raise told
     if isinstance(line, dict):
-        if isinstance(line.get("complaint"), dict):
-            complaint = line["complaint"]
-            raise DeviceError(str(complaint.get("kind", "unexpected")), str(complaint.get("message", complaint)))
         if "progress" in line:
             return decoded(WorkProgress, line["progress"])
         if "result" in line:

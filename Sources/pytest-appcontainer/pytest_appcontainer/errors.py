@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 __all__ = ["DeviceError"]
 
 
@@ -20,6 +22,14 @@ class DeviceError(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+    @classmethod
+    def told(cls, answer: object) -> Optional[DeviceError]:
+        """What an answer complains of; None where it does not."""
+        complaint = answer.get("complaint") if isinstance(answer, dict) else None
+        if not isinstance(complaint, dict):
+            return None
+        return cls(str(complaint.get("kind", "unexpected")), str(complaint.get("message", complaint)))
 
     @classmethod
     def unreachable(cls, message: str) -> DeviceError:

@@ -58,7 +58,8 @@ class OwnedDevice:
     """
 
     def __init__(self, order: Mapping[str, object], *, place: Optional[str] = None) -> None:
-        """``order``: what `appcontainer own` is told besides where: ``create`` or ``clone``, ``install``, ``template``.
+        """``order``: what `appcontainer own` is told besides where: ``create`` or ``clone``, ``install``, ``template``,
+        as appcontainer(1) has them, with absolute paths.
 
         ``place``: the directory that the device's directory is made in, the one for temporary files if it is None.
         """
@@ -93,7 +94,7 @@ class OwnedDevice:
         socket = report.get("socket")
         self._device = Device(socket) if isinstance(socket, str) else None
         warnings = report.get("warnings")
-        #: What there is to know of what was installed.
+        #: What there is to know of the start, a line each.
         self.warnings: tuple[str, ...] = tuple(map(str, warnings)) if isinstance(warnings, list) else ()
 
     @property
@@ -163,9 +164,9 @@ def _report(command: str, line: bytes) -> dict[str, object]:
         report = json.loads(line)
     except ValueError:
         report = None
-    if isinstance(report, dict) and isinstance(report.get("complaint"), dict):
-        complaint = report["complaint"]
-        raise DeviceError(str(complaint.get("kind", "unexpected")), str(complaint.get("message", complaint)))
+    told = DeviceError.told(report)
+    if told is not None:
+        raise told
     if not isinstance(report, dict):
         raise DeviceError.other_version(f"`{command} own` did not report what it made")
     return report
