@@ -65,6 +65,7 @@ final class DeviceMount: Sendable {
             try HostMount.bind(directory, at: directory)
             try HostMount.makePrivate(directory)
         } catch {
+            remove(directory)
             throw Complaint(
                 error == .notPermitted ? .fuseConfiguration : .unexpected,
                 error == .notPermitted
