@@ -144,7 +144,9 @@ let package = Package(
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
         tests("AppContainerTests", of: ["AppContainer"]),
-        tests("AppContainerTestingTests", of: ["AppContainer", "AppContainerCommand", "AppContainerTesting"]),
+        tests(
+            "AppContainerTestingTests",
+            of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation"]),
         tests("ContainerFoundationTests", of: ["ContainerFoundation", "Platform", "SandboxModel"]),
         tests(
             "DaemonTests",
