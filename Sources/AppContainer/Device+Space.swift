@@ -31,7 +31,7 @@ extension Device {
     /// Writes a backup.
     /// - Parameter output: a path of the host where nothing is yet.
     @discardableResult
-    public func backUp(
+    public func backup(
         to output: String, format: BackupRequest.Format = .tar, app: String? = nil, password: String? = nil,
         ignoreExclusions: Bool = false, since earlier: String? = nil,
         progress: (@Sendable (WorkProgress) -> Void)? = nil

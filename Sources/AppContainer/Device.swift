@@ -97,8 +97,8 @@ public final class Device: Sendable {
         return try await temporary(DeviceOrder(device: temporaryPath(), create: settings), passcode: passcode)
     }
 
-    /// Makes a copy of a device that is shut down, which goes with this program. It lies beside the original, so that
-    /// the host can let both share what neither has changed (a reflink).
+    /// Makes a copy of a device that is shut down, which goes with this program. It lies beside the original where this
+    /// user may write there, so that the host can let both share what neither has changed (a reflink).
     ///
     /// - Parameter passcode: the original's.
     /// - Throws: an error of kind `deviceBusy` when the original is on.
@@ -106,7 +106,8 @@ public final class Device: Sendable {
         copyOf template: String, passcode: String? = nil
     ) async throws(DeviceError) -> Device {
         let template = try absolute(template)
-        let place = temporaryPath(in: HostPath.place(of: template)?.directory)
+        let beside = HostPath.place(of: template)?.directory
+        let place = temporaryPath(in: beside.flatMap { HostPath.isWritable($0) ? $0 : nil })
         return try await temporary(DeviceOrder(device: place, clone: template), passcode: passcode)
     }
 

@@ -54,6 +54,11 @@ public enum HostPath {
         unsafe access(path, X_OK) == 0 && (try? status(path).kind) == .file
     }
 
+    /// Whether this process may make something in a directory.
+    public static func isWritable(_ directory: String) -> Bool {
+        unsafe access(directory, W_OK | X_OK) == 0
+    }
+
     /// All bytes of a file that is not large.
     public static func contents(_ path: String, limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {
         try Descriptor.open(path: path, flags: O_RDONLY).readToEnd(limit: limit)
