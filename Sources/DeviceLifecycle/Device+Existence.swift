@@ -38,7 +38,10 @@ extension Device {
         let directory = try DeviceDirectory.open(at: path)
         let turn = try directory.takeTurn()
         defer { withExtendedLifetime(turn) {} }
-        try directory.clone(to: newPath, holding: try directory.lock(), progress: progress)
+        let lock = try directory.lock()
+        // Before the next one's turn, whatever else still refers to it.
+        defer { lock.release() }
+        try directory.clone(to: newPath, holding: lock, progress: progress)
     }
 
     /// Makes the device as new: no app, other keys, no passcode; its settings stay.
