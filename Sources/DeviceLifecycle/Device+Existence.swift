@@ -37,10 +37,13 @@ extension Device {
     ) throws(Complaint) {
         let directory = try DeviceDirectory.open(at: path)
         let turn = try directory.takeTurn()
-        defer { withExtendedLifetime(turn) {} }
         let lock = try directory.lock()
-        // Before the next one's turn, whatever else still refers to it.
-        defer { lock.release() }
+        defer {
+            // Before the turn is over: whoever has the next one finds the device free. The end of a value's life says no
+            // such thing.
+            lock.release()
+            withExtendedLifetime(turn) {}
+        }
         try directory.clone(to: newPath, holding: lock, progress: progress)
     }
 

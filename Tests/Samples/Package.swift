@@ -1,0 +1,27 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+// Five apps' storage code, and what it meets on a phone: a package as one who uses appcontainer would write it.
+
+let package = Package(
+    name: "Samples",
+    dependencies: [
+        // Elsewhere: .package(url: …, from: …)
+        .package(name: "appcontainer", path: "../.."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .target(name: "Notes", dependencies: [.product(name: "GRDB", package: "GRDB.swift")]),
+        .target(name: "Magazine"),
+        .target(name: "Reader"),
+        .target(name: "Album"),
+        .target(name: "Journal"),
+        .testTarget(
+            name: "SampleTests",
+            dependencies: [
+                "Album", "Journal", "Magazine", "Notes", "Reader",
+                .product(name: "AppContainer", package: "appcontainer"),
+                .product(name: "AppContainerTesting", package: "appcontainer"),
+            ]),
+    ]
+)
