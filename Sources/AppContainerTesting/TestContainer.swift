@@ -1,6 +1,8 @@
 // The container of one test: its device, mounted and at hand.
 
 public import AppContainer
+public import FoundationEssentials
+import Synchronization
 
 /// An app's container on a device of a test's own.
 ///
@@ -16,18 +18,27 @@ public final class TestContainer: Sendable {
     public let device: Device
     /// The app's identifier.
     public let app: String
-    /// The path of the app's home: the mount point.
-    public let home: String
+    private let isRunning: Bool
+    private let mount: Mutex<Mount>
 
-    init(device: Device, app: String, home: String) {
+    /// - Parameter isRunning: whether the app counts as running while it is mounted.
+    init(mounting app: String, of device: Device, isRunning: Bool) async throws(DeviceError) {
         self.device = device
         self.app = app
-        self.home = home
+        self.isRunning = isRunning
+        mount = Mutex(try await device.mount(app, running: isRunning))
     }
+
+    /// The path of the app's home: the mount point. It is another after ``update(to:)``.
+    public var home: String { mount.withLock { $0.mountPoint } }
 
     /// The whole path of a place in the app's home.
     /// - Parameter path: relative to the home, such as `Documents/notes.db`.
     public func path(_ path: String) -> String { path.isEmpty ? home : "\(home)/\(path)" }
+
+    /// A place in the app's home as a URL.
+    /// - Parameter path: relative to the home, such as `Documents/notes.db`.
+    public func url(_ path: String) -> URL { URL(filePath: self.path(path)) }
 
     /// A path relative to the app's home.
     /// - Parameter path: relative already, or one below ``home``.
@@ -59,10 +70,27 @@ public final class TestContainer: Sendable {
         try await device.purge(PurgeRequest(app: app, level: level))
     }
 
-    /// Updates the app, which is ended first if it runs: it gets a new bundle, and a container with another name.
+    /// Updates the app, as the App Store does: it is ended first, and gets a new bundle and a home with another path.
+    ///
+    /// ``home`` tells the new path. No file of the old home may be open: nobody goes on with it.
+    /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then as it was.
     @discardableResult
     public func update(to path: String) async throws(DeviceError) -> App {
-        try await device.install(path, terminate: true)
+        try await device.unmount(mount.withLock { $0 })
+        let updated: App
+        do throws(DeviceError) {
+            updated = try await device.install(path, terminate: true)
+        } catch {
+            try await mountAnew()
+            throw error
+        }
+        try await mountAnew()
+        return updated
+    }
+
+    private func mountAnew() async throws(DeviceError) {
+        let new = try await device.mount(app, running: isRunning)
+        mount.withLock { $0 = new }
     }
 
     /// Gives a file a protection class, or a directory the one of what is created in it from now on.

@@ -33,8 +33,7 @@ actor TestDevices {
             if options.isUnlocked, options.passcode != nil { try await device.unlock() }
             let app =
                 if let app = template.app { app } else { try await onlyApp(of: device) }
-            let mount = try await device.mount(app, running: options.isRunning)
-            return TestContainer(device: device, app: app, home: mount.mountPoint)
+            return try await TestContainer(mounting: app, of: device, isRunning: options.isRunning)
         } catch {
             await device.end()
             throw error
