@@ -146,7 +146,7 @@ let package = Package(
         tests("AppContainerTests", of: ["AppContainer"]),
         tests(
             "AppContainerTestingTests",
-            of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation"]),
+            of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),
         tests("ContainerFoundationTests", of: ["ContainerFoundation", "Platform", "SandboxModel"]),
         tests(
             "DaemonTests",

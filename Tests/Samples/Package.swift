@@ -23,5 +23,7 @@ let package = Package(
                 .product(name: "AppContainer", package: "appcontainer"),
                 .product(name: "AppContainerTesting", package: "appcontainer"),
             ]),
+        .testTarget(
+            name: "ReachTests", dependencies: [.product(name: "AppContainerTesting", package: "appcontainer")]),
     ]
 )

@@ -1,0 +1,165 @@
+// A device in a program's hands: made, found, copied, ended.
+
+import AppContainer
+import Foundation
+import Platform
+import Testing
+
+@Suite struct DeviceTests {
+    private let app = "com.example.Notes"
+    private let directory = Directory()
+
+    @Test func `a device that was created stays, and is found again`() async throws {
+        let created = try await Device.create(at: directory["phone"], passcode: "1234", kdfCost: 1)
+        #expect(!created.isTemporary && created.passcode == "1234")
+        #expect(try await created.status().state == "beforeFirstUnlock")
+        try await created.unlock()
+        try await created.install(notes)
+        let found = try await Device.open(directory["phone"])
+        #expect(found.path == created.path && found.passcode == nil)
+        #expect(try await found.status().state == "unlocked")
+        await created.end()
+        let again = try await Device.open(directory["phone"])
+        #expect(try await again.status().state == "beforeFirstUnlock")
+        #expect(try await again.apps().map(\.identifier) == [app])
+        await again.end()
+    }
+
+    @Test func `a lasting device that was shut down is started by the next request`() async throws {
+        let device = try await Device.create(at: directory["phone"])
+        let first = try await device.status().daemon.pid
+        await device.end()
+        await device.end()
+        let second = try await device.status().daemon.pid
+        #expect(first != nil && second != nil && first != second)
+        await device.end()
+    }
+
+    @Test func `a temporary device is gone after its end`() async throws {
+        let device = try await Device.temporary()
+        #expect(device.isTemporary && device.passcode == nil)
+        try await device.install(notes)
+        let mount = try await device.mount(app)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: mount.mountPoint).contains("Notes.app"))
+        await device.end()
+        #expect(!FileManager.default.fileExists(atPath: device.path))
+        #expect(!FileManager.default.fileExists(atPath: mount.mountPoint))
+        await expect(kind: .daemonUnreachable) { _ = try await device.status() }
+        await device.end()
+    }
+
+    @Test func `a temporary device goes with the last reference to it`() async throws {
+        var device: Device? = try await Device.temporary()
+        let path = try #require(device?.path)
+        let pid = try #require(try await device?.status().daemon.pid)
+        let process = try #require(ProcessBox(pid))
+        device = nil
+        #expect(process.handle.waitForEnd(milliseconds: 60_000))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `a device for one piece of work is gone afterwards, also after an error`() async throws {
+        struct Stop: Error {}
+        var path = ""
+        await #expect(throws: Stop.self) {
+            try await Device.withTemporary(passcode: "1234") { device in
+                path = device.path
+                #expect(FileManager.default.fileExists(atPath: path))
+                throw Stop()
+            }
+        }
+        #expect(!path.isEmpty && !FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func `copies of a template have its apps, and no part in each other`() async throws {
+        let template = try await Device.Template(
+            passcode: "1234", installing: [.init(notes, groups: ["group.com.example.notes"])])
+        #expect(template.apps.map(\.identifier) == [app])
+        let devices = try await withThrowingTaskGroup(of: Device.self) { group in
+            for _ in 0..<8 { group.addTask { try await template.device() } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        await template.end()
+        #expect(!FileManager.default.fileExists(atPath: template.path))
+        #expect(Set(devices.map(\.path)).count == 8)
+        var identifiers: Set<String> = []
+        for (number, device) in devices.enumerated() {
+            identifiers.insert(try await device.status().identifier)
+            try await device.unlock()
+            let home = try await device.mount(app).mountPoint
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(home)/Documents").isEmpty)
+            try Data("\(number)".utf8).write(to: URL(filePath: "\(home)/Groups/group.com.example.notes/number"))
+        }
+        #expect(identifiers.count == 8)
+        for device in devices { await device.end() }
+    }
+
+    @Test func `events come as they happen, and end with the device`() async throws {
+        let device = try await Device.temporary(passcode: "1234")
+        try await device.unlock()
+        let names = Task {
+            var names: [Event.Name] = []
+            for try await event in device.events { names.append(event.event) }
+            return names
+        }
+        for try await event in device.events where event.event == .unlocked { break }
+        try await device.lock()
+        for try await event in device.events where event.event == .locked { break }
+        let sofar = try await device.recordedEvents().map(\.event)
+        #expect(sofar.contains(.willBecomeUnavailable) && sofar.last == .locked)
+        try await device.client.shutdown()
+        #expect(try await Array(names.value.prefix(sofar.count)) == sofar)
+        await device.end()
+    }
+
+    @Test func `a file's class and mark can be set and taken away`() async throws {
+        try await Device.withTemporary(passcode: "1234") { device in
+            try await device.unlock()
+            try await device.install(notes)
+            let home = try await device.mount(app).mountPoint
+            try Data("a".utf8).write(to: URL(filePath: "\(home)/Documents/a"))
+            try await device.setProtection(.complete, of: "Documents/a", in: app)
+            #expect(try await device.inspect("Documents/a", of: app).protection == FileProtection.complete.rawValue)
+            try await device.setProtection(nil, of: "Documents/a", in: app)
+            try await device.setProtection(nil, of: "Documents/a", in: app)
+            let standard = FileProtection.completeUntilFirstUserAuthentication.rawValue
+            #expect(try await device.inspect("Documents/a", of: app).protection == standard)
+            try await device.exclude("Documents/a", of: app)
+            #expect(try await device.backupList().first { $0.path == "Documents/a" }?.leftOut == .excluded)
+            try await device.include("Documents/a", of: app)
+            #expect(try await device.backupList().first { $0.path == "Documents/a" }?.leftOut == .some(nil))
+        }
+    }
+
+    @Test func `a backup waits on another device for its app`() async throws {
+        let (backup, app) = (directory["backup.tar"], app)
+        try await Device.withTemporary { device in
+            try await device.install(notes)
+            let home = try await device.mount(app).mountPoint
+            try Data("hello".utf8).write(to: URL(filePath: "\(home)/Documents/hello"))
+            #expect(try await device.backUp(to: backup).files > 0)
+        }
+        try await Device.withTemporary { other in
+            try await other.restore(from: backup)
+            #expect(try await other.status().waiting == [app])
+            try await other.install(notes)
+            let home = try await other.mount(app).mountPoint
+            #expect(try String(contentsOfFile: "\(home)/Documents/hello", encoding: .utf8) == "hello")
+        }
+    }
+}
+
+/// A directory of the host for one test, gone when the test is over.
+final class Directory: Sendable {
+    let path = FileManager.default.temporaryDirectory.appending(path: "appcontainer-test-\(UUID())").path
+
+    init() {
+        try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    subscript(_ name: String) -> String { "\(path)/\(name)" }
+}

@@ -1,0 +1,120 @@
+// How a test ends: with a failure, with a file that it forgot, or killed in the middle.
+
+import Foundation
+import Platform
+import Testing
+
+@Suite struct EndTests {
+    /// Both kinds of tests, as `swift test` starts them.
+    enum Kind: CaseIterable {
+        case swiftTesting, xctest
+
+        func arguments(_ directory: String) -> [String] {
+            switch self {
+            case .swiftTesting:
+                ["--testing-library", "swift-testing", "--filter", "ObedientTests", "--attachments-path", directory]
+            case .xctest: ["AppContainerTestingTests.ObedientTestCase"]
+            }
+        }
+    }
+
+    private let directory = FileManager.default.temporaryDirectory.appending(path: "end-\(UUID())").path
+    private let attachments: String
+    private let temporary: String
+
+    init() throws {
+        attachments = "\(directory)/attachments"
+        temporary = "\(directory)/temporary"
+        for place in [attachments, temporary] {
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+        }
+    }
+
+    /// Nothing of a test process may be left when it has ended.
+    private func leavesNothing() throws {
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])
+        let mounts = try String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
+        #expect(!mounts.contains(temporary))
+        try FileManager.default.removeItem(atPath: directory)
+    }
+
+    @Test(arguments: Kind.allCases) func `a test that passes says nothing, and leaves nothing`(kind: Kind) throws {
+        let run = try Run(Order.process(nil, kind.arguments(attachments), in: temporary))
+        #expect(run.status == 0, "\(run.output)")
+        #expect(!run.output.contains("still open") && !run.output.contains(#""event""#))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: attachments) == [])
+        try leavesNothing()
+    }
+
+    @Test func `the events of a test that failed are attached to it`() throws {
+        let run = try Run(Order.process(.fail, Kind.swiftTesting.arguments(attachments), in: temporary))
+        #expect(run.status == 1, "\(run.output)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: attachments)
+        try #require(names == ["events.jsonl"])
+        let events = try String(contentsOfFile: "\(attachments)/events.jsonl", encoding: .utf8)
+        #expect(events.contains(#""event":"mounted""#) && events.contains(#""rule":"sealedBundle""#))
+        try leavesNothing()
+    }
+
+    @Test func `the events of a test case that failed are printed`() throws {
+        let run = try Run(Order.process(.fail, Kind.xctest.arguments(attachments), in: temporary))
+        #expect(run.status == 1, "\(run.output)")
+        #expect(run.output.contains("testAnAppCannotWriteToItsBundle: what happened on its device:\n{"))
+        #expect(run.output.contains(#""rule":"sealedBundle""#))
+        try leavesNothing()
+    }
+
+    @Test(arguments: Kind.allCases) func `a file that is still open at the end is a warning`(kind: Kind) throws {
+        let run = try Run(Order.process(.forgetToClose, kind.arguments(attachments), in: temporary))
+        #expect(run.status == 0, "\(run.output)")
+        #expect(run.output.contains("/Documents/forgotten is still open at the end of the test; close it before"))
+        try leavesNothing()
+    }
+
+    @Test func `where the program is missing, each test says what to do`() throws {
+        let run = try Run(
+            Order.process(
+                nil, Kind.swiftTesting.arguments(attachments), in: temporary,
+                environment: ["APPCONTAINER": "\(temporary)/none"]))
+        #expect(run.status == 1)
+        #expect(
+            run.output.contains("the environment variable APPCONTAINER names \(temporary)/none, which is not a program")
+        )
+        try leavesNothing()
+    }
+
+    @Test(arguments: Kind.allCases) func `of a test that is killed nothing is left`(kind: Kind) throws {
+        let process = Order.process(.waitToBeKilled, kind.arguments(attachments), in: temporary)
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        // Before it stands what the test library says.
+        let held = AnyIterator { output.line() }.lazy.compactMap { line in
+            try? JSONDecoder().decode(Held.self, from: Data(line.utf8))
+        }.first
+        let wanted = try #require(held, "the process ended before its test had a device")
+        let family = ProcessFamily.members(of: process.processIdentifier)
+        #expect(family.contains(wanted.daemon))
+        let processes = family.compactMap(ProcessBox.init)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        for process in processes { #expect(process.handle.waitForEnd(milliseconds: 60_000)) }
+        #expect(!FileManager.default.fileExists(atPath: wanted.socket))
+        #expect(!FileManager.default.fileExists(atPath: wanted.home))
+        let mounts = try String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
+        #expect(!mounts.contains(wanted.home))
+        try leavesNothing()
+    }
+}
+
+extension Pipe {
+    /// The next line, without its end; nil at the end.
+    fileprivate func line() -> String? {
+        var bytes = Data()
+        while let byte = try? fileHandleForReading.read(upToCount: 1), !byte.isEmpty {
+            if byte.first == UInt8(ascii: "\n") { return String(decoding: bytes, as: UTF8.self) }
+            bytes += byte
+        }
+        return nil
+    }
+}

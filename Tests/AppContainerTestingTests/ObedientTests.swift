@@ -1,0 +1,64 @@
+// Tests that pass, and do something else besides where another test tells them to.
+
+import AppContainer
+import AppContainerTesting
+import Foundation
+import Testing
+import XCTest
+
+@Suite(.appContainer(app: notes, passcode: "1234")) struct ObedientTests {
+    @Test func `an app cannot write to its bundle`() async throws {
+        let container = AppContainer.current
+        try await expectRefused(.rule("sealedBundle")) { try Data().write(to: container.url("Notes.app/new")) }
+        switch Order.given {
+        case .fail: Issue.record("told to fail")
+        case .forgetToClose: forgetToClose(container)
+        case .waitToBeKilled: try await waitToBeKilled(container)
+        case nil: break
+        }
+    }
+}
+
+final class ObedientTestCase: AppContainerTestCase {
+    override class var container: ContainerOptions { ContainerOptions(.app(notes), passcode: "1234") }
+
+    func testAnAppCannotWriteToItsBundle() async throws {
+        let container = AppContainer.current
+        try await expectRefused(.rule("sealedBundle")) { try Data().write(to: container.url("Notes.app/new")) }
+        switch Order.given {
+        case .fail: XCTFail("told to fail")
+        case .forgetToClose: forgetToClose(container)
+        case .waitToBeKilled: try await waitToBeKilled(container)
+        case nil: break
+        }
+    }
+}
+
+/// What a process leaves to the test that kills it: one line of JSON on standard output.
+struct Held: Codable {
+    var daemon: Int32
+    var socket: String
+    var home: String
+}
+
+private func forgetToClose(_ container: TestContainer) {
+    let path = container.path("Documents/forgotten")
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
+    _ = Unmanaged.passRetained(FileHandle(forReadingAtPath: path)!)
+}
+
+private func waitToBeKilled(_ container: TestContainer) async throws {
+    let daemon = try await container.device.status().daemon
+    let held = Held(daemon: try #require(daemon.pid), socket: try #require(daemon.socket), home: container.home)
+    let file = try FileHandle(
+        forWritingTo: {
+            let file = container.url("Documents/open")
+            try Data().write(to: file)
+            return file
+        }())
+    FileHandle.standardOutput.write(try JSONEncoder().encode(held) + Data("\n".utf8))
+    while true {
+        try file.write(contentsOf: Data(count: 4096))
+        try file.synchronize()
+    }
+}

@@ -1,0 +1,59 @@
+// What a test does only where another test has started it, in a process of its own: fail, forget a file, be killed.
+
+import Foundation
+import Platform
+
+enum Order: String {
+    case fail
+    case forgetToClose
+    case waitToBeKilled
+
+    private static let variable = "TEST_ORDER"
+
+    /// What this process was told; nothing in a usual run of the tests.
+    static var given: Order? { ProcessInfo.processInfo.environment[variable].flatMap(Order.init) }
+
+    /// This program once more, with a directory for what is temporary, and told to do this in some of its tests.
+    ///
+    /// - Parameters:
+    ///   - arguments: as `swift test` gives them.
+    ///   - environment: what is to be different there.
+    static func process(
+        _ order: Order?, _ arguments: [String], in directory: String, environment: [String: String] = [:]
+    ) -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = arguments
+        var variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        variables["TMPDIR"] = directory
+        variables[variable] = order?.rawValue
+        process.environment = variables
+        return process
+    }
+}
+
+/// What a process has said, and how it ended.
+struct Run {
+    let status: Int32
+    let output: String
+
+    init(_ process: Process) throws {
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        status = process.terminationStatus
+    }
+}
+
+/// For a list, which takes no noncopyable value.
+final class ProcessBox {
+    let handle: ProcessHandle
+
+    init?(_ identifier: Int32) {
+        guard let handle = ProcessHandle(identifier) else { return nil }
+        self.handle = handle
+    }
+}
