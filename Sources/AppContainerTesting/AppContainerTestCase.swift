@@ -46,6 +46,7 @@ open class AppContainerTestCase: XCTestCase {
         for file in OpenFiles.below(container.home) {
             AppContainerTestCase.say("\(name): warning: \(file) is still open at the end of the test; close it before")
         }
+        // Not `hasSucceeded`: no test has before its run is over.
         let failed = (testRun?.totalFailureCount ?? 0) > 0
         let events = AppContainerTestCase.wait {
             let events = failed ? await container.eventLines() : nil

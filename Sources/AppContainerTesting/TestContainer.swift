@@ -1,6 +1,7 @@
 // The container of one test: its device, mounted and at hand.
 
 public import AppContainer
+import ContainerFoundation
 public import FoundationEssentials
 import Synchronization
 
@@ -86,6 +87,14 @@ public final class TestContainer: Sendable {
         }
         try await mountAnew()
         return updated
+    }
+
+    /// Runs a body for which the app's home is where it is now: code that imports ContainerFoundation takes the one where the
+    /// test began for its own otherwise, as an app does that an update has not ended.
+    public func inHome<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await ContainerHome.$current.withValue(home, operation: body)
     }
 
     private func mountAnew() async throws(DeviceError) {

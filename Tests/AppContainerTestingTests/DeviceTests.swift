@@ -137,7 +137,7 @@ import Testing
             try await device.install(notes)
             let home = try await device.mount(app).mountPoint
             try Data("hello".utf8).write(to: URL(filePath: "\(home)/Documents/hello"))
-            #expect(try await device.backUp(to: backup).files > 0)
+            #expect(try await device.backup(to: backup).files > 0)
         }
         try await Device.withTemporary { other in
             try await other.restore(from: backup)

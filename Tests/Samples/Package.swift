@@ -16,6 +16,11 @@ let package = Package(
         .target(name: "Reader"),
         .target(name: "Album"),
         .target(name: "Journal"),
+        // The tutorial's, as its reader has them at its end.
+        .target(name: "Drafts", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")]),
+        .testTarget(
+            name: "TutorialTests",
+            dependencies: ["Drafts", .product(name: "AppContainerTesting", package: "appcontainer")]),
         .testTarget(
             name: "SampleTests",
             dependencies: [

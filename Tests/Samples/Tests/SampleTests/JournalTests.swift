@@ -22,7 +22,7 @@ struct JournalTests {
 
         let backup = FileManager.default.temporaryDirectory.appending(path: "backup-\(UUID())")
         defer { try? FileManager.default.removeItem(at: backup) }
-        try await phone.device.backUp(to: backup.path, format: format)
+        try await phone.device.backup(to: backup.path, format: format)
 
         try await Device.withTemporary { other in
             try await other.install("Apps/Journal.app")

@@ -2,7 +2,7 @@ import AppContainerTesting
 import Drafts
 import Testing
 
-@Test(.appContainer(app: "Drafts.app", passcode: "1234"))
+@Test(.appContainer(app: "Apps/Drafts.app", passcode: "1234"))
 func aDraftIsSafeWhileThePhoneIsLocked() async throws {
     try Drafts().save("Dear Ada")
 }

@@ -2,7 +2,7 @@ import AppContainerTesting
 import Drafts
 import Testing
 
-@Test(.appContainer(app: "Drafts.app", passcode: "1234"))
+@Test(.appContainer(app: "Apps/Drafts.app", passcode: "1234"))
 func aDraftIsSafeWhileThePhoneIsLocked() async throws {
     try Drafts().save("Dear Ada")
     try await AppContainer.current.lock()
@@ -12,7 +12,7 @@ func aDraftIsSafeWhileThePhoneIsLocked() async throws {
     #expect(try Drafts().load() == "Dear Ada")
 }
 
-@Test(.appContainer(app: "Drafts.app"))
+@Test(.appContainer(app: "Apps/Drafts.app"))
 func aThumbnailIsMadeAnew() async throws {
     try Drafts().save("Dear Ada")
     let picture = try Drafts().thumbnail()

@@ -1,0 +1,1 @@
+../../../../Sources/AppContainer/Documentation.docc/Tutorial/Resources/Drafts.swift
