@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: Kind.allCases) func `a test that passes says nothing, and leaves nothing`(kind: Kind) throws {
         let run = try Run(Order.process(nil, kind.arguments(attachments), in: temporary))
         #expect(run.status == 0, "\(run.output)")
-        #expect(!run.output.contains("still open") && !run.output.contains(#""event""#))
+        #expect(!run.output.contains("still open") && !run.output.contains(#""event""#), "\(run.output)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: attachments) == [])
         try leavesNothing()
     }
@@ -89,16 +89,16 @@ import Testing
         process.standardOutput = output
         try process.run()
         // Before it stands what the test library says.
-        let held = AnyIterator { output.line() }.lazy.compactMap { line in
-            try? JSONDecoder().decode(Held.self, from: Data(line.utf8))
-        }.first
+        let held = AnyIterator { output.line() }.lazy
+            .compactMap { line in try? JSONDecoder().decode(Held.self, from: Data(line.utf8)) }
+            .first { _ in true }
         let wanted = try #require(held, "the process ended before its test had a device")
         let family = ProcessFamily.members(of: process.processIdentifier)
         #expect(family.contains(wanted.daemon))
         let processes = family.compactMap(ProcessBox.init)
         kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        for process in processes { #expect(process.handle.waitForEnd(milliseconds: 60_000)) }
+        for process in processes { #expect(process.ends()) }
         #expect(!FileManager.default.fileExists(atPath: wanted.socket))
         #expect(!FileManager.default.fileExists(atPath: wanted.home))
         let mounts = try String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)

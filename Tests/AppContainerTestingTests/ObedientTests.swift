@@ -3,6 +3,7 @@
 import AppContainer
 import AppContainerTesting
 import Foundation
+import Synchronization
 import Testing
 import XCTest
 
@@ -44,8 +45,10 @@ struct Held: Codable {
 private func forgetToClose(_ container: TestContainer) {
     let path = container.path("Documents/forgotten")
     _ = FileManager.default.createFile(atPath: path, contents: nil)
-    _ = Unmanaged.passRetained(FileHandle(forReadingAtPath: path)!)
+    forgotten.withLock { $0 = FileHandle(forReadingAtPath: path) }
 }
+
+private let forgotten = Mutex<FileHandle?>(nil)
 
 private func waitToBeKilled(_ container: TestContainer) async throws {
     let daemon = try await container.device.status().daemon

@@ -50,10 +50,13 @@ struct Run {
 
 /// For a list, which takes no noncopyable value.
 final class ProcessBox {
-    let handle: ProcessHandle
+    private let handle: ProcessHandle
 
     init?(_ identifier: Int32) {
         guard let handle = ProcessHandle(identifier) else { return nil }
         self.handle = handle
     }
+
+    /// Waits for its end, which a machine with much else to do may put off.
+    func ends() -> Bool { handle.waitForEnd(milliseconds: 60_000) }
 }
