@@ -18,15 +18,13 @@ import Testing
         }
     }
 
-    private let directory = FileManager.default.temporaryDirectory.appending(path: "end-\(UUID())").path
-    private let attachments: String
-    private let temporary: String
+    private let directory = Directory()
+    private var attachments: String { directory["attachments"] }
+    private var temporary: String { directory["temporary"] }
 
     init() throws {
-        attachments = "\(directory)/attachments"
-        temporary = "\(directory)/temporary"
         for place in [attachments, temporary] {
-            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
         }
     }
 
@@ -35,7 +33,6 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary) == [])
         let mounts = try String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
         #expect(!mounts.contains(temporary))
-        try FileManager.default.removeItem(atPath: directory)
     }
 
     @Test(arguments: Kind.allCases) func `a test that passes says nothing, and leaves nothing`(kind: Kind) throws {

@@ -58,6 +58,20 @@ let notes = "Tests/Fixtures/Notes.app"
         try await container.exclude(kept)
         try await expectExcluded(kept)
     }
+
+    @Test func `an update moves the home, and one that fails leaves it where it is`() async throws {
+        let container = AppContainer.current
+        let first = container.home
+        try await container.update(to: notes)
+        let second = container.home
+        #expect(first != second && !FileManager.default.fileExists(atPath: first))
+        await expect(kind: .notFound) { try await container.update(to: "none.app") }
+        let file = try FileHandle(forReadingFrom: container.url("Notes.app/Info.plist"))
+        await expect(kind: .inUse) { try await container.update(to: notes) }
+        try file.close()
+        #expect(container.home == second)
+        expectReadable("Notes.app/Info.plist")
+    }
 }
 
 @Suite struct OtherTraitTests {
