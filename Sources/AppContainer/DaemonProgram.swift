@@ -40,9 +40,17 @@ enum DaemonProgram {
                 + "variable \(variable)")
     }
 
-    /// Starts `appcontainer own`, and waits for its answer.
+    static func start(_ program: String) throws(SystemError) -> TetheredProcess {
+        try TetheredProcess(executable: program, arguments: ["own"])
+    }
+
+    /// Gives a process `own` an order, and waits for its answer.
+    ///
+    /// - Parameter isOneOfMany: whether the next order is to find a process that has started already.
     /// - Returns: the process, which ends with its last reference at the latest, and what it answered.
-    static func own(_ order: DeviceOrder) async throws(DeviceError) -> (TetheredProcess, StartReport) {
+    static func own(
+        _ order: DeviceOrder, isOneOfMany: Bool = false
+    ) async throws(DeviceError) -> (TetheredProcess, StartReport) {
         let program = try path()
         let line: [UInt8]
         do {
@@ -52,11 +60,17 @@ enum DaemonProgram {
         }
         let answer = await WorkQueue().run { () -> Result<(TetheredProcess, [UInt8]), SystemError> in
             Result { () throws(SystemError) in
-                let process = try TetheredProcess(executable: program, arguments: ["own"])
+                // One that was killed while it waited is no reason to fail.
+                if let spare = SpareProcess.take(of: program), (try? spare.write(line)) != nil {
+                    let answer = try spare.line()
+                    if !answer.isEmpty { return (spare, answer) }
+                }
+                let process = try start(program)
                 try process.write(line)
                 return (process, try process.line())
             }
         }
+        if isOneOfMany { WorkQueue().start { SpareProcess.prepare(of: program) } }
         switch answer {
         case .failure(let error):
             throw DeviceError(.programMissing, "\(program) cannot be started: \(error.message)")

@@ -108,11 +108,15 @@ public final class Device: Sendable {
         let template = try absolute(template)
         let beside = HostPath.place(of: template)?.directory
         let place = temporaryPath(in: beside.flatMap { HostPath.isWritable($0) ? $0 : nil })
-        return try await temporary(DeviceOrder(device: place, clone: template), passcode: passcode)
+        return try await temporary(
+            DeviceOrder(device: place, clone: template), passcode: passcode,
+            isOneOfMany: SpareProcess.hasBeenCopied(template))
     }
 
-    private static func temporary(_ order: DeviceOrder, passcode: String?) async throws(DeviceError) -> Device {
-        let (process, report) = try await DaemonProgram.own(order)
+    private static func temporary(
+        _ order: DeviceOrder, passcode: String?, isOneOfMany: Bool = false
+    ) async throws(DeviceError) -> Device {
+        let (process, report) = try await DaemonProgram.own(order, isOneOfMany: isOneOfMany)
         return Device(order.device, socket: report.socket ?? "", passcode: passcode, owned: process)
     }
 

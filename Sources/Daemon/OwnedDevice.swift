@@ -16,7 +16,8 @@ public enum OwnedDevice {
     /// - Returns: the exit code.
     public static func run() async -> Int32 {
         do throws(Complaint) {
-            let order = try readOrder()
+            // Whoever let go before he said what he wants needs no answer.
+            guard let order = try readOrder() else { return 0 }
             if order.clone == nil && order.create == nil {
                 try await start(order.device)
             } else {
@@ -83,13 +84,15 @@ public enum OwnedDevice {
 
     // MARK: Making
 
-    private static func readOrder() throws(Complaint) -> DeviceOrder {
+    /// - Returns: nil where standard input ends before it.
+    private static func readOrder() throws(Complaint) -> DeviceOrder? {
         let line = try Complaint.describe("cannot read the order on standard input") { () throws(SystemError) in
             try Terminal.readLine(silently: false)
         }
+        guard let line else { return nil }
         let order: DeviceOrder
         do {
-            order = try JSONDecoder().decode(DeviceOrder.self, from: Data(line ?? []))
+            order = try JSONDecoder().decode(DeviceOrder.self, from: Data(line))
         } catch {
             throw Complaint(
                 .badRequest,

@@ -1,0 +1,39 @@
+// A process that has started already when the next device is wanted.
+
+import Platform
+import Synchronization
+
+/// A process `own` without an order. To start one takes as long as to copy a small device; who makes many copies has the
+/// next one's start behind him while he is at work with the last.
+enum SpareProcess {
+    private struct Spare: Sendable {
+        let program: String
+        let process: TetheredProcess
+    }
+
+    private static let spare = Mutex<Spare?>(nil)
+
+    private static let copied = Mutex<Set<String>>([])
+
+    /// Whether a device was copied before: who makes a second copy will make a third.
+    static func hasBeenCopied(_ template: String) -> Bool {
+        copied.withLock { !$0.insert(template).inserted }
+    }
+
+    /// - Returns: nil when there is none of this program.
+    static func take(of program: String) -> TetheredProcess? {
+        let taken = spare.withLock { spare in
+            defer { spare = nil }
+            return spare
+        }
+        return taken?.program == program ? taken?.process : nil
+    }
+
+    /// Starts one, unless there is one. It ends with this program, as every process that is tethered.
+    static func prepare(of program: String) {
+        guard spare.withLock({ $0 == nil }), let process = try? DaemonProgram.start(program) else { return }
+        spare.withLock { spare in
+            if spare == nil { spare = Spare(program: program, process: process) }
+        }
+    }
+}
