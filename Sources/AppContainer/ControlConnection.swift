@@ -5,6 +5,7 @@
 import FlyingSocks
 import FoundationEssentials
 import Glibc
+import Platform
 
 struct ControlConnection: ~Copyable {
     private let socket: AsyncSocket
@@ -27,6 +28,8 @@ struct ControlConnection: ~Copyable {
 
     init(to path: String) async throws(DeviceError) {
         do {
+            // Looks first: FlyingSocks keeps the descriptor of a connection that does not come about.
+            _ = try HostPath.status(path)
             socket = try await AsyncSocket.connected(to: sockaddr_un.unix(path: path))
         } catch {
             throw DeviceError(

@@ -22,7 +22,7 @@ enum DaemonProgram {
                     "the environment variable \(variable) names \(named), which is not a program that can be run; "
                         + "set it to the path of the command appcontainer")
             }
-            return named
+            return try Device.absolute(named)
         }
         if let own = try? ProcessSettings.executable(), let place = HostPath.place(of: own)?.directory,
             HostPath.isProgram("\(place)/appcontainer")
@@ -32,7 +32,8 @@ enum DaemonProgram {
         let separator: Character = ":"
         for directory in (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: separator) {
             let path = "\(directory)/appcontainer"
-            if HostPath.isProgram(path) { return path }
+            // Absolute: it is started with another working directory.
+            if HostPath.isProgram(path) { return try Device.absolute(path) }
         }
         throw DeviceError(
             .programMissing,
@@ -61,9 +62,10 @@ enum DaemonProgram {
         let answer = await WorkQueue().run { () -> Result<(TetheredProcess, [UInt8]), SystemError> in
             Result { () throws(SystemError) in
                 // One that was killed while it waited is no reason to fail.
-                if let spare = SpareProcess.take(of: program), (try? spare.write(line)) != nil {
-                    let answer = try spare.line()
-                    if !answer.isEmpty { return (spare, answer) }
+                if let spare = SpareProcess.take(of: program), (try? spare.write(line)) != nil,
+                    let answer = try? spare.line(), !answer.isEmpty
+                {
+                    return (spare, answer)
                 }
                 let process = try start(program)
                 try process.write(line)
@@ -80,9 +82,25 @@ enum DaemonProgram {
     }
 }
 
+extension DaemonProgram {
+    /// Waits for the end of a device's own process, and clears away what it left, where it was killed.
+    static func end(_ process: TetheredProcess, of device: String) async {
+        process.letGo()
+        await WorkQueue().run {
+            process.waitForEnd()
+            guard (try? HostPath.status(device)) != nil, let program = try? path() else { return }
+            try? TetheredProcess(executable: program, arguments: ["delete", device]).waitForEnd()
+        }
+    }
+}
+
 extension StartReport {
     /// - Throws: the complaint that the report has; ``DeviceError`` of kind `otherVersion` where it is none.
     fileprivate static func decode(_ line: [UInt8], from program: String) throws(DeviceError) -> StartReport {
+        guard !line.isEmpty else {
+            throw DeviceError(
+                .daemonEnded, "\(program) ended without an answer; see what it says to: \(program) own </dev/null")
+        }
         guard let report = try? JSONDecoder().decode(StartReport.self, from: Data(line)) else {
             throw DeviceError(
                 .otherVersion,

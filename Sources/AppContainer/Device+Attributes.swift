@@ -64,7 +64,7 @@ extension Device {
         case .noEntry, .notDirectory: throw DeviceError(.notFound, "\(path) is not in the home of \(app)")
         case .notSupported:
             throw DeviceError(.unsuitableFile, "\(path) keeps no attribute: it is neither a file nor a directory")
-        case .notPermitted where try await status().state != "unlocked":
+        case .notPermitted where name == ProtectionClass.attributeName && (try await status().state) != "unlocked":
             throw DeviceError(.deviceLocked, "\(path) cannot be changed while the device is locked: unlock it first")
         default: throw DeviceError(.notAllowed, "\(path) cannot be changed: \(error.message)")
         }

@@ -67,8 +67,7 @@ extension Device {
 
         /// Deletes the template. Its copies stay.
         public func end() async {
-            owned.letGo()
-            await WorkQueue().run { [owned] in owned.waitForEnd() }
+            await DaemonProgram.end(owned, of: path)
         }
     }
 }

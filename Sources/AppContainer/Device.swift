@@ -105,7 +105,8 @@ public final class Device: Sendable {
     public static func temporary(
         copyOf template: String, passcode: String? = nil
     ) async throws(DeviceError) -> Device {
-        let template = try absolute(template)
+        var template = try absolute(template)
+        while template.count > 1, template.hasSuffix("/") { template.removeLast() }
         let beside = HostPath.place(of: template)?.directory
         let place = temporaryPath(in: beside.flatMap { HostPath.isWritable($0) ? $0 : nil })
         return try await temporary(
@@ -149,11 +150,11 @@ public final class Device: Sendable {
     // MARK: The end
 
     /// Unmounts everything, and ends the device's process. A temporary device is deleted. A mount that is in use goes
-    /// out of sight at once. Returns when nothing is left; a device that has ended already is no error.
+    /// out of sight at once. Returns when nothing is left, also where the device's process was killed; a device that has
+    /// ended already is no error.
     public func end() async {
         if let owned {
-            owned.letGo()
-            await WorkQueue().run { owned.waitForEnd() }
+            await DaemonProgram.end(owned, of: path)
         } else {
             try? await shutDown()
         }

@@ -55,6 +55,7 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
+        guard isInnermost(of: test) else { return try await function() }
         try await DeviceLimit.shared.withDevice {
             let container = try await TestDevices.shared.container(options)
             let issues = IssueCount()
@@ -74,8 +75,16 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
+    /// Whether the test has no trait of this sort nearer to it, which is the one that counts. A test never has two devices: it
+    /// would wait for the second with the first in its hands, as all others do.
+    private func isInnermost(of test: Test) -> Bool {
+        let nearest = test.traits.compactMap { $0 as? ContainerTrait }.last
+        return AppContainer.container == nil && (nearest?.options ?? options) == options
+    }
+
     private static func end(_ container: TestContainer, of test: Test, failed: Bool) async {
-        if failed, let events = await container.eventLines() {
+        // In a task of its own: a test that ran out of time is cancelled, and its events are wanted most of all.
+        if failed, let events = await Task(operation: { await container.eventLines() }).value {
             Attachment.record(Array(events.utf8), named: "events.jsonl", sourceLocation: test.sourceLocation)
         }
         for file in OpenFiles.below(container.home) {

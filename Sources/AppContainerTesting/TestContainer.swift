@@ -44,7 +44,7 @@ public final class TestContainer: Sendable {
     /// A path relative to the app's home.
     /// - Parameter path: relative already, or one below ``home``.
     func relative(_ path: String) -> String {
-        path == home ? "" : path.hasPrefix(home + "/") ? String(path.dropFirst(home.utf8.count + 1)) : path
+        path == home ? "" : path.hasPrefix(home + "/") ? String(path.dropFirst(home.count + 1)) : path
     }
 
     // MARK: What happens to a phone

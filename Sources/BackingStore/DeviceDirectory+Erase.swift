@@ -66,14 +66,15 @@ extension DeviceDirectory {
 
     /// Removes the device. What makes it a device goes last, so that an interrupted `delete` can be given again.
     ///
+    /// - Parameter withStrangers: whether what is not the device's goes as well.
     /// - Throws: ``Complaint`` of kind `notAllowed` when the directory holds something that is not the device's.
     public func delete(
-        holding lock: DeviceLock, progress: (DeviceProgress) -> Bool = { _ in true }
+        holding lock: DeviceLock, withStrangers: Bool = false, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let names = try Complaint.wrap("cannot list \(path)") { () throws(SystemError) in
             try root.names { _ in true }
         }
-        if let stranger = names.first(where: { !DeviceDirectory.isOwn($0) }) {
+        if !withStrangers, let stranger = names.first(where: { !DeviceDirectory.isOwn($0) }) {
             throw Complaint(
                 .notAllowed, "\(path)/\(stranger.text) is not the device's; move it away, then delete the device")
         }

@@ -52,13 +52,17 @@ public enum DaemonProcess {
         let socket = device.socket
         let log = device.log
         let server = ControlServer(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
+        var isListening = false
         do throws(Complaint) {
             try prepare(device)
             try await server.start()
+            isListening = true
             try Complaint.describe("cannot write \(path)/daemon.json") { () throws(SystemError) in
                 try DaemonRecord(device: path, socket: socket).write(to: path)
             }
         } catch {
+            server.close()
+            if isListening { await server.stop() }
             device.shutdown()
             // This process may go on, to delete the device of an owner.
             device.device.release()

@@ -49,20 +49,23 @@ public enum OwnedDevice {
         if order.keep != true { Durability.waive() }
         let ending = Ending()
         ending.watchSignals()
+        var order = order
         try make(order)
+        // What sockets, mounts and other commands go by.
+        order.device = (try? HostPath.resolved(order.device)) ?? order.device
         do throws(Complaint) {
             if order.template == true {
                 try answer(StartReport(pid: getpid(), apps: try prepare(order)))
                 try watchOwner(ending)
                 _ = await ending.reason()
+                if order.keep != true { try delete(order.device) }
             } else {
                 try await serve(order, ending)
             }
         } catch {
-            delete(order.device)
+            try? delete(order.device)
             throw error
         }
-        if order.keep != true { delete(order.device) }
     }
 
     private static func serve(_ order: DeviceOrder, _ ending: Ending) async throws(Complaint) {
@@ -76,10 +79,13 @@ public enum OwnedDevice {
             try answer(report)
             try watchOwner(ending)
         } catch {
-            await end(served, error.message)
+            await served.end(error.message)
+            try? served.device.device.delete()
             throw error
         }
-        await end(served, await ending.reason())
+        await served.end(await ending.reason())
+        // Somebody may have removed it himself.
+        if order.keep != true, (try? HostPath.status(order.device)) != nil { try served.device.device.delete() }
     }
 
     // MARK: Making
@@ -100,6 +106,13 @@ public enum OwnedDevice {
         }
         guard order.clone == nil || order.create == nil else {
             throw Complaint(.badRequest, "own: an order has one of \"clone\" and \"create\", not both")
+        }
+        guard
+            order.clone != nil || order.create != nil
+                || order.install == nil && order.template == nil && order.keep == nil
+        else {
+            throw Complaint(
+                .badRequest, "own: \"install\", \"template\" and \"keep\" need \"clone\" or \"create\"")
         }
         try order.check()
         return order
@@ -146,20 +159,12 @@ public enum OwnedDevice {
 
     // MARK: The end
 
-    private static func end(_ served: ServedProcess, _ reason: String) async {
-        await served.end(reason)
-        served.device.device.release()
-    }
-
-    /// Others may be at work on it for a moment, such as a clone of a template that was asked for last.
-    private static func delete(_ path: String) {
-        for _ in 0..<100 {
-            do throws(Complaint) {
-                return try Device.delete(path)
-            } catch {
-                guard error.kind == .deviceBusy else { return }
-                usleep(100_000)
-            }
-        }
+    /// Deletes a device that is not served, after the last of those who copy it.
+    private static func delete(_ path: String) throws(Complaint) {
+        // Gone already.
+        guard let directory = try? DeviceDirectory.open(at: path) else { return }
+        let turn = try directory.takeTurn()
+        defer { withExtendedLifetime(turn) {} }
+        try Device.delete(path)
     }
 }

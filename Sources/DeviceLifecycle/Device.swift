@@ -115,6 +115,11 @@ public final class Device: Sendable {
         lock.release()
     }
 
+    /// Deletes the device after ``shutDown()``, with whatever else lies in its directory. Nobody can have it in between.
+    public func delete() throws(Complaint) {
+        try directory.delete(holding: lock, withStrangers: true)
+    }
+
     /// Whether this process may change nothing of the device any more.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 

@@ -76,7 +76,11 @@ public final class TetheredProcess: Sendable {
 
     /// Ends its standard input.
     public func letGo() {
-        state.withLock { $0.tether = nil }
+        state.withLock { state in
+            // For all who have it: a process that was forked from this one may.
+            if let tether = state.tether { _ = shutdown(tether.descriptor.number, Int32(SHUT_RDWR)) }
+            state.tether = nil
+        }
     }
 
     /// Waits for its end.

@@ -48,6 +48,25 @@ import Testing
         await device.end()
     }
 
+    @Test func `a temporary device is gone after its end though its process was killed`() async throws {
+        let device = try await Device.temporary()
+        try await device.install(notes)
+        let home = try await device.mount(app).mountPoint
+        let pid = try #require(try await device.status().daemon.pid)
+        #expect(kill(pid, SIGKILL) == 0)
+        await device.end()
+        #expect(!FileManager.default.fileExists(atPath: device.path))
+        let mounts = try String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)
+        #expect(!mounts.contains(home) && !FileManager.default.fileExists(atPath: home))
+    }
+
+    @Test func `a temporary device goes with what was put into its directory`() async throws {
+        let device = try await Device.temporary()
+        try Data().write(to: URL(filePath: device.path + "/stranger"))
+        await device.end()
+        #expect(!FileManager.default.fileExists(atPath: device.path))
+    }
+
     @Test func `a temporary device goes with the last reference to it`() async throws {
         var device: Device? = try await Device.temporary()
         let path = try #require(device?.path)

@@ -92,3 +92,16 @@ let notes = "Tests/Fixtures/Notes.app"
         expectReadable(path)
     }
 }
+
+/// More tests than there are devices at a time: none may wait for a second one with the first in its hands.
+@Suite(.appContainer(app: notes)) struct NestedTraitTests {
+    @Test(.appContainer(app: notes, passcode: "1234"), arguments: 0..<12)
+    func `of two traits the nearer one counts, and there is one device`(number: Int) async throws {
+        #expect(try await AppContainer.current.device.status().hasPasscode)
+    }
+
+    @Test(.appContainer(app: notes), arguments: 0..<12)
+    func `two traits that ask for the same are one`(number: Int) async throws {
+        #expect(try await !AppContainer.current.device.status().hasPasscode)
+    }
+}

@@ -37,6 +37,8 @@ case_a_device_goes_with_its_owner() {
     home=$(curl -sS --unix-socket "$socket" http://device/v1/mount --json "{\"app\": \"$APP\"}" | json mountPoint)
     contains "$home" "/mounts/$(appcontainer apps "$WORK/copy" --json | json 0 container)"
     echo hello >"$home/Documents/note"
+    # What lies there goes as well.
+    touch "$WORK/copy/stranger"
     # Somebody else's look at it does not keep it.
     same "$(appcontainer status "$WORK/copy" --json | json daemon pid)" "$owned"
     # Left open by whoever used it.
@@ -119,6 +121,7 @@ case_an_order_may_be_wrong() {
     }
     said 27 badRequest ''
     said 27 badRequest 'nonsense'
+    said 27 badRequest "{\"device\": \"$WORK/template\", \"keep\": true}"
     said 27 badRequest '{"device": "relative", "create": {}}'
     said 27 badRequest "{\"device\": \"$WORK/new\", \"create\": {}, \"clone\": \"$WORK/template\"}"
     said 27 badRequest "{\"device\": \"$WORK/new\", \"create\": {\"kdfCost\": 99}}"

@@ -35,6 +35,8 @@ open then: NSURLFileProtectionCompleteUntilFirstUserAuthentication
 open last: NSURLFileProtectionCompleteUnlessOpen
 in the vault: true
 its class: NSURLFileProtectionComplete
+replaced inside: note
+its class then: NSURLFileProtectionComplete
 made: true
 made class: NSFileProtectionComplete
 recording: NSURLFileProtectionCompleteUnlessOpen

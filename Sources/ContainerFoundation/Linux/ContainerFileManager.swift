@@ -80,8 +80,15 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
             top = parent
         }
         if !fileExists(atPath: top) {
-            try super.createDirectory(atPath: top, withIntermediateDirectories: false, attributes: rest)
-            try setAttributes([.protectionKey: protection.fileProtection], ofItemAtPath: top)
+            // The class first: a mode may take away the right to set it.
+            try super.createDirectory(atPath: top, withIntermediateDirectories: false, attributes: nil)
+            do {
+                try setAttributes([.protectionKey: protection.fileProtection], ofItemAtPath: top)
+                if !rest.isEmpty { try super.setAttributes(rest, ofItemAtPath: top) }
+            } catch {
+                try? super.removeItem(atPath: top)
+                throw error
+            }
             if top == item.path { return }
         }
         try super.createDirectory(

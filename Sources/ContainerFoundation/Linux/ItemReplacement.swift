@@ -62,10 +62,9 @@ struct ItemReplacement {
         let fresh = AttributeHolder(path: new, following: false)
         let present = (try? fresh.names()) ?? []
         let protection = Array(ProtectionClass.attributeName.utf8)
-        // One that is listed is the item's own, and not what its directory gives.
-        if !present.contains(protection), (try? old.names())?.contains(protection) == true,
-            let value = try? MountedItem(original, following: false)?.protection()
-        {
+        // One that is listed is the item's own, and not what its directory gives. The original's counts wherever it is from:
+        // the new item comes from another directory, and keeps what that gave it.
+        if !present.contains(protection), let value = try? MountedItem(original, following: false)?.protection() {
             try onItem(original) { () throws(SystemError) in try fresh.setProtection(value) }
         }
         let marks = [BackupMark.attributeName, "user.xdg.robots.backup"].map { Array($0.utf8) }

@@ -37,7 +37,10 @@ struct MountedItem {
                 case .noAttribute:
                     let kind = try? HostPath.status(place, following: following).kind
                     if kind == .file || kind == .directory { return false }
-                default: return false
+                case .notSupported, .notPermitted: return false
+                // It cannot be told: whoever is to be protected is not to go without it and hear nothing. The call itself
+                // will fail for the same reason.
+                default: return true
                 }
             }
             guard let parent = HostPath.place(of: place)?.directory, parent != place else { return false }

@@ -18,20 +18,20 @@ extension FilePlace {
         guard let protection, try MountedItem(directoryPath)?.protection() != protection else {
             return try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
         }
-        if mayBeLockedForOthers(than: protection) { return try makeFileApart(name, protection: protection) }
-        let file = try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
         do throws(SystemError) {
-            try AttributeHolder(file: file).setProtection(protection)
+            let file = try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
+            do throws(SystemError) {
+                try AttributeHolder(file: file).setProtection(protection)
+            } catch {
+                try? directory.removeFile(name)
+                throw error
+            }
+            return file
         } catch {
-            try? directory.removeFile(name)
-            throw error
+            // On a locked device a file could perhaps be made of the class, and none of the one that the directory gives.
+            guard error == .notPermitted, protection != .complete else { throw error }
+            return try makeFileApart(name, protection: protection)
         }
-        return file
-    }
-
-    /// Whether a file could be made of the class, and perhaps none of the one that the directory gives.
-    private func mayBeLockedForOthers(than protection: ProtectionClass) -> Bool {
-        protection != .complete && Home(around: directoryPath)?.isProtectedDataAvailable == false
     }
 
     /// A directory of any class can be made at any time, and what is made in it has the class from the beginning.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from . import attributes
 from .client import Device, HostPath
@@ -23,18 +25,46 @@ class AppContainer(Expectations):
     Paths may be relative to the home, or paths of the host in it.
     """
 
-    def __init__(self, device: Device, app: App, home: Path, passcode: Optional[str]) -> None:
-        super().__init__(device, app.identifier, home)
+    def __init__(self, device: Device, app: App, mount: Callable[[str], Path], passcode: Optional[str]) -> None:
+        """``mount`` shows the app's home, and tells where."""
+        super().__init__(device, app.identifier, mount(app.identifier))
         self.passcode = passcode
-        self.bundle = home / app.bundle
-        self.documents = home / "Documents"
-        self.inbox = home / "Documents" / "Inbox"
-        self.library = home / "Library"
-        self.application_support = home / "Library" / "Application Support"
-        self.caches = home / "Library" / "Caches"
-        self.preferences = home / "Library" / "Preferences"
-        self.tmp = home / "tmp"
+        self._mount = mount
+        self._bundle = app.bundle
         self._earlier = device.events()
+
+    @property
+    def bundle(self) -> Path:
+        """The app's signed, read-only bundle."""
+        return self.home / self._bundle
+
+    @property
+    def documents(self) -> Path:
+        return self.home / "Documents"
+
+    @property
+    def inbox(self) -> Path:
+        return self.home / "Documents" / "Inbox"
+
+    @property
+    def library(self) -> Path:
+        return self.home / "Library"
+
+    @property
+    def application_support(self) -> Path:
+        return self.home / "Library" / "Application Support"
+
+    @property
+    def caches(self) -> Path:
+        return self.home / "Library" / "Caches"
+
+    @property
+    def preferences(self) -> Path:
+        return self.home / "Library" / "Preferences"
+
+    @property
+    def tmp(self) -> Path:
+        return self.home / "tmp"
 
     def __repr__(self) -> str:
         return f"AppContainer({self.identifier!r}, {str(self.home)!r})"
@@ -98,12 +128,27 @@ class AppContainer(Expectations):
         self.device.terminate(self.identifier)
 
     def update(self, app: HostPath) -> App:
-        """Installs another version of it."""
-        return self.device.install(app)
+        """Installs another version of it, as the App Store does: it is ended first, and its ``home`` is elsewhere then.
+
+        No file in it may be open. Where the update is refused, all is as it was, but for the home's path.
+        """
+        with self._unmounted():
+            updated = self.device.install(app, terminate=True)
+        self._bundle = updated.bundle
+        return updated
 
     def reset(self) -> None:
-        """Empties its data container; not while it is mounted."""
-        self.device.reset(self.identifier)
+        """Empties its data container. No file in it may be open."""
+        with self._unmounted():
+            self.device.reset(self.identifier)
+
+    @contextlib.contextmanager
+    def _unmounted(self) -> Iterator[None]:
+        self.device.unmount(self.home)
+        try:
+            yield
+        finally:
+            self.home = self._mount(self.identifier)
 
     def purge(
         self, *, free: Optional[int] = None, level: Optional[str] = None, older_than: Optional[int] = None

@@ -50,7 +50,8 @@ class Expectations:
         wanted = None if path is None else self._relative(path)
         others = []
         for event in later(self.device.events(), before):
-            if event.event != "refused":
+            # What sums up a flood is of no call, and may be of one long ago.
+            if event.event != "refused" or event.operation is None or event.app != self.identifier:
                 continue
             if event.rule == rule and wanted in (None, event.path):
                 refusals.append(event)

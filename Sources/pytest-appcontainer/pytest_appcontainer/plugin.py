@@ -158,15 +158,19 @@ def _mounted(owned: OwnedDevice, options: AppContainerOptions) -> AppContainer:
         if options.passcode is not None:
             device.unlock(options.passcode)
         (app,) = device.apps()
-        mount = device.mount(
-            app.identifier,
-            allow_other=options.allow_other,
-            read_only=options.read_only,
-            running=options.running,
-            documents=options.documents,
-            cachedir_tag=options.cachedir_tag,
-        )
-        return AppContainer(device, app, Path(mount.mount_point), options.passcode)
+
+        def mount(identifier: str) -> Path:
+            mount = device.mount(
+                identifier,
+                allow_other=options.allow_other,
+                read_only=options.read_only,
+                running=options.running,
+                documents=options.documents,
+                cachedir_tag=options.cachedir_tag,
+            )
+            return Path(mount.mount_point)
+
+        return AppContainer(device, app, mount, options.passcode)
     except DeviceError as error:
         raise _failure(error) from None
 

@@ -114,3 +114,20 @@ def test_a_protection_class_is_one_of_four(app_container: AppContainer, tmp_path
     with pytest.raises(PermissionError) as raised:
         app_container.set_protection("Documents/open", ProtectionClass.COMPLETE)
     assert raised.value.errno == errno.EPERM
+
+
+def test_an_update_moves_the_home_and_keeps_the_documents(app_container: AppContainer, notes: Path) -> None:
+    note, before = app_container.documents / "note", app_container.home
+    note.write_text("note")
+    (app_container.tmp / "passing").write_text("passing")
+    app_container.device.mark_running(app_container.identifier)
+    app_container.update(notes)
+    assert app_container.home != before and not note.exists()
+    assert (app_container.documents / "note").read_text() == "note"
+    assert list(app_container.tmp.iterdir()) == []
+
+
+def test_a_reset_empties_the_container(app_container: AppContainer) -> None:
+    (app_container.documents / "note").write_text("note")
+    app_container.reset()
+    assert list(app_container.documents.iterdir()) == []

@@ -77,6 +77,9 @@ struct Notes {
         let inside = vault.appending(path: "note")
         tell("in the vault", storage.files.createFile(atPath: inside.path, contents: Data("plain".utf8)))
         tell("its class", try storage.protection(of: inside)?.rawValue)
+        // It has its class from the vault, and what is put in its place comes from elsewhere.
+        tell("replaced inside", try storage.replace(inside, with: "plain")?.lastPathComponent)
+        tell("its class then", try storage.protection(of: inside)?.rawValue)
         let made = URL.documentsDirectory.appending(path: "made").path
         let attributes: [FileAttributeKey: Any] = [
             .protectionKey: FileProtectionType.complete, .posixPermissions: 0o600,
