@@ -60,12 +60,15 @@ extension Device {
             }
         }
         guard case .failure(let error) = result else { return }
+        // A mark can be set on a locked device, and a class cannot always.
+        let needsKey = error == .notPermitted && name == ProtectionClass.attributeName
+        if needsKey, try await status().state != "unlocked" {
+            throw DeviceError(.deviceLocked, "\(path) cannot be changed while the device is locked: unlock it first")
+        }
         switch error {
         case .noEntry, .notDirectory: throw DeviceError(.notFound, "\(path) is not in the home of \(app)")
         case .notSupported:
             throw DeviceError(.unsuitableFile, "\(path) keeps no attribute: it is neither a file nor a directory")
-        case .notPermitted where name == ProtectionClass.attributeName && (try await status().state) != "unlocked":
-            throw DeviceError(.deviceLocked, "\(path) cannot be changed while the device is locked: unlock it first")
         default: throw DeviceError(.notAllowed, "\(path) cannot be changed: \(error.message)")
         }
     }
