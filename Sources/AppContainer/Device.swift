@@ -182,20 +182,12 @@ public final class Device: Sendable {
             do throws(DeviceError) {
                 return try await client.send(request, progress: progress)
             } catch {
-                guard !isTemporary, attempts < 5, Device.isWorthAnotherTry(error, Request.isRepeatable) else {
+                guard !isTemporary, attempts < 5, error.isWorthAnotherTry(isRepeatable: Request.isRepeatable) else {
                     throw error
                 }
             }
             let (_, report) = try await DaemonProgram.own(DeviceOrder(device: path))
             current.withLock { $0 = DeviceClient(socket: report.socket ?? "") }
-        }
-    }
-
-    private static func isWorthAnotherTry(_ error: DeviceError, _ isRepeatable: Bool) -> Bool {
-        switch error.kind {
-        case .daemonUnreachable, .shuttingDown: true
-        case .daemonEnded: isRepeatable
-        default: false
         }
     }
 

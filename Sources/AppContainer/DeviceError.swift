@@ -16,6 +16,20 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
         .daemonEnded, "the device's daemon ended before it answered; see daemon.log in the device directory")
 }
 
+extension DeviceError {
+    /// Whether the daemon ended in between, so that the same request to another one can be answered: to start it is to wait
+    /// for that end.
+    ///
+    /// - Parameter isRepeatable: whether the request may be carried out twice (``ControlRequest/isRepeatable``).
+    public func isWorthAnotherTry(isRepeatable: Bool) -> Bool {
+        switch kind {
+        case .daemonUnreachable, .shuttingDown: true
+        case .daemonEnded: isRepeatable
+        default: false
+        }
+    }
+}
+
 extension DeviceError: CustomStringConvertible {
     public var description: String { message }
 }

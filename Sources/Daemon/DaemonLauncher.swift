@@ -74,14 +74,7 @@ public enum DaemonLauncher {
             do throws(DeviceError) {
                 return try await question(client)
             } catch {
-                // It ended in between. To connect again is to wait for that end, and to start another.
-                let retry =
-                    switch error.kind {
-                    case .daemonUnreachable, .shuttingDown: true
-                    case .daemonEnded: isRepeatable
-                    default: false
-                    }
-                guard retry, attempts < 5 else { throw Complaint(error) }
+                guard error.isWorthAnotherTry(isRepeatable: isRepeatable), attempts < 5 else { throw Complaint(error) }
             }
         }
     }
