@@ -11,16 +11,21 @@ extension DeviceDirectory {
     /// where the host can. What belongs to one run only (daemon.json, the log, the record of events,
     /// work under way) is left out.
     ///
+    /// - Parameter counting: whether `progress` is told the total; all is looked through for that, before the copy.
     /// - Throws: ``Complaint`` of kind `deviceExists`, `noSpace`, …; nothing that looks like a device is left behind.
     public func clone(
-        to newPath: String, holding lock: DeviceLock, progress: (DeviceProgress) -> Bool = { _ in true }
+        to newPath: String, holding lock: DeviceLock, counting: Bool = true,
+        progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let place = try DevicePlace.at(newPath)
         try settleUpdates(holding: lock)
-        let total = try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
-            try root.openDirectory(Name.containers).contentSize()
-        }
-        try place.build { (directory) throws(Complaint) in
+        let total: Int64 =
+            counting
+            ? try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
+                try root.openDirectory(Name.containers).contentSize()
+            } : 0
+        // Where the original lies, its copy can.
+        try place.build(besides: try? root.status().raw.st_dev) { (directory) throws(Complaint) in
             let failure = "cannot clone \(path) to \(place.path)"
             let finished = try Complaint.wrap(failure) { () throws(SystemError) in
                 for name in [Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock] {

@@ -119,7 +119,10 @@ struct DevicePlace: ~Copyable {
 
     /// Builds a device under another name, makes it durable, and gives it its own name. When `body` throws, or the
     /// process is killed before the last step, there is no device.
-    borrowing func build(_ body: (borrowing Descriptor) throws(Complaint) -> Void) throws(Complaint) {
+    /// - Parameter host: a filesystem that has proved that it can hold a device.
+    borrowing func build(
+        besides host: dev_t? = nil, _ body: (borrowing Descriptor) throws(Complaint) -> Void
+    ) throws(Complaint) {
         removeRemains()
         let temporary = FileName(".\(name.text).\(ContainerUUID().text)")!
         do throws(SystemError) {
@@ -136,7 +139,7 @@ struct DevicePlace: ~Copyable {
             // Says to others that somebody is at work here.
             _ = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in try directory.tryLock() }
             defer { try? directory.unlock() }
-            try requireAbilities(directory)
+            if host == nil || (try? directory.status())?.raw.st_dev != host { try requireAbilities(directory) }
             try body(directory)
             try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
                 try directory.synchronizeFilesystem()

@@ -19,34 +19,39 @@ enum ControlJSON {
     static func decode<Request: ControlRequest>(
         _ type: Request.Type, from bytes: [UInt8]
     ) throws(Complaint) -> Request {
-        let request: Request
-        do {
-            let body = bytes.isEmpty ? Data("{}".utf8) : Data(bytes)
-            request = try JSONDecoder().decode(RequestBody<Request>.self, from: body).request
-        } catch let error as DecodingError {
-            throw Complaint(.badRequest, "\(Request.path): \(explain(error))")
-        } catch {
-            throw Complaint(.badRequest, "\(Request.path): the body is not a JSON object")
-        }
+        let request = try object(type, from: bytes.isEmpty ? Array("{}".utf8) : bytes, of: Request.path)
         try (request as? any CheckedRequest)?.check()
         return request
     }
 
-    /// A request that has to be an object, though it may have no keys that would ask for one.
-    private struct RequestBody<Request: Decodable>: Decodable {
-        let request: Request
+    /// - Parameter source: whose bytes they are, for the complaint.
+    static func object<Value: Decodable>(
+        _ type: Value.Type, from bytes: [UInt8], of source: String
+    ) throws(Complaint) -> Value {
+        do {
+            return try JSONDecoder().decode(Object<Value>.self, from: Data(bytes)).value
+        } catch let error as DecodingError {
+            throw Complaint(.badRequest, "\(source): \(explain(error))")
+        } catch {
+            throw Complaint(.badRequest, "\(source): the body is not a JSON object")
+        }
+    }
+
+    /// A value that has to be an object, though it may have no keys that would ask for one.
+    private struct Object<Value: Decodable>: Decodable {
+        let value: Value
 
         private enum NoKeys: CodingKey {}
 
         init(from decoder: any Decoder) throws {
             _ = try decoder.container(keyedBy: NoKeys.self)
-            request = try Request(from: decoder)
+            value = try Value(from: decoder)
         }
     }
 
     private static func explain(_ error: DecodingError) -> String {
         switch error {
-        case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
+        case .keyNotFound(let key, let context): "\"\(name(context.codingPath + [key]))\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             context.codingPath.isEmpty ? "the body is not a JSON object" : unfit(name(context.codingPath))
         // What is wrong with one value has a path; a body that is not JSON has none.
@@ -56,7 +61,7 @@ enum ControlJSON {
     }
 
     private static func name(_ path: [any CodingKey]) -> String {
-        path.map(\.stringValue).joined(separator: ".")
+        path.map { key in key.intValue.map(String.init) ?? key.stringValue }.joined(separator: ".")
     }
 
     /// Says that the value of a key is not what belongs there.

@@ -53,7 +53,10 @@ struct ControlReply: Sendable {
 
     /// - Parameter answer: kept until the answer has gone out.
     func response(_ answer: Answers.Answer) -> HTTPResponse {
-        var headers: HTTPHeaders = [.contentType: type, HTTPHeader("Server"): DeviceClient.version]
+        // A connection carries one request. A client that would keep it for the next has to be told.
+        var headers: HTTPHeaders = [
+            .contentType: type, HTTPHeader("Server"): DeviceClient.version, .connection: "close",
+        ]
         if let allow { headers[HTTPHeader("Allow")] = allow }
         let sequence =
             switch body {

@@ -3,7 +3,6 @@
 import AppContainer
 import DeviceLifecycle
 import Dispatch
-import FoundationEssentials
 import Glibc
 import Logging
 import Platform
@@ -17,11 +16,11 @@ public enum DaemonProcess {
     /// - Returns: the exit code.
     public static func run(device path: String) async -> Int32 {
         guard let parent = DetachedProcess.Parent() else { return Complaint.Kind.badRequest.exitCode }
-        becomeServer()
         let ending = Ending()
+        ending.watchSignals()
         let served: ServedProcess
         do throws(Complaint) {
-            served = try await start(path: path, ending: ending)
+            served = try await start(path: path, on: Groundwork(), ending: ending)
         } catch {
             parent.send(ControlJSON.line(StartReport(complaint: DeviceError(error))))
             return error.kind.exitCode
@@ -31,24 +30,14 @@ public enum DaemonProcess {
         return 0
     }
 
-    /// What a process sets for itself that serves a device.
-    static func becomeServer() {
-        signal(SIGPIPE, SIG_IGN)
-        // New files get the mode that the application asked for; the kernel applies the application's umask.
-        umask(0)
-        ProcessSettings.raiseOpenFileLimit()
-        ProcessSettings.forbidDumps()
-    }
-
     /// Boots a device and listens.
     /// - Parameter prepare: what is to be done before anybody else can ask for something.
     static func start(
-        path: String, ending: Ending, prepare: (DeviceService) throws(Complaint) -> Void = { _ in }
+        path: String, on groundwork: Groundwork, ending: Ending,
+        prepare: (DeviceService) throws(Complaint) -> Void = { _ in }
     ) async throws(Complaint) -> ServedProcess {
-        let directory = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
-        // Before there is a key that it would get a copy of.
-        let guardian = MountGuard()
-        let device = try DeviceService.open(path: path, runtimeDirectory: directory, guardian: guardian)
+        let device = try DeviceService.open(
+            path: path, runtimeDirectory: groundwork.runtimeDirectory, guardian: groundwork.guardian)
         let socket = device.socket
         let log = device.log
         let server = ControlServer(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
@@ -68,7 +57,6 @@ public enum DaemonProcess {
             device.device.release()
             throw error
         }
-        ending.watchSignals()
         // On a host that has no watches left the daemon stays until it is asked to end.
         try? ending.watchRemoval(of: path)
         log.info("serving \(path)", metadata: ["pid": "\(getpid())", "socket": "\(socket)"])

@@ -4,7 +4,6 @@
 import AppContainer
 import BackingStore
 import DeviceLifecycle
-import FoundationEssentials
 import Glibc
 import Platform
 import SandboxModel
@@ -15,13 +14,16 @@ public enum OwnedDevice {
     ///
     /// - Returns: the exit code.
     public static func run() async -> Int32 {
+        // An order may be long in coming: harnesses start the process for the next device ahead.
+        let groundwork = Result { () throws(Complaint) in try Groundwork() }
+        Rehearsal.run()
         do throws(Complaint) {
             // Whoever let go before he said what he wants needs no answer.
             guard let order = try readOrder() else { return 0 }
             if order.clone == nil && order.create == nil {
                 try await start(order.device)
             } else {
-                try await own(order)
+                try await own(order, on: groundwork.get())
             }
             return 0
         } catch {
@@ -44,8 +46,7 @@ public enum OwnedDevice {
                 pid: DaemonRecord(of: path)?.pid, socket: client.socket, warnings: warnings.isEmpty ? nil : warnings))
     }
 
-    private static func own(_ order: DeviceOrder) async throws(Complaint) {
-        DaemonProcess.becomeServer()
+    private static func own(_ order: DeviceOrder, on groundwork: Groundwork) async throws(Complaint) {
         if order.keep != true { Durability.waive() }
         let ending = Ending()
         ending.watchSignals()
@@ -55,12 +56,12 @@ public enum OwnedDevice {
         order.device = (try? HostPath.resolved(order.device)) ?? order.device
         do throws(Complaint) {
             if order.template == true {
-                try answer(StartReport(pid: getpid(), apps: try prepare(order)))
+                try answer(StartReport(pid: getpid(), apps: try prepare(order, groundwork)))
                 try watchOwner(ending)
                 _ = await ending.reason()
                 if order.keep != true { try delete(order.device) }
             } else {
-                try await serve(order, ending)
+                try await serve(order, on: groundwork, ending)
             }
         } catch {
             try? delete(order.device)
@@ -68,9 +69,12 @@ public enum OwnedDevice {
         }
     }
 
-    private static func serve(_ order: DeviceOrder, _ ending: Ending) async throws(Complaint) {
+    private static func serve(
+        _ order: DeviceOrder, on groundwork: Groundwork, _ ending: Ending
+    ) async throws(Complaint) {
         var apps: [App]?
-        let served = try await DaemonProcess.start(path: order.device, ending: ending) { (device) throws(Complaint) in
+        let served = try await DaemonProcess.start(path: order.device, on: groundwork, ending: ending) {
+            (device) throws(Complaint) in
             apps = try install(order.install, on: device)
         }
         do throws(Complaint) {
@@ -96,14 +100,7 @@ public enum OwnedDevice {
             try Terminal.readLine(silently: false)
         }
         guard let line else { return nil }
-        let order: DeviceOrder
-        do {
-            order = try JSONDecoder().decode(DeviceOrder.self, from: Data(line))
-        } catch {
-            throw Complaint(
-                .badRequest,
-                "own: the first line of standard input is no order in JSON; appcontainer(1) tells what one has")
-        }
+        let order = try ControlJSON.object(DeviceOrder.self, from: line, of: "own")
         guard order.clone == nil || order.create == nil else {
             throw Complaint(.badRequest, "own: an order has one of \"clone\" and \"create\", not both")
         }
@@ -119,7 +116,7 @@ public enum OwnedDevice {
     }
 
     private static func make(_ order: DeviceOrder) throws(Complaint) {
-        if let template = order.clone { return try Device.clone(template, to: order.device) }
+        if let template = order.clone { return try Device.clone(template, to: order.device, counting: false) }
         let settings = order.create ?? DeviceOrder.Settings()
         try Device.create(
             at: order.device, passcode: settings.passcode.map { Array($0.utf8) }, costLevel: settings.kdfCost,
@@ -127,10 +124,10 @@ public enum OwnedDevice {
     }
 
     /// Installs what a template is to have, and shuts it down.
-    private static func prepare(_ order: DeviceOrder) throws(Complaint) -> [App]? {
+    private static func prepare(_ order: DeviceOrder, _ groundwork: Groundwork) throws(Complaint) -> [App]? {
         guard order.install != nil else { return nil }
-        let runtime = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
-        let device = try DeviceService.open(path: order.device, runtimeDirectory: runtime, guardian: nil)
+        let device = try DeviceService.open(
+            path: order.device, runtimeDirectory: groundwork.runtimeDirectory, guardian: nil)
         defer {
             device.shutdown()
             device.device.release()

@@ -31,9 +31,11 @@ extension Device {
     }
 
     /// Makes a second device with the same content and a UUID of its own. Of several at once each waits for its turn.
+    /// - Parameter counting: whether `progress` is told the total; all is looked through for that, before the copy.
     /// - Throws: ``Complaint`` of kind `deviceBusy` when the device is not shut down, `deviceExists`, `noSpace`.
     public static func clone(
-        _ path: String, to newPath: String, progress: (DeviceProgress) -> Bool = { _ in true }
+        _ path: String, to newPath: String, counting: Bool = true,
+        progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let directory = try DeviceDirectory.open(at: path)
         let turn = try directory.takeTurn()
@@ -44,7 +46,7 @@ extension Device {
             lock.release()
             withExtendedLifetime(turn) {}
         }
-        try directory.clone(to: newPath, holding: lock, progress: progress)
+        try directory.clone(to: newPath, holding: lock, counting: counting, progress: progress)
     }
 
     /// Makes the device as new: no app, other keys, no passcode; its settings stay.

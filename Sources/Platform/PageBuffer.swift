@@ -15,16 +15,28 @@ import Glibc
     /// Valid from init to deinit, for `count` bytes; only this file and the sealing of blocks see it.
     @unsafe public let base: UnsafeMutableRawPointer
 
+    /// From here on it is the kernel that gives the memory: its pages are zero without being touched, and one that is never
+    /// used costs nothing. A mount has megabytes for the largest requests, of which few devices see one.
+    private static let smallestMapping = 64 << 10
+
     /// - Parameter count: bytes, rounded up to whole pages. The memory is zero at first.
     public init(count: Int) {
         let pages = (max(count, 1) + PageBuffer.pageSize - 1) / PageBuffer.pageSize
         self.count = pages * PageBuffer.pageSize
+        guard self.count < PageBuffer.smallestMapping else {
+            let mapping = unsafe mmap(nil, self.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else {
+                fatalError("no memory for a buffer of \(self.count) bytes")
+            }
+            unsafe base = mapping
+            return
+        }
         unsafe base = UnsafeMutableRawPointer.allocate(byteCount: self.count, alignment: PageBuffer.pageSize)
         unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: self.count)
     }
 
     deinit {
-        unsafe base.deallocate()
+        if count < PageBuffer.smallestMapping { unsafe base.deallocate() } else { unsafe munmap(base, count) }
     }
 
     @inline(__always)

@@ -83,6 +83,15 @@ import Testing
         }
     }
 
+    @Test func `says that a connection carries one request, to clients that would keep it`() async throws {
+        try await ControlServerFixture.run { fixture in
+            for path in ["/v1/status", "/v1/nothing", "/v1/events/follow?since=x"] {
+                let answer = try await fixture.exchange(Data("GET \(path) HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                #expect(answer.contains("\r\nConnection: close\r\n"), "\(answer)")
+            }
+        }
+    }
+
     @Test func `survives what is not HTTP`() async throws {
         try await ControlServerFixture.run { fixture in
             for bytes in [Data("hello\n".utf8), Data([0, 255, 10, 13, 10]), Data("GET\r\n\r\n".utf8), Data()] {

@@ -27,6 +27,8 @@ case_boot_starts_the_daemon_and_shows_its_socket() {
     same "$(appcontainer boot "$WORK/template" --json | json socket)" "$socket"
     same "$(appcontainer status "$WORK/template" --json | json daemon socket)" "$socket"
     contains "$(curl -sSi --unix-socket "$socket" http://device/v1/apps)" "Server: appcontainer/"
+    # One client, two requests.
+    same "$(curl -sS -o one -o two -w '%{http_code} ' --unix-socket "$socket" http://device/v1/{apps,status})" "200 200 "
     complains 3 appcontainer boot "$WORK/none"
 }
 

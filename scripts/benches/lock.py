@@ -33,6 +33,7 @@ class ControlSocket(http.client.HTTPConnection):
         self.close()
         if answer.status != 200:
             raise RuntimeError(f"{command}: {answer.status} {text.decode()}")
+        return json.loads(text)
 
 
 def seconds(call, *arguments, **options):
