@@ -135,8 +135,8 @@ struct Confinement {
         process.waitUntilExit()
         switch process.terminationStatus {
         case 0: return
-        case Confinement.notFound: throw RunFailure.start(command, .noEntry)
-        case Confinement.cannotRun: throw RunFailure.start(command, .accessDenied)
+        case Confinement.notFound: throw RunFailure.cannotStart(command, .noEntry)
+        case Confinement.cannotRun: throw RunFailure.cannotStart(command, .accessDenied)
         default:
             let reason = said.split(whereSeparator: \.isNewline).first.map(String.init) ?? "bwrap: it does not say why"
             throw Complaint(.unexpected, "cannot confine the command: \(reason)")

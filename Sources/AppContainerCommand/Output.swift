@@ -28,6 +28,18 @@ enum Output {
         try lines([text])
     }
 
+    /// Looks ahead whether ``write(_:to:)`` has a place for its file, and leaves what is there.
+    static func requirePlace(for path: String) throws(Complaint) {
+        try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
+            let present = try? HostPath.status(path)
+            guard let place = HostPath.place(of: try HostPath.absolute(path)), present?.kind != .directory else {
+                throw .isDirectory
+            }
+            if let present, present.kind != .file { return }
+            _ = try UnfinishedFile(in: place.directory)
+        }
+    }
+
     /// Writes a file whole, in place of one that is there.
     static func write(_ bytes: [UInt8], to path: String) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in

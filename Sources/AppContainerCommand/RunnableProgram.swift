@@ -7,28 +7,6 @@ import Foundation
 import Platform
 import SandboxModel
 
-/// Failures of `run` and `launch` themselves, as env(1) has them.
-enum RunFailure {
-    static let own = ExitCode(125)
-    static let cannotRun = ExitCode(126)
-    static let notFound = ExitCode(127)
-
-    /// Makes every complaint one line and the exit code of a failure of their own.
-    static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
-        do {
-            return try await body()
-        } catch let complaint as Complaint {
-            StandardError.complain(complaint.message)
-            throw own
-        }
-    }
-
-    static func start(_ command: String, _ error: SystemError) -> ExitCode {
-        StandardError.complain("cannot run \(command): \(error.message)")
-        return error == .noEntry ? notFound : cannotRun
-    }
-}
-
 /// What is run in an app's container: a command, or the bundle's main executable.
 struct RunnableProgram {
     private let lease: RunLease
@@ -102,7 +80,7 @@ struct RunnableProgram {
         do throws(SystemError) {
             try child.start()
         } catch {
-            throw RunFailure.start(command[0], error)
+            throw RunFailure.cannotStart(command[0], error)
         }
         return child
     }

@@ -92,7 +92,9 @@ final class DeviceService: ServedDevice {
     }
 
     func events() throws(Complaint) -> [Event] {
-        try EventRecord.entries(of: device.directory.path).map(\.event)
+        // Whoever asks what was refused is to count all of it.
+        mounts.tellOmissions()
+        return try EventRecord.entries(of: device.directory.path).map(\.event)
     }
 
     func followEvents() throws(Complaint) -> EventSubscription {

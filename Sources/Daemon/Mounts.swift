@@ -158,8 +158,11 @@ final class Mounts: Sendable {
 
     func endAll() {
         table.shutDown()
-        refusals.end()
+        tellOmissions()
     }
+
+    /// Has the record tell of every refusal that was left out so far.
+    func tellOmissions() { refusals.tellAll() }
 
     /// - Throws: ``Complaint`` of kind `damaged` when a container of the app is not where the registry has it.
     private func home(of app: InstalledApp, _ options: MountOptions) throws(Complaint) -> Home {

@@ -48,8 +48,8 @@ final class RefusalRecord: Sendable {
         }
     }
 
-    /// Tells all that is not told yet. No request comes any more.
-    func end() {
+    /// Tells all that is not told yet: no request comes any more, or somebody asks for the record.
+    func tellAll() {
         queue.sync { _ = tell(quietSince: nil) }
     }
 

@@ -60,12 +60,17 @@ total() {
 }
 
 case_a_flood_is_counted_to_the_last_call() {
+    local made=0
     start
-    refuse 5000 "$MOUNT/new"
-    # Nobody makes another: what was left out is told by itself.
-    until_is 5000 total
+    # The last of a flood may be one that is recorded, and tells of those before it: then there is another flood.
+    while [ $made = 0 ] || [ "$(json_lines operation <last)" != null ]; do
+        refuse 5000 "$MOUNT/new"
+        made=$((made + 5000))
+        # Nobody makes another: what was left out is told by itself.
+        until_is $made total
+        events | grep omitted | tail -n 1 >last
+    done
     # The count by itself is of a process and a rule, and of no call.
-    events | grep omitted | tail -n 1 >last
     same "$(json_lines event process rule errno path operation <last)" "refused python3 topLevel EPERM null null"
     whole
 }

@@ -182,6 +182,31 @@ PYTHON
     same "$(find "$WORK" -maxdepth 1 -name 'appcontainer-*')" "" "copies that are left"
 }
 
+case_a_report_of_refusals_is_xml_whatever_was_refused() {
+    make_template
+    cat >refuse.py <<'PYTHON'
+import os
+os.chdir(os.environ["APPCONTAINER_HOME"])
+for name in [b"<&\"'>", b"\x01\t\n", b"\xff", "übung".encode()] + 1500 * [b"often"]:
+    try:
+        os.mkdir(name)
+        raise SystemExit("not refused")
+    except PermissionError:
+        pass
+PYTHON
+    appcontainer test "$WORK/template" --junit refused.xml -- /usr/bin/python3 refuse.py
+    /usr/bin/python3 - refused.xml <<'PYTHON'
+import re, sys, xml.etree.ElementTree as xml
+root = xml.parse(sys.argv[1]).getroot()
+cases = {case.get("name"): case for case in root.iter("testcase")}
+assert root.get("tests") == str(len(cases)) and root.get("failures") == str(len(cases) - 1), root.attrib
+assert {"mkdir <&\"'>", "mkdir often", "mkdir übung"} <= set(cases), list(cases)
+often = int(re.search(r", (\d+) times", cases["mkdir often"].find("failure").get("message"))[1])
+omitted = int(re.match(r"\d+", root.find("testsuite/system-out").text)[0])
+assert often + omitted == 1500 and omitted > 0, (often, omitted)
+PYTHON
+}
+
 case_what_became_of_a_tested_command_is_passed_on() {
     make_template
     # ends CODE COMMAND…
@@ -195,9 +220,18 @@ case_what_became_of_a_tested_command_is_passed_on() {
     ends 7 sh -c 'exit 7'
     contains "$(cat ended.xml)" 'exit status 7'
     ends 143 sh -c 'kill -TERM $$'
+    # The report says so where nothing was tested: one of an earlier run would mislead.
     ends 127 "$WORK/none"
+    contains "$(cat ended.xml)" "<error type=\"appcontainer\" message=\"cannot run $WORK/none: No such file or directory\"/>"
     ends 126 "$BASE/Notes.app"
+    contains "$(cat ended.xml)" 'failures="0" errors="1"'
+    complains 125 appcontainer test "$WORK/none" --junit ended.xml -- true
+    contains "$(cat ended.xml)" "$WORK/none"
     complains 125 appcontainer test "$WORK/none" -- true
+    # Before the command, which may take an hour.
+    complains 125 appcontainer test "$WORK/template" --junit none/ended.xml -- touch "$WORK/ran"
+    complains 125 appcontainer test "$WORK/template" --junit "$WORK" -- touch "$WORK/ran"
+    absent "$WORK/ran"
     complains 125 appcontainer test "$WORK/template" --app com.example.Other -- true
     complains 64 appcontainer test "$WORK/template"
     same "$(find "$WORK" -maxdepth 1 -name 'appcontainer-*')" "" "copies that are left"

@@ -5,10 +5,17 @@ import Platform
 
 struct JUnitFile {
     let command: [String]
-    let end: ChildProcess.End
+    let outcome: Outcome
     let duration: Duration
     /// Refused calls, the oldest first.
     let refusals: [Event]
+
+    /// What became of the command.
+    enum Outcome {
+        case ended(ChildProcess.End)
+        /// It was not run; why, in a line.
+        case failed(String)
+    }
 
     /// Calls that were refused alike are one.
     private struct Refused: Hashable {
@@ -41,23 +48,24 @@ struct JUnitFile {
         }
         let seconds = JUnitFile.seconds(duration)
         let name = JUnitFile.escaped(command.joined(separator: " "))
-        let failures = order.count + (end == .exited(0) ? 0 : 1)
+        let fault = fault
+        let failures = order.count + (fault?.element == .failure ? 1 : 0)
+        let counted =
+            #"tests="\#(order.count + 1)" failures="\#(failures)" errors="\#(fault?.element == .error ? 1 : 0)""#
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
-            #"<testsuites tests="\#(order.count + 1)" failures="\#(failures)" time="\#(seconds)">"#,
-            #"  <testsuite name="appcontainer" tests="\#(order.count + 1)" failures="\#(failures)" errors="0" "#
-                + #"skipped="0" time="\#(seconds)">"#,
+            #"<testsuites \#(counted) time="\#(seconds)">"#,
+            #"  <testsuite name="appcontainer" \#(counted) skipped="0" time="\#(seconds)">"#,
         ]
-        lines += JUnitFile.testCase("command", name, time: seconds, failure: endFailure)
+        lines += JUnitFile.testCase("command", name, time: seconds, fault: fault)
         for refused in order {
             let times = counts[refused] == 1 ? "" : ", \(counts[refused] ?? 0) times"
             lines += JUnitFile.testCase(
                 "refused.\(JUnitFile.escaped(refused.rule))",
                 JUnitFile.escaped("\(refused.operation) \(refused.path)"), time: "0",
-                failure: (
-                    refused.rule,
-                    "\(refused.operation) of \(refused.path) by \(refused.process): \(refused.errno)\(times)"
-                ))
+                fault: Fault(
+                    .failure, type: refused.rule,
+                    "\(refused.operation) of \(refused.path) by \(refused.process): \(refused.errno)\(times)"))
         }
         if omitted > 0 {
             lines.append("    <system-out>\(omitted) further refusals were left out of the record</system-out>")
@@ -66,21 +74,37 @@ struct JUnitFile {
         return Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
-    private var endFailure: (type: String, message: String)? {
-        switch end {
-        case .exited(0): nil
-        case .exited(let status): ("exit", "ended with the exit status \(status)")
-        case .killed(let signal): ("signal", "was ended by the signal \(signal)")
+    /// Why a case is not a success: what was tested failed, or it was not tested.
+    private struct Fault {
+        enum Element: String {
+            case failure, error
+        }
+
+        let element: Element
+        let type: String
+        let message: String
+
+        init(_ element: Element, type: String, _ message: String) {
+            self.element = element
+            self.type = type
+            self.message = message
         }
     }
 
-    private static func testCase(
-        _ group: String, _ name: String, time: String, failure: (type: String, message: String)?
-    ) -> [String] {
+    private var fault: Fault? {
+        switch outcome {
+        case .ended(.exited(0)): nil
+        case .ended(.exited(let status)): Fault(.failure, type: "exit", "ended with the exit status \(status)")
+        case .ended(.killed(let signal)): Fault(.failure, type: "signal", "was ended by the signal \(signal)")
+        case .failed(let message): Fault(.error, type: "appcontainer", message)
+        }
+    }
+
+    private static func testCase(_ group: String, _ name: String, time: String, fault: Fault?) -> [String] {
         let head = #"    <testcase classname="\#(group)" name="\#(name)" time="\#(time)""#
-        guard let failure else { return [head + "/>"] }
-        let words = #"type="\#(escaped(failure.type))" message="\#(escaped(failure.message))""#
-        return [head + ">", "      <failure \(words)/>", "    </testcase>"]
+        guard let fault else { return [head + "/>"] }
+        let words = #"type="\#(escaped(fault.type))" message="\#(escaped(fault.message))""#
+        return [head + ">", "      <\(fault.element.rawValue) \(words)/>", "    </testcase>"]
     }
 
     /// In milliseconds, which are as many as anybody reads.

@@ -42,13 +42,7 @@ struct Test: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let end = try await RunFailure.reporting {
-            do {
-                return try await tested()
-            } catch let error as DeviceError {
-                throw Complaint(error)
-            }
-        }
+        let end = try await RunFailure.reporting { try await reported() }
         switch end {
         case .exited(let status): throw ExitCode(status)
         case .killed(let number):
@@ -57,8 +51,38 @@ struct Test: AsyncParsableCommand {
         }
     }
 
+    /// Runs the command, and writes the report whatever comes of that: who reads one of an earlier run is misled.
+    private func reported() async throws -> ChildProcess.End {
+        // Not after an hour of tests.
+        if let junit { try Output.requirePlace(for: junit) }
+        do {
+            let (end, duration, refusals) = try await RunFailure.telling {
+                do {
+                    return try await tested()
+                } catch let error as DeviceError {
+                    throw Complaint(error)
+                }
+            }
+            try write(.ended(end), duration, refusals)
+            return end
+        } catch let failure as RunFailure {
+            try? write(.failed(failure.message))
+            throw failure
+        }
+    }
+
+    private func write(
+        _ outcome: JUnitFile.Outcome, _ duration: Duration = .zero, _ refusals: [Event] = []
+    ) throws(Complaint) {
+        guard let junit else { return }
+        let file = JUnitFile(command: command, outcome: outcome, duration: duration, refusals: refusals)
+        try Output.write(file.xml, to: junit)
+    }
+
+    private typealias Tested = (end: ChildProcess.End, duration: Duration, refusals: [Event])
+
     /// Runs the command, and ends the copy whatever comes of that.
-    private func tested() async throws -> ChildProcess.End {
+    private func tested() async throws -> Tested {
         let passcode = try passcodeFile.map(PasscodeSource.read)
         try Complaint.wrap("cannot tell where this command is") { () throws(SystemError) in
             // The library is to start this program, and so is the command.
@@ -66,29 +90,25 @@ struct Test: AsyncParsableCommand {
         }
         let copy = try await AppContainer.Device.temporary(copyOf: template, passcode: passcode)
         do {
-            let end = try await run(on: copy)
+            let tested = try await run(on: copy)
             await copy.end()
-            return end
+            return tested
         } catch {
             await copy.end()
             throw error
         }
     }
 
-    private func run(on copy: AppContainer.Device) async throws -> ChildProcess.End {
+    private func run(on copy: AppContainer.Device) async throws -> Tested {
         if copy.passcode != nil { try await copy.unlock() }
         let mount = try await mount(on: copy)
         let begin = ContinuousClock.now
         let end = try runCommand(on: copy, mount)
-        if let junit {
-            let events = try? await copy.recordedEvents()
-            if events == nil { StandardError.warn("the copy has ended before the command; its events are lost") }
-            let file = JUnitFile(
-                command: command, end: end, duration: ContinuousClock.now - begin,
-                refusals: (events ?? []).filter { $0.event == .refused })
-            try Output.write(file.xml, to: junit)
-        }
-        return end
+        let duration = ContinuousClock.now - begin
+        guard junit != nil else { return (end, duration, []) }
+        let events = try? await copy.recordedEvents()
+        if events == nil { StandardError.warn("the copy has ended before the command; its events are lost") }
+        return (end, duration, (events ?? []).filter { $0.event == .refused })
     }
 
     private func mount(on copy: AppContainer.Device) async throws -> AppContainer.Mount? {
@@ -111,7 +131,7 @@ struct Test: AsyncParsableCommand {
         do throws(SystemError) {
             try child.start()
         } catch {
-            throw RunFailure.start(command[0], error)
+            throw RunFailure.cannotStart(command[0], error)
         }
         return try Complaint.wrap("cannot wait for the command") { () throws(SystemError) in try child.wait() }
     }

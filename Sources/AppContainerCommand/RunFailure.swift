@@ -1,0 +1,45 @@
+// What ends a command that runs another one, before that has ended.
+
+import ArgumentParser
+import Platform
+import SandboxModel
+
+/// Failures of `run`, `launch` and `test` themselves, as env(1) has them.
+enum RunFailure: Error {
+    case own(Complaint)
+    case cannotStart(String, SystemError)
+
+    var exitCode: ExitCode {
+        switch self {
+        case .own: ExitCode(125)
+        case .cannotStart(_, .noEntry): ExitCode(127)
+        case .cannotStart: ExitCode(126)
+        }
+    }
+
+    var message: String {
+        switch self {
+        case .own(let complaint): complaint.message
+        case .cannotStart(let command, let error): "cannot run \(command): \(error.message)"
+        }
+    }
+
+    /// Makes every complaint one line and the exit code of a failure of their own.
+    static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await telling(body)
+        } catch let failure as RunFailure {
+            StandardError.complain(failure.message)
+            throw failure.exitCode
+        }
+    }
+
+    /// Makes every complaint a failure of their own.
+    static func telling<Result>(_ body: () async throws -> Result) async throws -> Result {
+        do {
+            return try await body()
+        } catch let complaint as Complaint {
+            throw RunFailure.own(complaint)
+        }
+    }
+}
