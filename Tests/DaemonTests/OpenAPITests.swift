@@ -72,7 +72,7 @@ private struct OpenAPIDocument {
         }
     }
 
-    @Test func `it has the keys of every request, and of events`() {
+    @Test func `it has the keys of every request, of events and of orders`() {
         let requests: [(String, Any)] = [
             ("UnlockRequest", UnlockRequest(passcode: "")), ("LockRequest", LockRequest()),
             ("PasscodeRequest", PasscodeRequest(.set)), ("InstallRequest", InstallRequest(app: "")),
@@ -86,7 +86,8 @@ private struct OpenAPIDocument {
             ("AppRequest", TerminateRequest(app: "")), ("BackupRequest", BackupRequest(output: "")),
             ("BackupListRequest", BackupListRequest()), ("RestoreRequest", RestoreRequest(input: "")),
             ("AuditRequest", AuditRequest(app: "")), ("SurveyRequest", SurveyRequest(app: "")),
-            ("Event", Event(.locked)),
+            ("Event", Event(.locked)), ("DeviceOrder", DeviceOrder(device: "")),
+            ("DeviceSettings", DeviceOrder.Settings()), ("StartReport", StartReport()),
         ]
         for (name, value) in requests {
             let keys = document.keys(below: ["components", "schemas", name, "properties"])
