@@ -1,11 +1,17 @@
-"""What a mount tells and takes by extended attributes: protection classes, and exclusion from backups."""
+"""What a mount tells and takes by extended attributes: protection classes, and exclusion from backups.
+
+All functions raise DeviceError of kind ``notMounted`` off a mount: another filesystem would take the attributes too, and
+mean nothing by them.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-from typing import Union
+import stat
+from typing import Optional, Union
 
+from .errors import DeviceError
 from .records import ProtectionClass
 
 __all__ = ["backup_state", "exclude", "include", "is_excluded", "protection", "set_protection"]
@@ -18,8 +24,18 @@ _EXCLUDED = "user.com.apple.metadata:com_apple_backup_excludeItem"
 
 
 def protection(path: HostPath) -> ProtectionClass:
-    """The class of a file, or the one that a directory gives to what is made in it."""
-    return ProtectionClass(os.fsdecode(_get(path, _PROTECTION)))
+    """The class of a file, or the one that a directory gives to what is made in it.
+
+    Raises DeviceError of kind ``unsuitableFile`` for what has none, such as the bundle.
+    """
+    value = _get(path, _PROTECTION)
+    if value is None:
+        raise DeviceError(
+            "unsuitableFile",
+            f"{os.fspath(path)} has no protection class: the bundle, the home's top level, Groups, iCloud, sockets and "
+            "fifos have none",
+        )
+    return ProtectionClass(os.fsdecode(value))
 
 
 def set_protection(path: HostPath, protection: Union[ProtectionClass, str]) -> None:
@@ -32,16 +48,19 @@ def set_protection(path: HostPath, protection: Union[ProtectionClass, str]) -> N
     except ValueError:
         names = ", ".join(each.value for each in ProtectionClass)
         raise ValueError(f"{protection!r} is no protection class; take one of {names}") from None
+    _expect_mounted(path)
     os.setxattr(path, _PROTECTION, os.fsencode(known.value))
 
 
 def exclude(path: HostPath) -> None:
     """Keeps a file, or a directory with all that is in it, out of backups."""
+    _expect_mounted(path)
     os.setxattr(path, _EXCLUDED, b"com.apple.backupd")
 
 
 def include(path: HostPath) -> None:
     """Takes the mark of :func:`exclude` away, where there is one."""
+    _expect_mounted(path)
     try:
         os.removexattr(path, _EXCLUDED)
     except OSError as error:
@@ -56,13 +75,40 @@ def is_excluded(path: HostPath) -> bool:
 
 def backup_state(path: HostPath) -> str:
     """``included``, ``excluded``, or ``excluded-by:`` and the directory, relative to the home, that keeps it out."""
-    return os.fsdecode(_get(path, _BACKUP))
+    value = _get(path, _BACKUP)
+    if value is None:
+        raise DeviceError(
+            "unsuitableFile", f"{os.fspath(path)} has no mark of exclusion: it is neither a file nor a directory"
+        )
+    return os.fsdecode(value)
 
 
-def _get(path: HostPath, name: str) -> bytes:
+def _get(path: HostPath, name: str) -> Optional[bytes]:
+    """The value of what the mount tells of; None for what is in a mount and has none."""
+    value = _value(path, name)
+    if value is None:
+        _expect_mounted(path)
+    return value
+
+
+def _expect_mounted(path: HostPath) -> None:
+    """A mount tells of every file and directory whether it is in backups, and no other filesystem does."""
+    place = os.path.realpath(path)
+    mode = os.stat(place).st_mode
+    # Of what is neither, the kernel does not ask.
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        place = os.path.dirname(place)
+    if _value(place, _BACKUP) is None:
+        raise DeviceError(
+            "notMounted",
+            f"{os.fspath(path)} is not in a mounted app's home; see where some are with: findmnt -t fuse.appcontainer",
+        )
+
+
+def _value(path: HostPath, name: str) -> Optional[bytes]:
     try:
         return os.getxattr(path, name)
     except OSError as error:
         if error.errno in (errno.ENODATA, errno.EOPNOTSUPP):
-            raise ValueError(f"{os.fspath(path)} is not in the mount of an app's home") from None
+            return None
         raise

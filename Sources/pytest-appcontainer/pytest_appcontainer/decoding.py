@@ -27,7 +27,7 @@ def named(key: str, **options: Any) -> Any:
 def decoded(kind: type[Record], value: object) -> Record:
     """Makes a record of what was read as JSON.
 
-    Raises DeviceError of kind ``daemonUnreachable`` where the value has another form.
+    Raises DeviceError of kind ``otherVersion`` where the value has another form.
     """
     try:
         made: Record = _converted(kind, value, kind.__name__)

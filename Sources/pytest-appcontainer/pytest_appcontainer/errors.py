@@ -10,9 +10,9 @@ __all__ = ["DeviceError"]
 class DeviceError(Exception):
     """One line that says what was wrong and what to do, and a kind that programs can tell apart.
 
-    The kinds are those of appcontainer(1), such as ``unknownApp`` and ``wrongPasscode``, and three of this package:
-    ``programMissing`` where there is no command ``appcontainer``, ``daemonEnded`` where the device's process ended
-    before it answered, and ``otherVersion`` where its answer is not what this version expects.
+    The kinds are those of the control API, such as ``unknownApp`` and ``wrongPasscode``, which ``docs/openapi.yaml`` in
+    a checkout lists under ``x-kinds``, and two of whoever asks: ``programMissing`` where the command ``appcontainer`` is
+    not there or cannot be started, and ``otherVersion`` where an answer is not what this version expects.
     """
 
     def __init__(self, kind: str, message: str) -> None:

@@ -11,6 +11,7 @@ from typing import Optional, Union
 
 from .attributes import backup_state, protection
 from .client import Device, HostPath
+from .errors import DeviceError
 from .records import Event
 
 __all__ = ["Expectations", "later"]
@@ -82,7 +83,7 @@ class Expectations:
                 return
             raise AssertionError(f"{path} is kept closed by its mode, and not by the state of the device") from error
         state = self.device.status().state
-        raise AssertionError(f"{path} could be read: its class is {protection(place)}, and the device is {state}")
+        raise AssertionError(f"{path} could be read: {_class_in_words(place)}, and the device is {state}")
 
     def expect_excluded(self, path: HostPath) -> None:
         """No backup may have it: by its own mark, by that of a directory above it, or by its place."""
@@ -129,6 +130,15 @@ def later(events: Sequence[Event], before: Sequence[Event]) -> list[Event]:
         return list(events[len(before) :])
     known = [index for index, event in enumerate(events) if event == before[-1]]
     return list(events[known[0] + 1 :] if known else events)
+
+
+def _class_in_words(place: Path) -> str:
+    try:
+        return f"its class is {protection(place)}"
+    except DeviceError as error:
+        if error.kind != "unsuitableFile":
+            raise
+        return "it has no protection class"
 
 
 def _is_in(path: str, entry: Optional[str]) -> bool:

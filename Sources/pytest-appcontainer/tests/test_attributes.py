@@ -1,0 +1,66 @@
+"""What is told and taken by attributes, of what has them, of what has none, and off a mount."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+import pytest_appcontainer
+from pytest_appcontainer import AppContainer, DeviceError
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest_appcontainer.protection,
+        pytest_appcontainer.backup_state,
+        pytest_appcontainer.is_excluded,
+        pytest_appcontainer.exclude,
+        pytest_appcontainer.include,
+        lambda path: pytest_appcontainer.set_protection(path, "NSFileProtectionNone"),
+    ],
+    ids=["protection", "backup_state", "is_excluded", "exclude", "include", "set_protection"],
+)
+def test_what_is_on_no_mount_is_refused_and_not_marked(tmp_path: Path, call: Callable[[Path], object]) -> None:
+    (tmp_path / "note").write_text("note")
+    os.mkfifo(tmp_path / "fifo")
+    # What a filesystem of the host takes like any attribute.
+    os.setxattr(tmp_path / "note", "user.com.apple.metadata:com_apple_backup_excludeItem", b"mine")
+    before = os.listxattr(tmp_path / "note")
+    for path in (tmp_path / "note", tmp_path / "fifo", tmp_path, Path("/proc/version")):
+        with pytest.raises(DeviceError, match=f"^{path} is not in a mounted app's home; ") as raised:
+            call(path)
+        assert raised.value.kind == "notMounted" and "\n" not in str(raised.value)
+    assert os.listxattr(tmp_path / "note") == before and os.listxattr(tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        call(tmp_path / "none")
+
+
+@pytest.mark.parametrize("path", ["Notes.app/Welcome.txt", "Notes.app", "", "Documents/fifo"])
+def test_what_has_no_protection_class_says_so(app_container: AppContainer, path: str) -> None:
+    os.mkfifo(app_container.documents / "fifo")
+    with pytest.raises(DeviceError, match="has no protection class: the bundle, .* and fifos have none$") as raised:
+        app_container.protection(path)
+    assert raised.value.kind == "unsuitableFile"
+    with pytest.raises(PermissionError):
+        app_container.set_protection(path, "NSFileProtectionNone")
+
+
+def test_what_can_bear_no_mark_says_so(app_container: AppContainer) -> None:
+    os.mkfifo(app_container.documents / "fifo")
+    with pytest.raises(DeviceError, match="fifo has no mark of exclusion: it is neither a file nor ") as raised:
+        app_container.is_excluded("Documents/fifo")
+    assert raised.value.kind == "unsuitableFile"
+    assert app_container.is_excluded("Notes.app/Welcome.txt")
+    with pytest.raises(PermissionError):
+        app_container.include("Notes.app")
+
+
+def test_a_file_of_the_bundle_is_readable_whatever_the_state(app_container: AppContainer) -> None:
+    with app_container.locked(), pytest.raises(
+        AssertionError, match="Welcome.txt could be read: it has no protection class, and the device is locked$"
+    ):
+        app_container.expect_unreadable("Notes.app/Welcome.txt")
