@@ -1,7 +1,7 @@
 """What a mount tells and takes by extended attributes: protection classes, and exclusion from backups.
 
-All functions raise DeviceError of kind ``notMounted`` off a mount: another filesystem would take the attributes too, and
-mean nothing by them.
+All functions raise DeviceError of kind ``notMounted`` off a mount: another filesystem would take the attributes as
+well, and mean nothing by them.
 """
 
 from __future__ import annotations

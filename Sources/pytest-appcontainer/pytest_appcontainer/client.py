@@ -100,16 +100,20 @@ class Device:
         """Looks at every header, block and length. What is damaged is in the report, and raises nothing."""
         return self._ask(CheckReport, "check", {"repair": repair}, progress)
 
-    def events(self) -> list[Event]:
-        """What has happened, the oldest first, as far as the record goes back."""
-        return list(decoded_list(Event, ask(self.socket, "events", None)))
+    def events(self, *, timeout: Optional[float] = None) -> list[Event]:
+        """What has happened, the oldest first, as far as the record goes back.
 
-    def follow_events(self, *, timeout: Optional[float] = None) -> EventStream:
-        """What has happened, and then each event as it comes.
-
-        Ends when the device is shut down, when it is closed, and when none has come for ``timeout`` seconds.
+        Raises DeviceError of kind ``daemonUnreachable`` where no answer has come for ``timeout`` seconds.
         """
-        return EventStream(self.socket, timeout)
+        return list(decoded_list(Event, ask(self.socket, "events", None, timeout=timeout)))
+
+    def follow_events(self, *, since: Optional[str] = None, timeout: Optional[float] = None) -> EventStream:
+        """What has happened, and then each event as it comes; without what was before ``since``.
+
+        ``since`` is a time as ``Event.time`` has it, or a beginning of one, such as a day. Ends when the device is shut
+        down, when it is closed, and when none has come for ``timeout`` seconds.
+        """
+        return EventStream(self.socket, since, timeout)
 
     def shutdown(self) -> None:
         """Unmounts everything and ends its process."""

@@ -11,6 +11,7 @@ from typing import Callable, Optional
 from .decoding import decoded
 from .errors import DeviceError
 from .records import WorkProgress
+from .version import VERSION
 
 __all__ = ["Answer", "Progress", "ask", "ask_in_lines"]
 
@@ -22,12 +23,13 @@ _BROKEN = (http.client.HTTPException, ConnectionError)
 
 
 class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("device")
+    def __init__(self, path: str, timeout: Optional[float]) -> None:
+        super().__init__("device", timeout=timeout)
         self._path = path
 
     def connect(self) -> None:
         connected = socket.socket(socket.AF_UNIX)
+        connected.settimeout(self.timeout)
         try:
             connected.connect(self._path)
         except (OSError, ValueError) as error:
@@ -42,9 +44,16 @@ class _UnixConnection(http.client.HTTPConnection):
 class Answer:
     """An answer in lines, which may stay open. Whoever closes it goes away, as the device sees it."""
 
-    def __init__(self, path: str, request: str, body: Optional[Mapping[str, object]], accept: str) -> None:
-        self._request = request
-        self._connection = _UnixConnection(path)
+    def __init__(
+        self,
+        path: str,
+        request: str,
+        body: Optional[Mapping[str, object]],
+        accept: str,
+        timeout: Optional[float] = None,
+    ) -> None:
+        self._timeout = timeout
+        self._connection = _UnixConnection(path, timeout)
         try:
             self._connection.request(
                 "GET" if body is None else "POST",
@@ -60,6 +69,9 @@ class Answer:
         except _BROKEN:
             self.close()
             raise DeviceError.ended() from None
+        except socket.timeout:
+            self.close()
+            raise self._is_late() from None
         except BaseException:
             self.close()
             raise
@@ -70,6 +82,8 @@ class Answer:
             return _parsed(self._response.read())
         except _BROKEN:
             raise DeviceError.ended() from None
+        except socket.timeout:
+            raise self._is_late() from None
 
     def lines(self) -> Iterator[object]:
         """The JSON value of each line, as it comes."""
@@ -107,19 +121,32 @@ class Answer:
             told = None
         if told is None:
             return DeviceError.other_version(f"what answers has no complaint beside the status {self._response.status}")
-        if told.kind == "notFound" and f"/v1/{self._request} is not a path" in told.message:
-            server = self._response.getheader("Server", "it")
-            return DeviceError.other_version(f"{server} does not know /v1/{self._request}")
+        # A device of this version has every path that is asked for: what it does not find is something else.
+        server = self._response.getheader("Server") or "something that does not tell its version"
+        if self._response.status == 404 and told.kind == "notFound" and server != f"appcontainer/{VERSION}":
+            return DeviceError.other_version(told.message, server)
         return told
 
+    def _is_late(self) -> DeviceError:
+        return DeviceError.unreachable(
+            f"the device has not answered for {self._timeout} seconds; see whether its process is stopped, and "
+            "daemon.log in the device directory"
+        )
 
-def ask(path: str, request: str, body: Optional[Mapping[str, object]], progress: Optional[Progress] = None) -> object:
+
+def ask(
+    path: str,
+    request: str,
+    body: Optional[Mapping[str, object]],
+    progress: Optional[Progress] = None,
+    timeout: Optional[float] = None,
+) -> object:
     """Sends a request, a query where ``body`` is None, and returns the JSON value that it is answered with.
 
     Keys of the body that are None are not sent. With ``progress`` the answer comes in lines, and it is told how far the
-    work has come. Raises DeviceError.
+    work has come. Raises DeviceError; of kind ``daemonUnreachable`` where nothing has come for ``timeout`` seconds.
     """
-    answer = Answer(path, request, body, _JSON if progress is None else _LINES)
+    answer = Answer(path, request, body, _JSON if progress is None else _LINES, timeout)
     try:
         return answer.read() if progress is None else _result(answer, progress)
     finally:

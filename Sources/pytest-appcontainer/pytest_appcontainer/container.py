@@ -83,9 +83,9 @@ class AppContainer(Expectations):
         """The root of an iCloud container."""
         return self.home / "iCloud" / identifier
 
-    def events(self) -> list[Event]:
-        """What has happened since the test began."""
-        return later(self.device.events(), self._earlier)
+    def events(self, *, timeout: Optional[float] = None) -> list[Event]:
+        """What has happened since the test began. ``timeout``: as ``Device.events`` has it."""
+        return later(self.device.events(timeout=timeout), self._earlier)
 
     # The device's state
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Optional
 
+from .version import VERSION
+
 __all__ = ["DeviceError"]
 
 
 class DeviceError(Exception):
     """One line that says what was wrong and what to do, and a kind that programs can tell apart.
 
-    The kinds are those of the control API, such as ``unknownApp`` and ``wrongPasscode``, which ``docs/openapi.yaml`` in
-    a checkout lists under ``x-kinds``, and two of whoever asks: ``programMissing`` where the command ``appcontainer`` is
-    not there or cannot be started, and ``otherVersion`` where an answer is not what this version expects.
+    The kinds are those of the control API, such as ``unknownApp`` and ``wrongPasscode``, which ``docs/openapi.yaml``
+    in a checkout lists under ``x-kinds``, and two of whoever asks: ``programMissing`` where the command
+    ``appcontainer`` is not there or cannot be started, and ``otherVersion`` where an answer is not what this version
+    expects.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -42,9 +45,9 @@ class DeviceError(Exception):
         )
 
     @classmethod
-    def other_version(cls, what: str) -> DeviceError:
+    def other_version(cls, what: str, server: str = "another version") -> DeviceError:
         return cls(
             "otherVersion",
-            f"{what}: the device is served by another version; shut it down, and see that the command appcontainer and "
-            "pytest-appcontainer are of one version",
+            f"{what}: the device is served by {server}, and this is pytest-appcontainer {VERSION}; shut it down, and "
+            "see that the command appcontainer and pytest-appcontainer are of one version",
         )

@@ -17,7 +17,8 @@ __all__ = ["EventStream"]
 class EventStream(Iterator[Event]):
     """What has happened, and then what happens. Closed by ``close``, from any thread, or as a context."""
 
-    def __init__(self, socket: str, timeout: Optional[float]) -> None:
+    def __init__(self, socket: str, since: Optional[str], timeout: Optional[float]) -> None:
+        self._since = since or ""
         self._answer = ask_in_lines(socket, "events/follow", None)
         self._answer.set_timeout(timeout)
         self._lines = self._answer.lines()
@@ -25,7 +26,11 @@ class EventStream(Iterator[Event]):
 
     def __next__(self) -> Event:
         try:
-            return decoded(Event, next(self._lines))
+            while True:
+                event = decoded(Event, next(self._lines))
+                # Times are all of one form, in which the order of the text is that of time.
+                if event.time >= self._since:
+                    return event
         except (StopIteration, sockets.timeout):
             self._answer.close()
             raise StopIteration from None

@@ -33,6 +33,8 @@ _LISTS = {
 }
 _container = pytest.StashKey[AppContainer]()
 _MOST_EVENTS = 50
+# How many seconds a report waits for them. A device that a test has stopped would never answer.
+_LONGEST_ANSWER = 10.0
 
 
 class UnclosedFileWarning(pytest.PytestWarning):
@@ -108,7 +110,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, object, None
 
 def _told(container: AppContainer) -> str:
     try:
-        events = container.events()
+        events = container.events(timeout=_LONGEST_ANSWER)
     except DeviceError as error:
         return f"cannot be told: {error}"
     lines = [str(event) for event in events[-_MOST_EVENTS:]]

@@ -25,6 +25,9 @@ Command = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]
 # How many seconds the device has to end what runs.
 _LONGEST_END = 10
 
+# What says that a lease is no more: its app was removed, or its device has ended, or is about to.
+_ENDED_ALREADY = {"unknownApp", "daemonUnreachable", "daemonEnded", "shuttingDown"}
+
 # A process waits here, known by its number, until the device knows it; then it becomes the command. It says by the same
 # socket why it cannot, and nothing when it could. Python ignores two signals that the command is not to ignore.
 _WAITING_ROOM = """
@@ -167,13 +170,13 @@ class Lease:
 
     def end(self) -> None:
         """Ends what runs under it, and the mark, and waits until a mount that was made for it is gone, if nobody else
-        uses it."""
+        uses it. That it has ended already raises nothing."""
         self._end_processes()
         try:
             ask(self._device.socket, "run-end", {"app": self._app, "lease": self.app.lease})
-        except DeviceError:
-            # A device that has ended, or an app that was removed, needs to hear nothing.
-            pass
+        except DeviceError as error:
+            if error.kind not in _ENDED_ALREADY:
+                raise
         finally:
             self._answer.close()
 

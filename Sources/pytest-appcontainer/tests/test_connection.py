@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -12,20 +14,21 @@ from typing import Callable
 import pytest
 
 from pytest_appcontainer import Device, DeviceError, WorkProgress
+from pytest_appcontainer.owner import program
+from pytest_appcontainer.version import VERSION
 
-Answering = Callable[[bytes], Device]
+Answering = Callable[..., Device]
 
 
 @pytest.fixture
 def answering() -> Iterator[Answering]:
-    """Makes a device of what answers the first request with these bytes."""
+    """Makes a device of what answers the first requests with these bytes."""
     # The path of a socket has 108 bytes at most, which those of pytest may exceed.
     with tempfile.TemporaryDirectory(dir="/tmp") as place, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"{place}/socket")
         listener.listen()
 
-        def answer(text: bytes) -> None:
-            connection, _ = listener.accept()
+        def answer(connection: socket.socket, text: bytes) -> None:
             with connection:
                 connection.sendall(text)
                 connection.shutdown(socket.SHUT_WR)
@@ -33,15 +36,25 @@ def answering() -> Iterator[Answering]:
                 while connection.recv(65536):
                     pass
 
-        def device(text: bytes) -> Device:
-            threading.Thread(target=answer, args=(text,), daemon=True).start()
+        def listen(texts: tuple[bytes, ...]) -> None:
+            for text in texts:
+                connection, _ = listener.accept()
+                # One at a time would not do: the answer that a lease is stays open.
+                threading.Thread(target=answer, args=(connection, text), daemon=True).start()
+
+        def device(*texts: bytes) -> Device:
+            threading.Thread(target=listen, args=(texts,), daemon=True).start()
             return Device(f"{place}/socket")
 
         yield device
 
 
-def answer(status: str, body: bytes) -> bytes:
-    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status.encode(), len(body), body)
+def answer(status: str, body: bytes, server: str = f"appcontainer/{VERSION}") -> bytes:
+    return f"HTTP/1.1 {status}\r\nServer: {server}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def complaint(kind: str, message: str) -> bytes:
+    return json.dumps({"complaint": {"kind": kind, "message": message}}).encode()
 
 
 def test_a_complaint_has_the_devices_own_kind_and_words(answering: Answering) -> None:
@@ -55,13 +68,6 @@ def test_a_complaint_has_the_devices_own_kind_and_words(answering: Answering) ->
     "text, said",
     [
         (answer("404 Not Found", b"nothing here"), "no complaint beside the status 404"),
-        (
-            answer(
-                "404 Not Found",
-                b'{"complaint": {"kind": "notFound", "message": "/v1/status is not a path of the control API"}}',
-            ),
-            "it does not know /v1/status: the device is served by another version",
-        ),
         (answer("200 OK", b"<html>"), "does not answer in JSON: the device is served by another version"),
         (
             answer("200 OK", b'{"mood": "good"}'),
@@ -74,6 +80,68 @@ def test_another_version_is_told_from_what_it_answers(answering: Answering, text
         answering(text).status()
     assert raised.value.kind == "otherVersion"
     assert said in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("server", ["appcontainer/9.9", "nginx"])
+def test_a_call_that_another_version_does_not_know_says_which_it_is(answering: Answering, server: str) -> None:
+    # Whatever the words are: they are for people.
+    text = answer("404 Not Found", complaint("notFound", "no call of that name"), server)
+    with pytest.raises(DeviceError) as raised:
+        answering(text).survey("com.example.Notes")
+    assert raised.value.kind == "otherVersion"
+    assert str(raised.value) == (
+        f"no call of that name: the device is served by {server}, and this is pytest-appcontainer {VERSION}; shut it "
+        "down, and see that the command appcontainer and pytest-appcontainer are of one version"
+    )
+
+
+def test_what_this_version_does_not_find_is_only_not_found(answering: Answering) -> None:
+    body = complaint("notFound", "/v1/status is not a path of the control API")
+    with pytest.raises(DeviceError) as raised:
+        answering(answer("404 Not Found", body)).status()
+    assert (raised.value.kind, str(raised.value)) == ("notFound", "/v1/status is not a path of the control API")
+    # Another kind of the same status is no matter of versions.
+    with pytest.raises(DeviceError) as raised:
+        answering(answer("404 Not Found", complaint("unknownApp", "no such app"), "appcontainer/9.9")).reset("a")
+    assert raised.value.kind == "unknownApp"
+
+
+def test_the_command_is_of_the_packages_version() -> None:
+    told = subprocess.run([program(), "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert told.strip() == VERSION
+
+
+LEASE = answer("200 OK", b'{"result": {"mountPoint": "/home", "isMountedToRun": false, "lease": 1}}\n')
+
+
+@pytest.mark.parametrize("kind", ["unknownApp", "shuttingDown"])
+def test_a_lease_that_has_ended_already_ends_without_a_word(answering: Answering, kind: str) -> None:
+    with answering(LEASE, answer("404 Not Found", complaint(kind, "it has gone"))).lease("a"):
+        pass
+    with answering(LEASE, b"").lease("a"):
+        pass
+
+
+def test_a_lease_that_cannot_be_ended_says_so(answering: Answering) -> None:
+    refusal = answer("500 Internal Server Error", complaint("unexpected", "the mount is stuck"))
+    with pytest.raises(DeviceError, match="^the mount is stuck$"):
+        with answering(LEASE, refusal).lease("a"):
+            pass
+
+
+def test_who_does_not_answer_in_time_is_not_waited_for(answering: Answering) -> None:
+    # Nobody takes the connection from the queue.
+    with pytest.raises(DeviceError, match="has not answered for 0.1 seconds; ") as raised:
+        answering().events(timeout=0.1)
+    assert raised.value.kind == "daemonUnreachable"
+
+
+def test_events_are_followed_from_a_time_on(answering: Answering) -> None:
+    times = ["2026-11-23T17:00:00.000Z", "2026-11-23T17:00:01.000Z", "2026-11-23T17:00:02.000Z"]
+    text = answer("200 OK", b"".join(b'{"time": "%s", "event": "locked"}\n' % time.encode() for time in times))
+    for since, wanted in ((None, times), (times[1], times[1:]), ("2026-11-23", times), ("2026-11-24", [])):
+        with answering(text).follow_events(since=since) as events:
+            assert [event.time for event in events] == wanted
 
 
 @pytest.mark.parametrize("text", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import make_app
 
+from pytest_appcontainer import plugin
 from pytest_appcontainer.owner import program
 
 
@@ -118,6 +119,32 @@ def test_a_failed_tests_report_has_its_events(project: pytest.Pytester) -> None:
         ]
     )
     result.stdout.no_fnmatch_line("* installed *")
+
+
+def test_the_report_of_a_test_does_not_wait_for_a_device_that_was_stopped(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugin, "_LONGEST_ANSWER", 0.1)
+    project.makepyfile(
+        """
+        import os, signal
+        import pytest
+
+        @pytest.fixture
+        def stopped(app_container):
+            pid = app_container.device.status().daemon.pid
+            os.kill(pid, signal.SIGSTOP)
+            yield
+            os.kill(pid, signal.SIGCONT)
+
+        @pytest.mark.appcontainer(app="Notes.app")
+        def test_it(stopped):
+            assert False
+        """
+    )
+    result = project.runpytest_inprocess()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*events of com.example.Notes's device*", "cannot be told: * not answered for 0.1 *"])
 
 
 def test_what_a_test_leaves_open_is_a_warning_that_names_it(project: pytest.Pytester) -> None:
