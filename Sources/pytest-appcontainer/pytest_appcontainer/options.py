@@ -39,7 +39,7 @@ class AppContainerOptions:
     running: bool = False
     documents: bool = False
     cachedir_tag: bool = False
-    #: Where the devices are made; the directory for temporary files if it is None.
+    #: Where the devices are made, relative to pytest's root directory; the one for temporary files if it is None.
     directory: Optional[str] = None
 
     def with_changes(self, changes: Mapping[str, object], source: str) -> AppContainerOptions:
@@ -71,9 +71,13 @@ class AppContainerOptions:
         install = {"app": app, "groups": list(self.groups), "iCloud": list(self.icloud), "owner": self.owner}
         return {"create": _given(create), "install": [_given(install)], "template": True}
 
+    def place(self, root: Path) -> Optional[str]:
+        """Where the devices are made, whatever directory pytest was started in; None where nothing is said."""
+        return None if self.directory is None else os.path.join(root, self.directory)
+
     def key(self, root: Path) -> str:
         """The same for all options whose templates are the same."""
-        return json.dumps([self.order(root), self.directory])
+        return json.dumps([self.order(root), self.place(root)])
 
 
 def _given(values: Mapping[str, object]) -> dict[str, object]:

@@ -12,6 +12,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import threading
 import weakref
 from collections.abc import Mapping
 from types import TracebackType
@@ -44,7 +45,10 @@ def boot(directory: HostPath) -> Device:
     """The device in a directory, which lasts; it is turned on where it is off."""
     command = program()
     order = json.dumps({"device": os.path.abspath(directory)})
-    started = subprocess.run([command, "own"], input=order.encode() + b"\n", stdout=subprocess.PIPE)
+    try:
+        started = subprocess.run([command, "own"], input=order.encode() + b"\n", stdout=subprocess.PIPE)
+    except OSError as error:
+        raise _cannot_run(command, error) from None
     socket = _report(command, started.stdout).get("socket")
     if not isinstance(socket, str):
         raise DeviceError.other_version(f"`{command} own` did not name a control socket")
@@ -63,29 +67,9 @@ class OwnedDevice:
 
         ``place``: the directory that the device's directory is made in, the one for temporary files if it is None.
         """
-        self.directory = os.path.join(
-            os.path.abspath(place or tempfile.gettempdir()), f"appcontainer-{secrets.token_hex(4)}"
-        )
+        self.directory = os.path.join(_directory(place), f"appcontainer-{secrets.token_hex(4)}")
         command = program()
-        reading, self._life = os.pipe()
-        try:
-            try:
-                # In a session of its own, so that ^C ends the device after the test, and not before.
-                self._process = subprocess.Popen(
-                    [command, "own"],
-                    stdin=reading,
-                    stdout=subprocess.PIPE,
-                    start_new_session=True,
-                    cwd="/",
-                )
-            except OSError as error:
-                raise DeviceError("programMissing", f"cannot run {command}: {error.strerror}") from None
-            finally:
-                os.close(reading)
-        except BaseException:
-            os.close(self._life)
-            raise
-        _owned.add(self)
+        self._process = self._start(command)
         try:
             report = _report(command, self._told({**order, "device": self.directory}))
         except BaseException:
@@ -109,7 +93,6 @@ class OwnedDevice:
         if self._life < 0:
             return
         self._let_go()
-        _owned.discard(self)
         assert self._process.stdout is not None
         self._process.stdout.close()
         try:
@@ -121,9 +104,33 @@ class OwnedDevice:
                 "see daemon.log there, and end what uses its mounts",
             ) from None
 
+    def _start(self, command: str) -> subprocess.Popen[bytes]:
+        try:
+            with _forking:
+                reading, self._life = os.pipe()
+                _owned.add(self)
+            try:
+                # In a session of its own, so that ^C ends the device after the test, and not before.
+                return subprocess.Popen(
+                    [command, "own"],
+                    stdin=reading,
+                    stdout=subprocess.PIPE,
+                    start_new_session=True,
+                    cwd="/",
+                )
+            except BaseException:
+                self._let_go()
+                raise
+            finally:
+                os.close(reading)
+        except OSError as error:
+            raise _cannot_run(command, error) from None
+
     def _let_go(self) -> None:
-        os.close(self._life)
-        self._life = -1
+        with _forking:
+            os.close(self._life)
+            self._life = -1
+            _owned.discard(self)
 
     def _told(self, order: Mapping[str, object]) -> bytes:
         assert self._process.stdout is not None
@@ -146,17 +153,30 @@ class OwnedDevice:
         self.close()
 
 
-# A forked child has the pipes as well, and would keep devices alive when their owner has been killed.
+# A forked child has the pipes as well, and would keep devices alive when their owner has been killed. It closes those
+# that are known, and a fork by another thread waits while one is not yet known, or not any more.
 _owned: weakref.WeakSet[OwnedDevice] = weakref.WeakSet()
+_forking = threading.RLock()
 
 
 def _disown() -> None:
     for owned in list(_owned):
         owned._let_go()
-    _owned.clear()
+    _forking.release()
 
 
-os.register_at_fork(after_in_child=_disown)
+os.register_at_fork(before=_forking.acquire, after_in_parent=_forking.release, after_in_child=_disown)
+
+
+def _directory(place: Optional[str]) -> str:
+    try:
+        return os.path.abspath(place or tempfile.gettempdir())
+    except OSError as error:
+        raise DeviceError("hostFilesystem", f"{error.strerror or error}; name a directory to make devices in") from None
+
+
+def _cannot_run(command: str, error: OSError) -> DeviceError:
+    return DeviceError("programMissing", f"cannot run {command}: {error.strerror or error}")
 
 
 def _report(command: str, line: bytes) -> dict[str, object]:

@@ -25,7 +25,7 @@ _TEXTS = {
     "app": "the .app directory or .ipa of the fixture app_container, relative to pytest's root directory",
     "passcode": "the passcode of its device",
     "capacity": "how many bytes its device holds",
-    "directory": "where devices are made; the directory for temporary files if it is not given",
+    "directory": "where devices are made, relative to pytest's root directory; that for temporary files if not given",
 }
 _LISTS = {
     "groups": "group containers that the app is entitled to",
@@ -58,7 +58,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def app_container_options() -> Options:
-    """To be overridden: AppContainerOptions, or a mapping of what differs from the ini file."""
+    """To be overridden: a mapping of what differs from the ini file, or AppContainerOptions that stand in its place."""
     return {}
 
 
@@ -82,8 +82,9 @@ def app_container(
     """An app's container, mounted and unlocked, on a device of the test's own that is gone when the test has ended."""
     try:
         options = _options(request, app_container_options)
-        template = _template(options, request.config.rootpath, app_container_templates)
-        owned = OwnedDevice({"clone": template.directory}, place=options.directory)
+        root = request.config.rootpath
+        template = _template(options, root, app_container_templates)
+        owned = OwnedDevice({"clone": template.directory}, place=options.place(root))
     except (DeviceError, OptionError) as error:
         raise _failure(error) from None
     try:
@@ -150,7 +151,7 @@ def _options(request: pytest.FixtureRequest, said: Options) -> AppContainerOptio
 def _template(options: AppContainerOptions, root: Path, templates: dict[str, OwnedDevice]) -> OwnedDevice:
     key = options.key(root)
     if key not in templates:
-        templates[key] = OwnedDevice(options.order(root), place=options.directory)
+        templates[key] = OwnedDevice(options.order(root), place=options.place(root))
     return templates[key]
 
 

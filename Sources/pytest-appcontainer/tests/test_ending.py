@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 from pathlib import Path
+from typing import Callable
 
 import pytest
 from conftest import IDENTIFIER, eventually, is_running, make_app
 
-from pytest_appcontainer import DeviceError, OwnedDevice
+from pytest_appcontainer import DeviceError, OwnedDevice, boot, owner
 
 
 def is_mounted(home: str) -> bool:
@@ -115,3 +119,81 @@ def test_a_template_is_cloned_and_not_driven(tmp_path: Path, notes: Path) -> Non
                 homes = [device.mount(IDENTIFIER).mount_point for device in (first.device, second.device)]
                 assert homes[0] != homes[1] and all(map(is_mounted, homes))
     assert os.listdir(tmp_path) == []
+
+
+def test_a_child_that_is_forked_while_a_device_is_made_does_not_own_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by another thread; here in place of the start of the command."""
+
+    def pipes_to_write() -> int:
+        found = 0
+        for descriptor in os.listdir("/proc/self/fd"):
+            try:
+                with open(f"/proc/self/fdinfo/{descriptor}") as info:
+                    flags = int(info.read().split("flags:")[1].split()[0], 8)
+                found += os.readlink(f"/proc/self/fd/{descriptor}").startswith("pipe:") and flags & os.O_WRONLY
+            except OSError:
+                pass
+        return found
+
+    forked: list[int] = []
+
+    def fork(*_: object, **__: object) -> None:
+        child = os.fork()
+        if not child:
+            os._exit(pipes_to_write())
+        forked.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        raise OSError(errno.EAGAIN, "not today")
+
+    # Those of other devices, such as the templates of this session, are closed as well.
+    before, known = pipes_to_write(), len(owner._owned)
+    monkeypatch.setattr(subprocess, "Popen", fork)
+    with pytest.raises(DeviceError, match="^cannot run .*: not today$"):
+        OwnedDevice({"create": {}}, place=str(tmp_path))
+    assert forked == [before - known] and pipes_to_write() == before
+
+
+def test_a_fork_waits_while_a_pipe_is_not_yet_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[bool] = []
+
+    def look() -> None:
+        taken.append(owner._forking.acquire(blocking=False))
+
+    def pipe() -> None:
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+        raise OSError(errno.EMFILE, "too many")
+
+    monkeypatch.setattr(os, "pipe", pipe)
+    with pytest.raises(DeviceError, match="^cannot run .*: too many$"):
+        OwnedDevice({"create": {}}, place=str(tmp_path))
+    assert taken == [False]
+    look()
+    assert taken == [False, True]
+    owner._forking.release()
+
+
+@pytest.mark.parametrize("make", [boot, lambda place: OwnedDevice({"create": {}}, place=str(place))])
+def test_a_command_that_cannot_be_started_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object]
+) -> None:
+    command = tmp_path / "appcontainer"
+    command.write_bytes(b"\x7fELF, but of no machine")
+    command.chmod(0o755)
+    monkeypatch.setenv("APPCONTAINER", str(command))
+    with pytest.raises(DeviceError, match=f"^cannot run {command}: Exec format error$") as raised:
+        make(tmp_path / "device")
+    assert raised.value.kind == "programMissing"
+    assert os.listdir(tmp_path) == ["appcontainer"]
+
+
+def test_no_place_for_devices_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/none']")
+
+    monkeypatch.setattr(tempfile, "gettempdir", none)
+    with pytest.raises(DeviceError, match="No usable temporary directory found in .*; name a directory") as raised:
+        OwnedDevice({"create": {}})
+    assert raised.value.kind == "hostFilesystem"

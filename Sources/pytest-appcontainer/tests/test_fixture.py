@@ -233,6 +233,48 @@ def test_an_overridden_fixture_is_told_its_mistakes(project: pytest.Pytester, re
     result.stdout.fnmatch_lines([said])
 
 
+def test_a_directory_for_devices_is_relative_to_the_root_directory(
+    project: pytest.Pytester, orders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project.path / "devices").mkdir()
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\nappcontainer_directory = devices\n")
+    beneath = project.mkdir("beneath")
+    (beneath / "test_it.py").write_text("def test_it(app_container): pass")
+    # Wherever pytest was started.
+    monkeypatch.chdir(beneath)
+    project.runpytest().assert_outcomes(passed=1)
+    assert {os.path.dirname(str(order["device"])) for order in given(orders)} == {str(project.path / "devices")}
+
+
+def test_a_directory_for_devices_that_is_not_there_is_one_line(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\nappcontainer_directory = none\n")
+    project.makepyfile("def test_it(app_container): pass")
+    result = project.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([f"app_container: {project.path}/none is not a directory; make it first"])
+
+
+def test_options_that_are_whole_stand_in_place_of_the_ini_file(project: pytest.Pytester, orders: Path) -> None:
+    project.makeini("[pytest]\nappcontainer_app = None.app\nappcontainer_groups = group.a\n")
+    project.makepyfile(
+        """
+        import pytest
+        from pytest_appcontainer import AppContainerOptions
+
+        @pytest.fixture
+        def app_container_options():
+            return AppContainerOptions(app="Notes.app")
+
+        @pytest.mark.appcontainer(icloud=["iCloud.a"])
+        def test_it(app_container):
+            pass
+        """
+    )
+    project.runpytest().assert_outcomes(passed=1)
+    app = str(project.path / "Notes.app")
+    assert given(orders)[0]["install"] == [{"app": app, "groups": [], "iCloud": ["iCloud.a"]}]
+
+
 def test_an_ini_file_is_told_its_mistakes(project: pytest.Pytester) -> None:
     project.makeini("[pytest]\nappcontainer_app = Notes.app\nappcontainer_capacity = much\n")
     project.makepyfile("def test_it(app_container): pass")
