@@ -12,7 +12,7 @@ _DELETED = " (deleted)"
 
 
 def open_below(directory: str) -> list[str]:
-    """Descriptors, mappings and the working directory that lead there, in words, by path."""
+    """Descriptors and mappings that lead there, in words, by path."""
     found: dict[str, None] = {}
     for descriptor in sorted(os.listdir("/proc/self/fd"), key=int):
         name = _name(_target(f"/proc/self/fd/{descriptor}"), directory)
@@ -26,9 +26,6 @@ def open_below(directory: str) -> list[str]:
             name = _name(path, directory)
             if name is not None:
                 found[f"{name} (mapped)"] = None
-    name = _name(_target("/proc/self/cwd"), directory)
-    if name is not None:
-        found[f"{name} (the working directory)"] = None
     return sorted(found)
 
 

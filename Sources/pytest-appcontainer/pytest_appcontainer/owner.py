@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -89,20 +90,50 @@ class OwnedDevice:
         return self._device
 
     def close(self) -> None:
-        """Ends and deletes it, and returns when nothing is left."""
+        """Ends and deletes it, and returns when nothing is left, also where its process was killed.
+
+        Raises DeviceError where something is left, and where the process has crashed.
+        """
         if self._life < 0:
             return
         self._let_go()
         assert self._process.stdout is not None
         self._process.stdout.close()
+        # One that was stopped would end nothing.
+        self._process.send_signal(signal.SIGCONT)
         try:
-            self._process.wait(_LONGEST_END)
+            status = self._process.wait(_LONGEST_END)
         except subprocess.TimeoutExpired:
             raise DeviceError(
                 "inUse",
                 f"the process {self._process.pid} of {self.directory} has not ended for {_LONGEST_END} seconds; "
                 "see daemon.log there, and end what uses its mounts",
             ) from None
+        if status < 0:
+            self._delete()
+            if -status not in (signal.SIGKILL, signal.SIGTERM):
+                raise DeviceError(
+                    "daemonEnded",
+                    f"the process of {self.directory} was ended by signal {-status}; its standard error may say why",
+                )
+
+    def _delete(self) -> None:
+        """Does what its process could not do any more."""
+        if not os.path.exists(self.directory):
+            return
+        try:
+            deleted = subprocess.run(
+                [program(), "delete", self.directory],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=_LONGEST_END,
+            )
+            said = " ".join(os.fsdecode(deleted.stderr).split()) if deleted.returncode else ""
+        except (OSError, subprocess.TimeoutExpired) as error:
+            said = str(error)
+        if said:
+            raise DeviceError("daemonEnded", f"{self.directory} is left: {said}")
 
     def _start(self, command: str) -> subprocess.Popen[bytes]:
         try:

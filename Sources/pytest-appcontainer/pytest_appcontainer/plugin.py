@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import warnings
 from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
-from typing import Union
+from typing import Optional, Union
 
 import pytest
 
@@ -87,13 +88,18 @@ def app_container(
         owned = OwnedDevice({"clone": template.directory}, place=options.place(root))
     except (DeviceError, OptionError) as error:
         raise _failure(error) from None
+    earlier = _working_directory() or str(root)
     try:
         container = _mounted(owned, options)
         request.node.stash[_container] = container
         yield container
+        _leave(container, earlier)
         # Told before the device goes, which takes the paths away.
         _warn_of_open_files(container)
     finally:
+        # Whoever reports on what comes now would ask a device that has gone.
+        if _container in request.node.stash:
+            del request.node.stash[_container]
         try:
             owned.close()
         except DeviceError as error:
@@ -105,7 +111,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, object, None
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
     container = item.stash.get(_container, None)
-    if container is not None and report.when == "call" and report.failed:
+    if container is not None and report.failed:
         report.sections.append((f"events of {container.identifier}'s device", _told(container)))
 
 
@@ -181,6 +187,21 @@ def _mounted(owned: OwnedDevice, options: AppContainerOptions) -> AppContainer:
 def _failure(error: Exception) -> BaseException:
     """One line, without a trace of what is not the test's."""
     return pytest.fail.Exception(f"app_container: {error}", pytrace=False)
+
+
+def _working_directory() -> Optional[str]:
+    try:
+        return os.getcwd()
+    except OSError:
+        # It has gone.
+        return None
+
+
+def _leave(container: AppContainer, earlier: str) -> None:
+    """Goes back to where the test began. The tests that follow could name no file in a container that has gone."""
+    now, home = _working_directory(), str(container.home)
+    if now is None or now == home or now.startswith(home + "/"):
+        os.chdir(earlier)
 
 
 def _warn_of_open_files(container: AppContainer) -> None:

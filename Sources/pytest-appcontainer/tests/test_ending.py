@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import signal
@@ -197,3 +198,37 @@ def test_no_place_for_devices_is_one_line(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(DeviceError, match="No usable temporary directory found in .*; name a directory") as raised:
         OwnedDevice({"create": {}})
     assert raised.value.kind == "hostFilesystem"
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP, signal.SIGUSR2], ids=["killed", "stopped", "crashed"])
+def test_nothing_is_left_of_a_device_whose_process_a_test_has_hurt(
+    tmp_path: Path, notes: Path, end: signal.Signals
+) -> None:
+    owned = OwnedDevice({"create": {}, "install": [{"app": str(notes)}]}, place=str(tmp_path))
+    home = owned.device.mount(IDENTIFIER).mount_point
+    pid = owned.device.status().daemon.pid
+    note = os.open(f"{home}/Documents/note", os.O_WRONLY | os.O_CREAT)
+    os.kill(pid, end)
+    if end == signal.SIGUSR2:
+        # Nobody meant that.
+        with pytest.raises(DeviceError, match="was ended by signal 12; its standard error may say why$") as raised:
+            owned.close()
+        assert raised.value.kind == "daemonEnded"
+    else:
+        owned.close()
+    with contextlib.suppress(OSError):
+        os.close(note)
+    assert is_gone(home, [pid], tmp_path)
+    owned.close()
+
+
+def test_what_cannot_be_deleted_is_named(tmp_path: Path, notes: Path) -> None:
+    owned = OwnedDevice({"create": {}, "install": [{"app": str(notes)}]}, place=str(tmp_path))
+    mine = Path(owned.directory) / "mine"
+    mine.write_text("of somebody, who put it there")
+    os.kill(owned.device.status().daemon.pid, signal.SIGKILL)
+    with pytest.raises(DeviceError, match=f"^{owned.directory} is left: .*mine") as raised:
+        owned.close()
+    assert raised.value.kind == "daemonEnded" and "\n" not in str(raised.value)
+    mine.unlink()
+    subprocess.run([owner.program(), "delete", owned.directory], check=True)

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import make_app
+from conftest import eventually, make_app
 
 from pytest_appcontainer import plugin
 from pytest_appcontainer.owner import program
@@ -145,6 +145,132 @@ def test_the_report_of_a_test_does_not_wait_for_a_device_that_was_stopped(
     result = project.runpytest_inprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*events of com.example.Notes's device*", "cannot be told: * not answered for 0.1 *"])
+
+
+def test_a_fixture_that_is_refused_something_has_the_events_in_its_report(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.fixture
+        def mine(app_container):
+            (app_container / "mine").mkdir()
+
+        @pytest.mark.appcontainer(app="Notes.app")
+        def test_it(mine):
+            pass
+        """
+    )
+    result = project.runpytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.re_match_lines([r"-* events of com.example.Notes's device -*", r".* refused mkdir mine .* topLevel"])
+
+
+def test_who_stays_in_a_container_that_goes_is_brought_back(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
+    project.makepyfile(
+        """
+        import os
+
+        def test_stays(app_container):
+            os.chdir(app_container.documents)
+
+        def test_is_back(request):
+            assert os.getcwd() == str(request.config.invocation_params.dir)
+
+        def test_is_brought_back_later(monkeypatch, app_container):
+            monkeypatch.chdir(app_container)
+
+        def test_goes_elsewhere(app_container, tmp_path):
+            os.chdir(tmp_path)
+
+        def test_is_elsewhere():
+            assert os.path.basename(os.getcwd()).startswith("test_goes_elsewhere")
+
+        def test_was_in_what_is_gone(tmp_path_factory, app_container):
+            os.chdir(app_container)
+            app_container.device.unmount(app_container.home, lazy=True)
+
+        def test_is_somewhere():
+            assert os.getcwd()
+        """
+    )
+    warning = "error::pytest_appcontainer.plugin.UnclosedFileWarning"
+    project.runpytest("-W", warning).assert_outcomes(passed=7)
+
+
+def test_what_a_child_has_open_in_the_container_holds_nobody_up(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
+    project.makepyfile(
+        """
+        import os, subprocess
+
+        children = []
+
+        def test_leaves_a_child(app_container):
+            children.append(subprocess.Popen(["sleep", "600"], cwd=app_container.home))
+            children.append(app_container.device.socket)
+
+        def test_the_device_is_gone():
+            child, socket = children
+            assert not os.path.exists(socket) and child.poll() is None
+            child.kill()
+            child.wait()
+        """
+    )
+    project.runpytest().assert_outcomes(passed=2)
+
+
+def test_classes_parameters_and_other_fixtures_have_it_as_well(project: pytest.Pytester) -> None:
+    project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
+    project.makepyfile(
+        """
+        import asyncio, unittest
+        import pytest
+
+        @pytest.mark.appcontainer(passcode="1", groups=["group.a"])
+        class TestCase(unittest.TestCase):
+            @pytest.fixture(autouse=True)
+            def container(self, app_container):
+                self.app_container = app_container
+
+            def test_has_the_options_of_its_class(self):
+                assert self.app_container.group("group.a").is_dir()
+                self.app_container.unlock("1")
+
+            @pytest.mark.appcontainer(passcode="2")
+            def test_has_its_own_besides(self):
+                assert self.app_container.group("group.a").is_dir()
+                self.app_container.unlock("2")
+
+        @pytest.fixture
+        def note(app_container):
+            note = app_container.documents / "note"
+            note.write_text("note")
+            yield note
+            assert note.read_text() == "changed"
+
+        def test_a_fixture_is_put_away_before_the_device_goes(note):
+            note.write_text("changed")
+
+        @pytest.mark.parametrize("code", [pytest.param("3", marks=pytest.mark.appcontainer(passcode="3"))])
+        def test_a_parameter_has_a_marker(app_container, code):
+            app_container.unlock(code)
+
+        @pytest.mark.parametrize("app_container_options", [{"passcode": "4"}, {"passcode": "5"}])
+        def test_the_options_are_a_parameter(app_container, app_container_options):
+            app_container.unlock(app_container_options["passcode"])
+
+        def test_a_loop_of_events(app_container):
+            async def write():
+                await asyncio.get_running_loop().run_in_executor(
+                    None, (app_container.documents / "note").write_text, "note"
+                )
+            asyncio.run(write())
+            assert (app_container.documents / "note").exists()
+        """
+    )
+    project.runpytest().assert_outcomes(passed=7)
 
 
 def test_what_a_test_leaves_open_is_a_warning_that_names_it(project: pytest.Pytester) -> None:
@@ -329,3 +455,23 @@ def test_workers_of_xdist_each_have_a_template(project: pytest.Pytester, orders:
     templates = [order["device"] for order in given(orders) if order.get("template")]
     assert len(templates) == 2 and len(given(orders)) == 8
     assert not any(os.path.exists(str(order["device"])) for order in given(orders))
+
+
+def test_a_worker_that_is_killed_leaves_nothing(project: pytest.Pytester, tmp_path: Path) -> None:
+    devices = tmp_path / "devices"
+    devices.mkdir()
+    project.makeini(f"[pytest]\nappcontainer_app = Notes.app\nappcontainer_directory = {devices}\n")
+    project.makepyfile(
+        """
+        import os, signal
+        import pytest
+
+        @pytest.mark.parametrize("number", range(6))
+        def test_it(app_container, number):
+            if number == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            (app_container.documents / "note").write_text(str(number))
+        """
+    )
+    project.runpytest_subprocess("-n", "2", "-p", "xdist").assert_outcomes(passed=5, failed=1)
+    eventually(lambda: os.listdir(devices) == [])
