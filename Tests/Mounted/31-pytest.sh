@@ -72,6 +72,27 @@ rootcase_a_test_in_python_is_told_what_the_machine_lacks() {
     same "$(grep '^left:' out; ls -A "$TMPDIR")" "" "what is left"
 }
 
+# A filesystem that is full fails a test before it begins, in one line, and another beside it takes what pytest asks for.
+rootcase_a_test_in_python_is_told_that_there_is_no_room() {
+    python_place
+    mkdir tests full
+    cp -R "$BASE/Notes.app" tests/
+    printf '[pytest]\nappcontainer_app = Notes.app\nappcontainer_directory = ../full\n' >tests/pytest.ini
+    echo 'def test_it(app_container): pass' >tests/test_it.py
+    local -a pytest=("$WORK/venv/bin/python" -m pytest -q -p no:cacheprovider tests)
+    unshare -m bash -ec '
+        mount -t tmpfs -o size=64k none full
+        head -c 65536 /dev/zero >full/filling || :
+        ! "$@"
+        echo "left: $(ls full)"
+        # pytest looks for another place by itself.
+        TMPDIR=$PWD/full "$@" -o appcontainer_directory=
+        TMPDIR=$PWD/none "$@" -o appcontainer_directory=' - "${pytest[@]}" >out 2>&1 </dev/null || fail "$(cat out)"
+    same "$(grep -c '^app_container: .* the host filesystem is full; ' out)" 1 "$(cat out)"
+    same "$(grep '^left:' out)" "left: filling" "what is left"
+    same "$(grep -c '^1 passed' out)" 2 "$(cat out)"
+}
+
 # Types are the same whoever looks at them.
 rootcase_the_python_package_is_typed() {
     cp -R "$BASE/checkout" "$WORK/checkout"

@@ -11,10 +11,11 @@ import os
 import stat
 from typing import Optional, Union
 
-from .errors import DeviceError
+from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .records import ProtectionClass
 
 __all__ = ["backup_state", "exclude", "include", "is_excluded", "protection", "set_protection"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
 
 HostPath = Union[str, "os.PathLike[str]"]
 

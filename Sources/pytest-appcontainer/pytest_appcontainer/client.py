@@ -11,7 +11,7 @@ from typing import Any, Optional, TypeVar, Union
 
 from .connection import Progress, ask
 from .decoding import decoded, decoded_list
-from .errors import DeviceError
+from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .following import EventStream
 from .records import App, Capacity, DeviceStatus, Event, Inspection, Mount
 from .reports import (
@@ -26,6 +26,7 @@ from .reports import (
 from .running import Command, Lease
 
 __all__ = ["Device", "DeviceError"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
 
 HostPath = Union[str, "os.PathLike[str]"]
 Record = TypeVar("Record")

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Callable, Optional
 
 from .decoding import decoded
-from .errors import DeviceError
+from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .records import WorkProgress
 from .version import VERSION
 
 __all__ = ["Answer", "Progress", "ask", "ask_in_lines"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
 
 Progress = Callable[[WorkProgress], None]
 

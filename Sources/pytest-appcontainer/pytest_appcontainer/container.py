@@ -11,12 +11,14 @@ from typing import Any, Callable, Optional, Union
 
 from . import attributes
 from .client import Device, HostPath
+from .errors import SHOWN_WHERE_ASKED
 from .expectations import Expectations, later
 from .records import App, Event, Inspection, ProtectionClass
 from .reports import AuditReport, BackupReport, PurgeReport
 from .running import Command, Lease
 
 __all__ = ["AppContainer"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
 
 
 class AppContainer(Expectations):

@@ -8,9 +8,10 @@ import functools
 from collections.abc import Mapping
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from .errors import DeviceError
+from .errors import SHOWN_WHERE_ASKED, DeviceError
 
 __all__ = ["decoded", "decoded_list", "named"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
 
 Record = TypeVar("Record")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Optional
 
 from .version import VERSION
 
-__all__ = ["DeviceError"]
+__all__ = ["SHOWN_WHERE_ASKED", "DeviceError"]
 
 
 class DeviceError(Exception):
@@ -51,3 +52,7 @@ class DeviceError(Exception):
             f"{what}: the device is served by {server}, and this is pytest-appcontainer {VERSION}; shut it down, and "
             "see that the command appcontainer and pytest-appcontainer are of one version",
         )
+
+
+#: The ``__tracebackhide__`` of a module: pytest shows who asked a device, and not how its refusal came back.
+SHOWN_WHERE_ASKED = operator.methodcaller("errisinstance", DeviceError)

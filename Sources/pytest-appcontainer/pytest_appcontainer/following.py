@@ -9,9 +9,11 @@ from typing import Optional
 
 from .connection import ask_in_lines
 from .decoding import decoded
+from .errors import SHOWN_WHERE_ASKED
 from .records import Event
 
 __all__ = ["EventStream"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
 
 
 class EventStream(Iterator[Event]):

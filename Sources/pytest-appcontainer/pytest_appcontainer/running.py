@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .connection import ask, ask_in_lines, result_line
 from .decoding import decoded
-from .errors import DeviceError
+from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .records import RunnableApp, WorkProgress
 
 if TYPE_CHECKING:
     from .client import Device
 
 __all__ = ["Command", "Lease"]
+__tracebackhide__ = SHOWN_WHERE_ASKED
 
 Command = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 

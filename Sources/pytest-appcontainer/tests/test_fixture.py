@@ -166,6 +166,22 @@ def test_a_fixture_that_is_refused_something_has_the_events_in_its_report(projec
     result.stdout.re_match_lines([r"-* events of com.example.Notes's device -*", r".* refused mkdir mine .* topLevel"])
 
 
+def test_what_a_device_refuses_is_shown_at_the_tests_own_line(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.appcontainer(app="Notes.app", passcode="1234")
+        def test_it(app_container):
+            app_container.lock()
+            app_container.unlock("4321")
+        """
+    )
+    result = project.runpytest("--tb=short")
+    result.stdout.fnmatch_lines(["test_*.py:6: in test_it", "E   pytest_appcontainer.errors.DeviceError: *"])
+    assert not [line for line in result.stdout.lines if "pytest_appcontainer/" in line]
+
+
 def test_who_stays_in_a_container_that_goes_is_brought_back(project: pytest.Pytester) -> None:
     project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
     project.makepyfile(
