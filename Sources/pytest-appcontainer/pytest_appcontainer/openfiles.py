@@ -6,6 +6,8 @@ import os
 import re
 from typing import Optional
 
+from .printing import printable
+
 __all__ = ["open_below"]
 
 _DELETED = " (deleted)"
@@ -17,7 +19,7 @@ def open_below(directory: str) -> list[str]:
     for descriptor in sorted(os.listdir("/proc/self/fd"), key=int):
         name = _name(_target(f"/proc/self/fd/{descriptor}"), directory)
         if name is not None:
-            found[f"{name} (descriptor {descriptor})"] = None
+            found[f"{printable(name)} (descriptor {descriptor})"] = None
     with open("/proc/self/maps", errors="surrogateescape") as maps:
         for line in maps:
             columns = line.rstrip("\n").split(None, 5)
@@ -25,7 +27,7 @@ def open_below(directory: str) -> list[str]:
             path = re.sub(r"\\012", "\n", columns[5]) if len(columns) == 6 else ""
             name = _name(path, directory)
             if name is not None:
-                found[f"{name} (mapped)"] = None
+                found[f"{printable(name)} (mapped)"] = None
     return sorted(found)
 
 

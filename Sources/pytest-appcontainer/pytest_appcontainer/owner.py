@@ -14,7 +14,6 @@ import signal
 import subprocess
 import tempfile
 import threading
-import weakref
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Optional
@@ -186,7 +185,7 @@ class OwnedDevice:
 
 # A forked child has the pipes as well, and would keep devices alive when their owner has been killed. It closes those
 # that are known, and a fork by another thread waits while one is not yet known, or not any more.
-_owned: weakref.WeakSet[OwnedDevice] = weakref.WeakSet()
+_owned: set[OwnedDevice] = set()
 _forking = threading.RLock()
 
 

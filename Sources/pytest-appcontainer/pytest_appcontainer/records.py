@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from .decoding import named
+from .printing import printable
 
 __all__ = [
     "App",
@@ -74,11 +75,11 @@ class Event:
         if self.operation:
             words.append(self.operation)
         if self.path is not None:
-            words.append(self.path or "the home itself")
+            words.append(printable(self.path) or "the home itself")
         if self.app:
             words.append(f"of {self.app}")
         if self.process:
-            words.append(f"by {self.process} ({self.pid})")
+            words.append(f"by {printable(self.process)} ({self.pid})")
         if self.errno:
             words.append(self.errno)
         if self.rule:

@@ -85,6 +85,29 @@ def test_nothing_is_left_when_pytest_ends_in_the_middle(
                 os.kill(int(child), signal.SIGKILL)
 
 
+def test_a_child_does_not_own_what_nobody_names_any_more(tmp_path: Path) -> None:
+    script = """
+import gc, os, sys, time
+from pytest_appcontainer import OwnedDevice
+OwnedDevice({"create": {}}, place=sys.argv[1])
+gc.collect()
+child = os.fork()
+if not child:
+    time.sleep(600)
+print(child, flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", script, tmp_path], stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        child = int(running.stdout.readline())
+        assert len(os.listdir(tmp_path)) == 1
+        running.kill()
+        try:
+            eventually(lambda: os.listdir(tmp_path) == [])
+        finally:
+            os.kill(child, signal.SIGKILL)
+
+
 def test_a_test_that_leaves_files_open_leaves_nothing_else(tmp_path: Path, notes: Path) -> None:
     with OwnedDevice({"create": {}, "install": [{"app": str(notes)}]}, place=str(tmp_path)) as owned:
         home = owned.device.mount(IDENTIFIER).mount_point

@@ -127,13 +127,16 @@ def test_the_report_of_a_test_does_not_wait_for_a_device_that_was_stopped(
     monkeypatch.setattr(plugin, "_LONGEST_ANSWER", 0.1)
     project.makepyfile(
         """
-        import os, signal
+        import os, pathlib, signal
         import pytest
 
         @pytest.fixture
         def stopped(app_container):
             pid = app_container.device.status().daemon.pid
             os.kill(pid, signal.SIGSTOP)
+            # Each thread by itself: one could still answer when the first has stopped.
+            while not all(" T " in task.read_text() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")):
+                pass
             yield
             os.kill(pid, signal.SIGCONT)
 
@@ -180,6 +183,24 @@ def test_what_a_device_refuses_is_shown_at_the_tests_own_line(project: pytest.Py
     result = project.runpytest("--tb=short")
     result.stdout.fnmatch_lines(["test_*.py:6: in test_it", "E   pytest_appcontainer.errors.DeviceError: *"])
     assert not [line for line in result.stdout.lines if "pytest_appcontainer/" in line]
+
+
+def test_an_event_is_a_line_whatever_the_name(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        r"""
+        import pytest
+
+        @pytest.mark.appcontainer(app="Notes.app")
+        def test_it(app_container):
+            with app_container.expect_refused("topLevel"):
+                (app_container / "a\nb\x1b[31m").mkdir()
+            file = open(app_container.documents / "ü\nv", "w")
+            assert False
+        """
+    )
+    result = project.runpytest_subprocess("--tb=short")
+    assert [line for line in result.stdout.lines if r" refused mkdir a\nb\x1b[31m of com.example.Notes by " in line]
+    assert [line for line in result.stdout.lines if r" should close: Documents/ü\nv (descriptor " in line]
 
 
 def test_who_stays_in_a_container_that_goes_is_brought_back(project: pytest.Pytester) -> None:
