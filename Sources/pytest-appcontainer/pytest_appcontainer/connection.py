@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import socket
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Callable, Optional
 
@@ -64,6 +66,7 @@ class Answer:
             )
             # Taken now: the connection lets go of its socket when the answer says that it is the last.
             self._socket = self._connection.sock
+            _open.add(self)
             self._response = self._connection.getresponse()
             if self._response.status != 200:
                 raise self._complaint(self._response.read())
@@ -115,6 +118,12 @@ class Answer:
             response.close()
         self._connection.close()
 
+    def disown(self) -> None:
+        """Lets go of it in a forked child, where nobody is at work with it: whoever stays with it has not gone away."""
+        descriptor = self._socket.detach()
+        if descriptor >= 0:
+            os.close(descriptor)
+
     def _complaint(self, body: bytes) -> DeviceError:
         try:
             told = DeviceError.told(json.loads(body))
@@ -133,6 +142,17 @@ class Answer:
             f"the device has not answered for {self._timeout} seconds; see whether its process is stopped, and "
             "daemon.log in the device directory"
         )
+
+
+_open: weakref.WeakSet[Answer] = weakref.WeakSet()
+
+
+def _disown() -> None:
+    for answer in list(_open):
+        answer.disown()
+
+
+os.register_at_fork(after_in_child=_disown)
 
 
 def ask(

@@ -81,14 +81,14 @@ def app_container(
     app_container_templates: dict[str, OwnedDevice],
 ) -> Iterator[AppContainer]:
     """An app's container, mounted and unlocked, on a device of the test's own that is gone when the test has ended."""
+    root = request.config.rootpath
+    earlier = _working_directory() or str(root)
     try:
         options = _options(request, app_container_options)
-        root = request.config.rootpath
         template = _template(options, root, app_container_templates)
         owned = OwnedDevice({"clone": template.directory}, place=options.place(root))
     except (DeviceError, OptionError) as error:
         raise _failure(error) from None
-    earlier = _working_directory() or str(root)
     try:
         container = _mounted(owned, options)
         request.node.stash[_container] = container
@@ -201,7 +201,11 @@ def _leave(container: AppContainer, earlier: str) -> None:
     """Goes back to where the test began. The tests that follow could name no file in a container that has gone."""
     now, home = _working_directory(), str(container.home)
     if now is None or now == home or now.startswith(home + "/"):
-        os.chdir(earlier)
+        try:
+            os.chdir(earlier)
+        except OSError:
+            # The test has taken it away, and every other place may be as wrong.
+            os.chdir("/")
 
 
 def _warn_of_open_files(container: AppContainer) -> None:

@@ -228,12 +228,19 @@ def test_who_stays_in_a_container_that_goes_is_brought_back(project: pytest.Pyte
             os.chdir(app_container)
             app_container.device.unmount(app_container.home, lazy=True)
 
+        def test_is_elsewhere_still():
+            assert os.path.basename(os.getcwd()).startswith("test_goes_elsewhere")
+
+        def test_takes_its_place_away(app_container):
+            os.rmdir(os.getcwd())
+            os.chdir(app_container)
+
         def test_is_somewhere():
-            assert os.getcwd()
+            assert os.getcwd() == "/"
         """
     )
     warning = "error::pytest_appcontainer.plugin.UnclosedFileWarning"
-    project.runpytest("-W", warning).assert_outcomes(passed=7)
+    project.runpytest("-W", warning).assert_outcomes(passed=9)
 
 
 def test_what_a_child_has_open_in_the_container_holds_nobody_up(project: pytest.Pytester) -> None:

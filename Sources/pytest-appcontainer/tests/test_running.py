@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -89,3 +90,33 @@ def test_an_app_that_is_not_mounted_is_mounted_for_the_time(app_container: AppCo
     with device.lease(IDENTIFIER) as lease:
         assert lease.app.is_mounted_to_run and [mount.app for mount in device.status().mounts] == [IDENTIFIER]
     assert device.status().mounts == ()
+
+
+def test_a_child_that_is_forked_does_not_keep_the_mark(app_container: AppContainer) -> None:
+    device = app_container.device
+    script = """
+import os, sys, threading, time
+from pytest_appcontainer import Device
+device = Device(sys.argv[1])
+lease = device.lease(sys.argv[2])
+# At the fork this thread waits for a line.
+events = device.follow_events()
+threading.Thread(target=list, args=(events,), daemon=True).start()
+child = os.fork()
+if not child:
+    time.sleep(600)
+print(child, flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script, device.socket, IDENTIFIER], stdout=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        child = int(running.stdout.readline())
+        assert device.status().running == (IDENTIFIER,)
+        running.kill()
+        try:
+            eventually(lambda: device.status().running == ())
+            assert is_running(child)
+        finally:
+            os.kill(child, signal.SIGKILL)
