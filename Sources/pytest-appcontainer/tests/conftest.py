@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import plistlib
+import shlex
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from pytest_appcontainer.owner import program
 
 pytest_plugins = ["pytester"]
 
@@ -56,3 +60,29 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def app_container_options(notes: Path) -> dict[str, object]:
     return {"app": notes, "passcode": "1234"}
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    """Tests of somebody, beside the app."""
+    make_app(pytester.path)
+    return pytester
+
+
+@pytest.fixture
+def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where each order that is given to `appcontainer own` is written down."""
+    orders, spy = tmp_path / "orders", tmp_path / "appcontainer"
+    spy.write_text(
+        "#!/bin/bash\nread -r order\n"
+        f'echo "$order" >>{shlex.quote(str(orders))}\n'
+        # What comes after the order, which is nothing until the owner lets go, comes from the owner still.
+        f'exec {shlex.quote(program())} "$@" < <(echo "$order"; exec cat)\n'
+    )
+    spy.chmod(0o755)
+    monkeypatch.setenv("APPCONTAINER", str(spy))
+    return orders
+
+
+def given(orders: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in orders.read_text().splitlines()]

@@ -1,43 +1,12 @@
-"""The fixture: where its options come from, how fresh it is, and what is told of a test that fails or forgets."""
+"""The fixture: where its options come from, how fresh it is, and who has it."""
 
 from __future__ import annotations
 
-import json
 import os
-import shlex
 from pathlib import Path
 
 import pytest
-from conftest import eventually, make_app
-
-from pytest_appcontainer import plugin
-from pytest_appcontainer.owner import program
-
-
-@pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    """Tests of somebody, beside the app."""
-    make_app(pytester.path)
-    return pytester
-
-
-@pytest.fixture
-def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where each order that is given to `appcontainer own` is written down."""
-    orders, spy = tmp_path / "orders", tmp_path / "appcontainer"
-    spy.write_text(
-        "#!/bin/bash\nread -r order\n"
-        f'echo "$order" >>{shlex.quote(str(orders))}\n'
-        # What comes after the order, which is nothing until the owner lets go, comes from the owner still.
-        f'exec {shlex.quote(program())} "$@" < <(echo "$order"; exec cat)\n'
-    )
-    spy.chmod(0o755)
-    monkeypatch.setenv("APPCONTAINER", str(spy))
-    return orders
-
-
-def given(orders: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in orders.read_text().splitlines()]
+from conftest import eventually, given
 
 
 def test_each_test_has_a_device_of_its_own_from_one_template(project: pytest.Pytester, orders: Path) -> None:
@@ -98,149 +67,6 @@ def test_options_come_from_the_ini_file_the_fixture_and_the_marker(project: pyte
     )
     project.runpytest("--strict-markers").assert_outcomes(passed=3)
     assert len([order for order in given(orders) if order.get("template")]) == 3
-
-
-def test_a_failed_tests_report_has_its_events(project: pytest.Pytester) -> None:
-    project.makepyfile(
-        """
-        import pytest
-
-        @pytest.mark.appcontainer(app="Notes.app")
-        def test_it(app_container):
-            (app_container / "mine").mkdir()
-        """
-    )
-    result = project.runpytest()
-    result.assert_outcomes(failed=1)
-    result.stdout.re_match_lines(
-        [
-            r"-* events of com.example.Notes's device -*",
-            r".* refused mkdir mine of com.example.Notes by .* rule topLevel",
-        ]
-    )
-    result.stdout.no_fnmatch_line("* installed *")
-
-
-def test_the_report_of_a_test_does_not_wait_for_a_device_that_was_stopped(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plugin, "_LONGEST_ANSWER", 0.1)
-    project.makepyfile(
-        """
-        import os, pathlib, signal
-        import pytest
-
-        @pytest.fixture
-        def stopped(app_container):
-            pid = app_container.device.status().daemon.pid
-            os.kill(pid, signal.SIGSTOP)
-            # Each thread by itself: one could still answer when the first has stopped.
-            while not all(" T " in task.read_text() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")):
-                pass
-            yield
-            os.kill(pid, signal.SIGCONT)
-
-        @pytest.mark.appcontainer(app="Notes.app")
-        def test_it(stopped):
-            assert False
-        """
-    )
-    result = project.runpytest_inprocess()
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*events of com.example.Notes's device*", "cannot be told: * not answered for 0.1 *"])
-
-
-def test_a_fixture_that_is_refused_something_has_the_events_in_its_report(project: pytest.Pytester) -> None:
-    project.makepyfile(
-        """
-        import pytest
-
-        @pytest.fixture
-        def mine(app_container):
-            (app_container / "mine").mkdir()
-
-        @pytest.mark.appcontainer(app="Notes.app")
-        def test_it(mine):
-            pass
-        """
-    )
-    result = project.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.re_match_lines([r"-* events of com.example.Notes's device -*", r".* refused mkdir mine .* topLevel"])
-
-
-def test_what_a_device_refuses_is_shown_at_the_tests_own_line(project: pytest.Pytester) -> None:
-    project.makepyfile(
-        """
-        import pytest
-
-        @pytest.mark.appcontainer(app="Notes.app", passcode="1234")
-        def test_it(app_container):
-            app_container.lock()
-            app_container.unlock("4321")
-        """
-    )
-    result = project.runpytest("--tb=short")
-    result.stdout.fnmatch_lines(["test_*.py:6: in test_it", "E   pytest_appcontainer.errors.DeviceError: *"])
-    assert not [line for line in result.stdout.lines if "pytest_appcontainer/" in line]
-
-
-def test_an_event_is_a_line_whatever_the_name(project: pytest.Pytester) -> None:
-    project.makepyfile(
-        r"""
-        import pytest
-
-        @pytest.mark.appcontainer(app="Notes.app")
-        def test_it(app_container):
-            with app_container.expect_refused("topLevel"):
-                (app_container / "a\nb\x1b[31m").mkdir()
-            file = open(app_container.documents / "ü\nv", "w")
-            assert False
-        """
-    )
-    result = project.runpytest_subprocess("--tb=short")
-    assert [line for line in result.stdout.lines if r" refused mkdir a\nb\x1b[31m of com.example.Notes by " in line]
-    assert [line for line in result.stdout.lines if r" should close: Documents/ü\nv (descriptor " in line]
-
-
-def test_who_stays_in_a_container_that_goes_is_brought_back(project: pytest.Pytester) -> None:
-    project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
-    project.makepyfile(
-        """
-        import os
-
-        def test_stays(app_container):
-            os.chdir(app_container.documents)
-
-        def test_is_back(request):
-            assert os.getcwd() == str(request.config.invocation_params.dir)
-
-        def test_is_brought_back_later(monkeypatch, app_container):
-            monkeypatch.chdir(app_container)
-
-        def test_goes_elsewhere(app_container, tmp_path):
-            os.chdir(tmp_path)
-
-        def test_is_elsewhere():
-            assert os.path.basename(os.getcwd()).startswith("test_goes_elsewhere")
-
-        def test_was_in_what_is_gone(tmp_path_factory, app_container):
-            os.chdir(app_container)
-            app_container.device.unmount(app_container.home, lazy=True)
-
-        def test_is_elsewhere_still():
-            assert os.path.basename(os.getcwd()).startswith("test_goes_elsewhere")
-
-        def test_takes_its_place_away(app_container):
-            os.rmdir(os.getcwd())
-            os.chdir(app_container)
-
-        def test_is_somewhere():
-            assert os.getcwd() == "/"
-        """
-    )
-    warning = "error::pytest_appcontainer.plugin.UnclosedFileWarning"
-    project.runpytest("-W", warning).assert_outcomes(passed=9)
 
 
 def test_what_a_child_has_open_in_the_container_holds_nobody_up(project: pytest.Pytester) -> None:
@@ -317,92 +143,6 @@ def test_classes_parameters_and_other_fixtures_have_it_as_well(project: pytest.P
     project.runpytest().assert_outcomes(passed=7)
 
 
-def test_what_a_test_leaves_open_is_a_warning_that_names_it(project: pytest.Pytester) -> None:
-    project.makepyfile(
-        """
-        import pytest
-
-        kept = []
-
-        @pytest.mark.appcontainer(app="Notes.app")
-        def test_it(app_container):
-            kept.append(open(app_container.documents / "note", "w"))
-        """
-    )
-    # In a process of its own, which ends with what is left open.
-    result = project.runpytest_subprocess()
-    result.assert_outcomes(passed=1)
-    result.stdout.re_match_lines([r".*UnclosedFileWarning: .*should close: Documents/note \(descriptor \d+\)"])
-    # As an error, it does not keep the device from going.
-    warning = "error::pytest_appcontainer.plugin.UnclosedFileWarning"
-    project.runpytest_subprocess("-W", warning).assert_outcomes(passed=1, errors=1)
-
-
-@pytest.mark.parametrize(
-    "marker, said",
-    [
-        (
-            "app='None.app'",
-            "app_container: there is no app at */None.app; name a .app directory or an .ipa, relative to *",
-        ),
-        ("app='Other.app'", "app_container: *Other.app* Info.plist*"),
-        ("", "app_container: no app is named for app_container: add @pytest.mark.appcontainer(app=*"),
-        ("'Notes.app'", "app_container: the marker appcontainer takes its options by name, such as app='Notes.app'"),
-        (
-            "ap='Notes.app'",
-            "app_container: the marker appcontainer has an option 'ap' that is not known; it takes app, *",
-        ),
-        ("app='Notes.app', directory='/proc'", "app_container: *"),
-    ],
-)
-def test_a_mistake_is_one_line(project: pytest.Pytester, marker: str, said: str) -> None:
-    (project.path / "Other.app").mkdir()
-    project.makepyfile(
-        f"""
-        import pytest
-
-        @pytest.mark.appcontainer({marker})
-        def test_it(app_container):
-            pass
-        """
-    )
-    result = project.runpytest("--tb=short")
-    result.assert_outcomes(errors=1)
-    lines = result.stdout.lines
-    start = next(index for index, line in enumerate(lines) if "ERROR at setup of test_it" in line)
-    end = next(index for index, line in enumerate(lines) if "short test summary" in line)
-    # Nothing but the one line: no traceback of what is not the test's.
-    assert end - start == 2
-    result.stdout.fnmatch_lines([said])
-
-
-@pytest.mark.parametrize(
-    "returned, said",
-    [
-        ("None", "app_container: the fixture app_container_options returns None; have it return a mapping or *"),
-        ("{'passcode': 1}", "app_container: the fixture app_container_options has 1 for passcode, which takes text *"),
-        ("AppContainerOptions(passcode=1)", "app_container: the fixture app_container_options has 1 for passcode, *"),
-    ],
-)
-def test_an_overridden_fixture_is_told_its_mistakes(project: pytest.Pytester, returned: str, said: str) -> None:
-    project.makepyfile(
-        f"""
-        import pytest
-        from pytest_appcontainer import AppContainerOptions
-
-        @pytest.fixture
-        def app_container_options():
-            return {returned}
-
-        def test_it(app_container):
-            pass
-        """
-    )
-    result = project.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([said])
-
-
 def test_a_directory_for_devices_is_relative_to_the_root_directory(
     project: pytest.Pytester, orders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -414,14 +154,6 @@ def test_a_directory_for_devices_is_relative_to_the_root_directory(
     monkeypatch.chdir(beneath)
     project.runpytest().assert_outcomes(passed=1)
     assert {os.path.dirname(str(order["device"])) for order in given(orders)} == {str(project.path / "devices")}
-
-
-def test_a_directory_for_devices_that_is_not_there_is_one_line(project: pytest.Pytester) -> None:
-    project.makeini("[pytest]\nappcontainer_app = Notes.app\nappcontainer_directory = none\n")
-    project.makepyfile("def test_it(app_container): pass")
-    result = project.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([f"app_container: {project.path}/none is not a directory; make it first"])
 
 
 def test_options_that_are_whole_stand_in_place_of_the_ini_file(project: pytest.Pytester, orders: Path) -> None:
@@ -443,43 +175,6 @@ def test_options_that_are_whole_stand_in_place_of_the_ini_file(project: pytest.P
     project.runpytest().assert_outcomes(passed=1)
     app = str(project.path / "Notes.app")
     assert given(orders)[0]["install"] == [{"app": app, "groups": [], "iCloud": ["iCloud.a"]}]
-
-
-def test_an_ini_file_is_told_its_mistakes(project: pytest.Pytester) -> None:
-    project.makeini("[pytest]\nappcontainer_app = Notes.app\nappcontainer_capacity = much\n")
-    project.makepyfile("def test_it(app_container): pass")
-    result = project.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["app_container: appcontainer_capacity is 'much', and takes a number of bytes"])
-
-
-@pytest.mark.parametrize(
-    "command, said",
-    [
-        (
-            None,
-            "app_container: there is no command appcontainer in PATH; install it, or name its file *",
-        ),
-        ("/no/such/file", "app_container: $APPCONTAINER names /no/such/file, which is no command; name the file *"),
-        (
-            "/bin/true",
-            "app_container: `*/true own` did not report what it made: the device is served by another version*",
-        ),
-    ],
-)
-def test_a_command_that_is_not_there_or_another_is_one_line(
-    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, command: "str | None", said: str
-) -> None:
-    monkeypatch.setenv("PATH", "")
-    if command is None:
-        monkeypatch.delenv("APPCONTAINER", raising=False)
-    else:
-        monkeypatch.setenv("APPCONTAINER", command)
-    project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
-    project.makepyfile("def test_it(app_container): pass")
-    result = project.runpytest()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines([said])
 
 
 def test_workers_of_xdist_each_have_a_template(project: pytest.Pytester, orders: Path) -> None:
