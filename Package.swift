@@ -12,8 +12,8 @@ let strict: [SwiftSetting] = [
 ]
 
 /// One room of the house. `uses` names the rooms below it; scripts/check refuses an import that points up.
-func room(_ name: String, uses: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: uses, swiftSettings: strict)
+func room(_ name: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
+    .target(name: name, dependencies: uses, swiftSettings: strict + settings)
 }
 
 func tests(_ name: String, of uses: [Target.Dependency], resources: [Resource]? = nil) -> Target {
@@ -93,8 +93,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 7: what an app imports in place of Foundation.
-        room("ContainerFoundation", uses: ["AppContainer", "Platform", "SandboxModel"]),
+        // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one that
+        // is compiled for: by the flag the sources know of the former.
+        room(
+            "ContainerFoundation", uses: ["AppContainer", "Platform", "SandboxModel"],
+            settings: [.define("LINUX_HOST")]),
 
         // Floor 8: for whom all this is: tests, and the command.
         room("AppContainerTesting", uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),

@@ -3,3 +3,8 @@
 // this module only, and not Foundation beside it, gets these declarations for Foundation's of the same name.
 
 @_exported public import Foundation
+
+// The package has that folder where its manifest is read on Linux. Without it every call would compile, and do nothing.
+#if os(Linux) && !LINUX_HOST
+    #error("ContainerFoundation for Linux is built on Linux: a package that is cross-compiled for it lacks its sources")
+#endif

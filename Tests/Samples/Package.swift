@@ -18,6 +18,12 @@ let package = Package(
         .target(name: "Journal"),
         // The tutorial's, as its reader has them at its end.
         .target(name: "Drafts", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")]),
+    ]
+)
+
+#if os(Linux)
+    // The devices are on Linux, and so are the libraries AppContainer and AppContainerTesting.
+    package.targets += [
         .testTarget(
             name: "TutorialTests",
             dependencies: ["Drafts", .product(name: "AppContainerTesting", package: "appcontainer")]),
@@ -31,4 +37,4 @@ let package = Package(
         .testTarget(
             name: "ReachTests", dependencies: [.product(name: "AppContainerTesting", package: "appcontainer")]),
     ]
-)
+#endif

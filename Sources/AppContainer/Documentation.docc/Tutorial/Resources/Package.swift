@@ -7,9 +7,14 @@ let package = Package(
         .package(path: "../appcontainer")
     ],
     targets: [
-        .target(name: "Drafts", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")]),
-        .testTarget(
-            name: "DraftsTests",
-            dependencies: ["Drafts", .product(name: "AppContainerTesting", package: "appcontainer")]),
+        .target(name: "Drafts", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")])
     ]
 )
+
+#if os(Linux)
+    // The device is on Linux, and so is the library.
+    package.targets.append(
+        .testTarget(
+            name: "DraftsTests",
+            dependencies: ["Drafts", .product(name: "AppContainerTesting", package: "appcontainer")]))
+#endif
