@@ -1,5 +1,7 @@
 // What goes along with a copy.
 
+import Platform
+import SandboxModel
 import Testing
 
 @testable import ContainerFoundation
@@ -47,5 +49,23 @@ import Testing
         #expect(code { try ItemCopy.copy(place("none").path, to: place("new").path) } == .fileNoSuchFile)
         #expect(try text(of: file) == "old")
         #expect(try files.contentsOfDirectory(atPath: place("tree").path) == [])
+    }
+
+    @Test func `names in a directory are any bytes, and so are the ends of links`() throws {
+        let bytes: [UInt8] = [0x63, 0x61, 0x66, 0xE9]
+        let name = try #require(FileName(bytes))
+        try files.createDirectory(at: place("tree"), withIntermediateDirectories: false)
+        let file = try place.file("tree/file")
+        let tree = try Descriptor.openDirectory(path: place("tree").path)
+        try tree.makeDirectory(name, mode: 0o700)
+        try tree.rename("file", to: name, in: try tree.openDirectory(name))
+        try tree.makeSymbolicLink("link", target: bytes)
+        #expect(!files.fileExists(atPath: file.path))
+
+        try ItemCopy.copy(place("tree").path, to: place("copy").path)
+
+        let copy = try Descriptor.openDirectory(path: place("copy").path)
+        #expect(try copy.openDirectory(name).open(name, flags: 0).readToEnd() == Array("text".utf8))
+        #expect(try copy.symbolicLinkTarget("link") == bytes)
     }
 }

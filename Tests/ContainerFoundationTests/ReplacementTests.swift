@@ -1,7 +1,8 @@
 // Putting an item in the place of another loses neither.
 
-import ContainerFoundation
 import Testing
+
+@testable import ContainerFoundation
 
 @Suite struct ReplacementTests {
     let place: Workplace
@@ -93,5 +94,76 @@ import Testing
         #expect(try mode(of: old) == 0o600)
         #expect(try names == ["document"])
         #expect(!files.fileExists(atPath: other.path))
+    }
+
+    @Test func `neither item is lost where one lies in the other`() throws {
+        try files.createDirectory(at: place("outer/inner"), withIntermediateDirectories: true)
+        _ = try place.file("outer/inner/file", "inner")
+        _ = try place.file("outer/file", "outer")
+        for (old, new) in [("outer", "outer/inner"), ("outer/inner", "outer"), ("outer/inner/file", "outer")] {
+            #expect(code { _ = try files.replaceItemAt(place(old), withItemAt: place(new)) } == .fileWriteUnknown)
+            #expect(try names == ["outer"])
+            #expect(try files.contentsOfDirectory(atPath: place("outer").path).sorted() == ["file", "inner"])
+            #expect(try text(of: place("outer/inner/file")) == "inner")
+        }
+    }
+
+    /// As on a filesystem without an exchange: whatever step fails, the steps before it are undone.
+    @Test func `two items are exchanged in turn, or stay`() throws {
+        _ = try place.file("document", "old")
+        _ = try place.file("new", "new")
+        try FilePlace(place("new").path).swapInTurn(with: FilePlace(place("document").path))
+        #expect(try text(of: place("document")) == "new")
+        #expect(try text(of: place("new")) == "old")
+        try files.createDirectory(at: place("outer/inner"), withIntermediateDirectories: true)
+        for (first, second) in [("outer/inner", "outer"), ("outer", "outer/inner"), ("none", "document")] {
+            #expect(throws: (any Error).self) {
+                try FilePlace(place(first).path).swapInTurn(with: FilePlace(place(second).path))
+            }
+            #expect(try names == ["document", "new", "outer"])
+            #expect(try files.contentsOfDirectory(atPath: place("outer").path) == ["inner"])
+        }
+    }
+
+    @Test func `an earlier backup stays until everything is in its place`() throws {
+        let old = try place.file("document", "old")
+        let new = try place.file("new", "new")
+        try files.createDirectory(at: place("backup"), withIntermediateDirectories: false)
+        _ = try place.file("backup/older", "older")
+        _ = try files.replaceItemAt(old, withItemAt: new, backupItemName: "backup", options: .withoutDeletingBackupItem)
+        #expect(try text(of: place("backup")) == "old")
+        #expect(try names == ["backup", "document"])
+        for name in ["none", "document"] {
+            #expect(throws: CocoaError.self) {
+                try files.replaceItemAt(
+                    old, withItemAt: place(name), backupItemName: "backup", options: .withoutDeletingBackupItem)
+            }
+            #expect(try text(of: place("backup")) == "old")
+        }
+        for name in ["", "..", "a/b", "document"] {
+            #expect(throws: CocoaError.self) {
+                try files.replaceItemAt(
+                    old, withItemAt: place("backup"), backupItemName: name, options: .withoutDeletingBackupItem)
+            }
+        }
+        #expect(try text(of: place("backup")) == "old")
+    }
+
+    @Test func `a new item gives its name to the backup`() throws {
+        let old = try place.file("document", "old")
+        let new = try place.file("new", "new")
+        _ = try files.replaceItemAt(old, withItemAt: new, backupItemName: "new", options: .withoutDeletingBackupItem)
+        #expect(try text(of: old) == "new")
+        #expect(try text(of: new) == "old")
+    }
+
+    @Test func `a backup may be the original by another name already`() throws {
+        let old = try place.file("document", "old")
+        try files.linkItem(at: old, to: place("backup"))
+        let new = try place.file("new", "new")
+        _ = try files.replaceItemAt(old, withItemAt: new, backupItemName: "backup", options: .withoutDeletingBackupItem)
+        #expect(try text(of: old) == "new")
+        #expect(try text(of: place("backup")) == "old")
+        #expect(try names == ["backup", "document"])
     }
 }

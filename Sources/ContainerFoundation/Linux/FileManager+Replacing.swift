@@ -12,18 +12,18 @@ extension FileManager {
     /// - Parameters:
     ///   - newItemURL: what to put there; on another filesystem it is copied beside the original first.
     ///   - backupItemName: a name in the original's directory, under which the original is kept afterwards with
-    ///     `withoutDeletingBackupItem`. What has the name then is removed.
+    ///     `withoutDeletingBackupItem`. What has the name before is removed when all is in its place.
     /// - Returns: where the new item is.
-    /// - Throws: a `CocoaError`; `fileWriteNoPermission` where the device is locked for the original's class. Both items are
-    ///   where they were then.
+    /// - Throws: a `CocoaError`; `fileWriteNoPermission` where the device is locked for the original's class,
+    ///   `fileWriteUnknown` where one item is in the other. Both items, and the backup of an earlier time, are where they
+    ///   were then.
     public func replaceItemAt(
         _ originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String? = nil,
         options: FileManager.ItemReplacementOptions = []
     ) throws -> URL? {
         let replacement = ItemReplacement(
             original: originalItemURL.path, new: newItemURL.path,
-            backup: backupItemName.map { originalItemURL.deletingLastPathComponent().appending(path: $0).path },
-            keepsBackup: options.contains(.withoutDeletingBackupItem),
+            backup: backupItemName, keepsBackup: options.contains(.withoutDeletingBackupItem),
             carriesMetadata: !options.contains(.usingNewMetadataOnly))
         try replacement.run()
         return originalItemURL

@@ -20,8 +20,39 @@ final class FilePlace {
         name = place.name
     }
 
+    /// Another name in the directory of a place.
+    init(_ name: FileName, beside place: FilePlace) throws(SystemError) {
+        directory = try place.directory.duplicate()
+        directoryPath = place.directoryPath
+        self.name = name
+    }
+
+    /// A name in the directory that is at a place.
+    init(_ name: FileName, in place: FilePlace) throws(SystemError) {
+        directory = try place.directory.openDirectory(place.name)
+        directoryPath = place.path
+        self.name = name
+    }
+
+    /// As text for people: names may be any bytes.
+    var path: String { "\(directoryPath)/\(name.text)" }
+
+    var attributes: AttributeHolder { AttributeHolder(name, in: directory) }
+
     func status() throws(SystemError) -> FileStatus { try directory.status(of: name) }
 
     /// nil where nothing is there.
     func statusIfThere() throws(SystemError) -> FileStatus? { try directory.exists(name) ? try status() : nil }
+
+    /// The same name in the same directory.
+    func isSame(as other: FilePlace) throws(SystemError) -> Bool {
+        guard name == other.name else { return false }
+        return try directory.status().identity == other.directory.status().identity
+    }
+
+    /// Whether what is at another place is a directory that this place is in, at whatever depth.
+    func isInside(_ other: FilePlace) throws(SystemError) -> Bool {
+        guard try other.status().kind == .directory else { return false }
+        return try HostPath.holds(other.path, directoryPath)
+    }
 }

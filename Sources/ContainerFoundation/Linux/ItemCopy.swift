@@ -12,71 +12,75 @@ enum ItemCopy {
     ///   - source: a path; a link is copied, and not what it leads to.
     ///   - target: a path on a mount, where nothing may be.
     static func copy(_ source: String, to target: String) throws(CocoaError) {
-        let parent = HostPath.place(of: target)?.directory ?? target
-        let isInside = try onItem(source) { () throws(SystemError) in
-            guard try HostPath.status(source, following: false).kind == .directory else { return false }
-            return try HostPath.holds(source, parent)
-        }
+        let from = try onItem(source) { () throws(SystemError) in try FilePlace(try HostPath.absolute(source)) }
+        let to = try onItem(target) { () throws(SystemError) in try FilePlace(target) }
+        let isInside = try onItem(source) { () throws(SystemError) in try to.isInside(from) }
         if isInside { throw CocoaError(.invalid, path: target) }
-        try copyNode(source, to: target)
+        try copyNode(from, to: to)
     }
 
-    private static func copyNode(_ source: String, to target: String) throws(CocoaError) {
-        let status = try onItem(source) { () throws(SystemError) in try HostPath.status(source, following: false) }
-        let protection = try? MountedItem(source, following: false)?.protection()
+    /// From here on names are bytes, as POSIX has them: not all that are in a directory need be text.
+    private static func copyNode(_ source: FilePlace, to target: FilePlace) throws(CocoaError) {
+        let status = try onItem(source.path) { () throws(SystemError) in try source.status() }
         switch status.kind {
         case .file:
-            try onItem(target) { () throws(SystemError) in
-                try copyFile(source, status, protection: protection, to: try FilePlace(target))
-            }
-        case .directory: try copyDirectory(source, status, protection: protection, to: target)
+            try onItem(target.path) { () throws(SystemError) in try copyFile(source, status, to: target) }
+        case .directory: try copyDirectory(source, status, to: target)
         case .symbolicLink:
-            try onItem(target) { () throws(SystemError) in
-                let place = try FilePlace(target)
-                try place.directory.makeSymbolicLink(
-                    place.name, target: Array(try HostPath.symbolicLinkTarget(source).utf8))
+            try onItem(target.path) { () throws(SystemError) in
+                try target.directory.makeSymbolicLink(
+                    target.name, target: try source.directory.symbolicLinkTarget(source.name))
             }
         // Foundation copies none of these either.
-        case .fifo, .socket, .device: throw CocoaError(.notSupported, path: source)
+        case .fifo, .socket, .device: throw CocoaError(.notSupported, path: source.path)
         }
     }
 
     private static func copyFile(
-        _ source: String, _ status: FileStatus, protection: ProtectionClass?, to place: FilePlace
+        _ source: FilePlace, _ status: FileStatus, to target: FilePlace
     ) throws(SystemError) {
-        let original = try Descriptor.open(path: source, flags: O_RDONLY | O_NOFOLLOW)
-        let copy = try place.makeFile(protection: protection)
+        let original = try source.directory.open(source.name, flags: O_RDONLY)
+        let copy = try target.makeFile(protection: source.attributes.mountedProtection)
         do throws(SystemError) {
             _ = try copy.copyContent(of: original) { _ in true }
             carryAttributes(from: AttributeHolder(file: original), to: AttributeHolder(file: copy))
             try copy.changeMode(status.permissions)
             try copy.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
         } catch {
-            try? place.directory.removeFile(place.name)
+            try? target.directory.removeFile(target.name)
             throw error
         }
     }
 
     private static func copyDirectory(
-        _ source: String, _ status: FileStatus, protection: ProtectionClass?, to target: String
+        _ source: FilePlace, _ status: FileStatus, to target: FilePlace
     ) throws(CocoaError) {
+        let names = try onItem(source.path) { () throws(SystemError) -> [FileName] in try ItemCopy.names(in: source) }
+        try onItem(target.path) { () throws(SystemError) in
+            try target.directory.makeDirectory(target.name, mode: S_IRWXU)
+            if let protection = source.attributes.mountedProtection {
+                try target.attributes.setProtection(protection)
+            }
+        }
+        for name in names {
+            let (entry, copy) = try onItem(target.path) { () throws(SystemError) in
+                (try FilePlace(name, in: source), try FilePlace(name, in: target))
+            }
+            try copyNode(entry, to: copy)
+        }
+        carryAttributes(from: source.attributes, to: target.attributes)
+        try onItem(target.path) { () throws(SystemError) in
+            try target.directory.changeMode(of: target.name, to: status.permissions)
+            try target.directory.changeTimes(
+                of: target.name, access: status.raw.st_atim, modification: status.modificationTime)
+        }
+    }
+
+    private static func names(in place: FilePlace) throws(SystemError) -> [FileName] {
+        let entries = DirectoryReader(try place.directory.open(place.name, flags: O_RDONLY | O_DIRECTORY))
         var names: [FileName] = []
-        try onItem(source) { () throws(SystemError) in
-            let entries = DirectoryReader(try Descriptor.open(path: source, flags: O_RDONLY | O_DIRECTORY))
-            while let entry = try entries.next() { names.append(entry.name) }
-        }
-        let copy = AttributeHolder(path: target, following: false)
-        try onItem(target) { () throws(SystemError) in
-            try HostPath.makeDirectory(target, mode: S_IRWXU)
-            if let protection { try copy.setProtection(protection) }
-        }
-        for name in names { try copyNode("\(source)/\(name.text)", to: "\(target)/\(name.text)") }
-        carryAttributes(from: AttributeHolder(path: source, following: false), to: copy)
-        try onItem(target) { () throws(SystemError) in
-            let directory = try Descriptor.openNode(path: target)
-            try directory.changeModeOfNamed(status.permissions)
-            try directory.changeTimesOfNamed(access: status.raw.st_atim, modification: status.modificationTime)
-        }
+        while let entry = try entries.next() { names.append(entry.name) }
+        return names
     }
 
     /// All that are listed but the class, which the copy has already. One that the target does not take stays behind.

@@ -8,6 +8,7 @@ import SandboxModel
 struct ItemReplacement {
     let original: String
     let new: String
+    /// A name in the original's directory.
     let backup: String?
     let keepsBackup: Bool
     let carriesMetadata: Bool
@@ -17,28 +18,53 @@ struct ItemReplacement {
         let source = try onItem(new) { () throws(SystemError) in try FilePlace(try HostPath.absolute(new)) }
         let newStatus = try onItem(new, reading: true) { () throws(SystemError) in try source.status() }
         let replaced = try onItem(original) { () throws(SystemError) in try target.statusIfThere() }
-        if let replaced, replaced.identity == newStatus.identity { throw CocoaError(.invalid, path: new) }
-        if let replaced, carriesMetadata { try carryMetadata(of: replaced, to: newStatus) }
-        do {
-            try exchange(source, target, replaced)
-        } catch let error where error.isAcrossMounts {
-            return try replaceByCopy()
+        let kept = try onItem(original) { () throws(SystemError) in try backupPlace(beside: target) }
+        if let replaced {
+            let isNested = try onItem(new) { () throws(SystemError) in
+                try source.isInside(target) ? true : try target.isInside(source)
+            }
+            guard !isNested, replaced.identity != newStatus.identity else { throw CocoaError(.invalid, path: new) }
+            if carriesMetadata { try carryMetadata(of: replaced, to: newStatus) }
         }
-        // The original, under the new item's former name.
-        if replaced != nil, backup == nil || !keepsBackup { try? FileManager.default.removeItem(atPath: new) }
+        do throws(SystemError) {
+            guard replaced != nil else { return try source.move(to: target) }
+            guard try exchange(source, target, kept) else { return }
+        } catch {
+            guard error.code != EXDEV else { return try replaceByCopy() }
+            throw CocoaError(error, path: original)
+        }
+        // All is where it belongs, and what is left over here is no failure of the replacement.
+        try? FileManager.default.removeItem(atPath: new)
+    }
+
+    /// Where the original is to be kept; nil where it is not.
+    /// - Throws: where what is asked for is no name, or the original's own.
+    private func backupPlace(beside target: FilePlace) throws(SystemError) -> FilePlace? {
+        guard let backup, keepsBackup else { return nil }
+        guard let name = FileName(backup), name != target.name else { throw .invalid }
+        return try FilePlace(name, beside: target)
     }
 
     /// A rename does not lead from one filesystem to another: what is new is copied beside the original.
     private func replaceByCopy() throws {
         let beside = "\(HostPath.place(of: try absolute(original))?.directory ?? "")/\(FileName.passing.text)"
-        try FileManager.default.copyItem(atPath: new, toPath: beside)
+        do {
+            try FileManager.default.copyItem(atPath: new, toPath: beside)
+        } catch {
+            try? FileManager.default.removeItem(atPath: beside)
+            throw error
+        }
+        let copy = try? HostPath.status(beside, following: false).identity
         do {
             let copied = ItemReplacement(
                 original: original, new: beside, backup: backup, keepsBackup: keepsBackup,
                 carriesMetadata: carriesMetadata)
             try copied.run()
         } catch {
-            try? FileManager.default.removeItem(atPath: beside)
+            // Unless it is the original that lies there.
+            if let copy, copy == (try? HostPath.status(beside, following: false).identity) {
+                try? FileManager.default.removeItem(atPath: beside)
+            }
             throw error
         }
         // What is there twice now is no failure of the replacement.
@@ -71,63 +97,25 @@ struct ItemReplacement {
         ItemCopy.carryAttributes(from: old, to: fresh) { !present.contains($0) && !marks.contains($0) }
     }
 
+    /// Nothing is removed before all is in its place.
+    /// - Returns: whether the new item's former name is that of something to be removed: the original, or an older backup.
     private func exchange(
-        _ source: FilePlace, _ target: FilePlace, _ replaced: FileStatus?
-    ) throws {
-        guard let replaced else {
-            do throws(SystemError) {
-                try source.directory.rename(source.name, to: target.name, in: target.directory)
-            } catch {
-                throw CocoaError(error, path: original)
-            }
-            return
-        }
-        let kept = keepsBackup ? backup : nil
-        if let kept { try makeRoom(for: kept, original: replaced) }
-        do throws(SystemError) {
+        _ source: FilePlace, _ target: FilePlace, _ kept: FilePlace?
+    ) throws(SystemError) -> Bool {
+        guard let kept else {
             try source.swap(with: target)
-            guard let kept else { return }
-            do throws(SystemError) {
-                let place = try FilePlace(kept)
-                try source.directory.rename(source.name, to: place.name, in: place.directory)
-            } catch {
-                try source.swap(with: target)
-                throw error
-            }
-        } catch {
-            throw CocoaError(error, path: original)
+            return true
         }
-    }
-
-    /// - Throws: where the original itself has the backup's name.
-    private func makeRoom(for backup: String, original replaced: FileStatus) throws {
-        guard let status = try? HostPath.status(backup, following: false) else { return }
-        if status.identity == replaced.identity { throw CocoaError(.invalid, path: backup) }
-        try FileManager.default.removeItem(atPath: backup)
-    }
-}
-
-extension Error {
-    fileprivate var isAcrossMounts: Bool { ((self as? CocoaError)?.underlying as? POSIXError)?.code == .EXDEV }
-}
-
-extension FilePlace {
-    /// Exchanges what is here with what is there.
-    fileprivate func swap(with other: FilePlace) throws(SystemError) {
+        let isThere = try kept.isSame(as: source)
+        let hasOlder = try kept.statusIfThere() != nil
+        try source.swap(with: target)
+        guard !isThere else { return false }
         do throws(SystemError) {
-            return try directory.rename(name, to: other.name, in: other.directory, mode: .exchanging)
+            if hasOlder { try source.swap(with: kept) } else { try source.move(to: kept) }
         } catch {
-            guard error == .invalid || error == .notSupported else { throw error }
-        }
-        // A filesystem that knows no exchange: for a moment nothing is there, but nothing is lost.
-        let passing = FileName.passing
-        try other.directory.rename(other.name, to: passing, in: other.directory)
-        do throws(SystemError) {
-            try directory.rename(name, to: other.name, in: other.directory)
-        } catch {
-            try other.directory.rename(passing, to: other.name, in: other.directory)
+            try source.swap(with: target)
             throw error
         }
-        try other.directory.rename(passing, to: name, in: directory)
+        return hasOlder
     }
 }

@@ -75,21 +75,28 @@ struct MountedItem {
     // MARK: Protection
 
     /// - Returns: nil for what has no class, such as a symbolic link or the bundle.
+    func protection() throws(SystemError) -> ProtectionClass? { try holder.protection() }
+
+    func setProtection(_ protection: ProtectionClass) throws(SystemError) { try holder.setProtection(protection) }
+}
+
+extension AttributeHolder {
+    /// The class of a file on a mount, or what a directory there gives; nil elsewhere, where an attribute of this name came
+    /// with a copy.
+    var mountedProtection: ProtectionClass? {
+        guard (try? value(of: Array(BackupInclusion.attributeName.utf8))) != nil else { return nil }
+        return try? protection()
+    }
+
     func protection() throws(SystemError) -> ProtectionClass? {
         do throws(SystemError) {
-            return ProtectionClass(attributeValue: try holder.value(of: Array(ProtectionClass.attributeName.utf8)))
+            return ProtectionClass(attributeValue: try value(of: Array(ProtectionClass.attributeName.utf8)))
         } catch {
             guard error == .noAttribute else { throw error }
             return nil
         }
     }
 
-    func setProtection(_ protection: ProtectionClass) throws(SystemError) {
-        try holder.setProtection(protection)
-    }
-}
-
-extension AttributeHolder {
     func setProtection(_ protection: ProtectionClass) throws(SystemError) {
         try set(Array(ProtectionClass.attributeName.utf8), to: Array(protection.foundationName.utf8))
     }

@@ -7,7 +7,7 @@ import SandboxModel
 extension FilePlace {
     private static let newFile = O_RDWR | O_CREAT | O_EXCL
 
-    /// Makes an empty file in the directory.
+    /// Makes an empty file in the directory, which is on a mount where a class is asked for.
     ///
     /// - Parameters:
     ///   - name: another name than the place's own, for a file that gets that one later.
@@ -15,7 +15,7 @@ extension FilePlace {
     /// - Throws: EEXIST where the name is taken; EPERM where the device is locked for the class. Nothing is left behind.
     func makeFile(_ name: FileName? = nil, protection: ProtectionClass?) throws(SystemError) -> Descriptor {
         let name = name ?? self.name
-        guard let protection, try MountedItem(directoryPath)?.protection() != protection else {
+        guard let protection, try AttributeHolder(directory).protection() != protection else {
             return try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
         }
         do throws(SystemError) {
