@@ -45,6 +45,33 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.protectionKey] == nil)
     }
 
+    @Test func `what is not there has no values, and takes none`() throws {
+        var file = place("none")
+        var values = URLResourceValues()
+        #expect(code { try file.setResourceValues(values) } == nil)
+        values.isExcludedFromBackup = true
+        #expect(code { try file.setResourceValues(values) } == .fileNoSuchFile)
+        let old = file as NSURL
+        #expect(
+            code { try old.setResourceValue(URLFileProtection.complete, forKey: .fileProtectionKey) }
+                == .fileNoSuchFile)
+        #expect(code { try old.setResourceValues([.isExcludedFromBackupKey: true]) } == .fileNoSuchFile)
+        #expect(code { _ = try file.resourceValues(forKeys: [.isExcludedFromBackupKey]) } == .fileReadNoSuchFile)
+        var value: AnyObject?
+        #expect(code { try old.getResourceValue(&value, forKey: .fileProtectionKey) } == .fileReadNoSuchFile)
+    }
+
+    @Test func `a single value is read as Foundation has it`() throws {
+        let file = try place.file("file") as NSURL
+        var value: AnyObject?
+        try file.getResourceValue(&value, forKey: .fileSizeKey)
+        #expect(value as? Int == 4)
+        try file.getResourceValue(&value, forKey: .volumeAvailableCapacityForImportantUsageKey)
+        #expect(try #require(value as? Int64) > 0)
+        try file.getResourceValue(&value, forKey: .fileProtectionKey)
+        #expect(value == nil)
+    }
+
     /// A copy that was made with every attribute is no file of a mount.
     @Test func `an attribute that was copied here is no class`() throws {
         let file = try place.file("file")

@@ -21,8 +21,9 @@ extension URL {
     /// Sets the values that were set in `values`.
     ///
     /// Set `isExcludedFromBackup` each time the file was saved: what takes its place by an atomic save is not excluded.
-    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there to be excluded from backups.
+    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there that could have them.
     public mutating func setResourceValues(_ values: URLResourceValues) throws {
+        if !values.allValues.isEmpty { try requireItem() }
         try self.Foundation::setResourceValues(values)
         if let isExcluded = values.isExcludedFromBackup {
             try setContainerValue(isExcluded, for: .isExcludedFromBackupKey)
@@ -37,14 +38,31 @@ extension NSURL {
         return values.merging(try (self as URL).containerValues(of: Set(keys))) { $1 }
     }
 
+    /// Reads a value of the file, which is nil where there is none.
+    ///
+    /// - Throws: a `CocoaError`: `fileReadNoSuchFile` where nothing is there.
+    public func getResourceValue(_ value: inout AnyObject?, forKey key: URLResourceKey) throws {
+        if let known = try (self as URL).containerValues(of: [key])[key] {
+            value = known as AnyObject
+        } else {
+            try self.Foundation::getResourceValue(&value, forKey: key)
+        }
+    }
+
     /// Sets a value of the file, such as ``URLFileProtection/complete`` for `fileProtectionKey`.
+    ///
+    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there that could have it.
     public func setResourceValue(_ value: Any?, forKey key: URLResourceKey) throws {
+        try (self as URL).requireItem()
         try (self as URL).setContainerValue(value, for: key)
         try self.Foundation::setResourceValue(value, forKey: key)
     }
 
     /// Sets values of the file.
+    ///
+    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there that could have them.
     public func setResourceValues(_ keyedValues: [URLResourceKey: Any]) throws {
+        if !keyedValues.isEmpty { try (self as URL).requireItem() }
         for (key, value) in keyedValues { try (self as URL).setContainerValue(value, for: key) }
         try self.Foundation::setResourceValues(keyedValues)
     }
@@ -56,16 +74,25 @@ extension URL {
         .volumeAvailableCapacityForOpportunisticUsageKey: .opportunistic,
     ]
 
+    /// Foundation on Linux looks for a file only where it knows what to do with the value.
+    fileprivate func requireItem(reading: Bool = false) throws(CocoaError) {
+        guard isFileURL else { return }
+        _ = try onItem(path, reading: reading) { () throws(SystemError) in
+            try HostPath.status(path, following: false)
+        }
+    }
+
     fileprivate func containerValues(of keys: Set<URLResourceKey>) throws -> [URLResourceKey: Any] {
         var values: [URLResourceKey: Any] = [:]
         guard isFileURL else { return values }
         for (key, usage) in URL.capacities where keys.contains(key) {
             values[key] = try availableCapacity(for: usage)
         }
-        guard !keys.isDisjoint(with: [.isExcludedFromBackupKey, .fileProtectionKey, .volumeSupportsFileProtectionKey]),
-            // A link is asked about itself, as all resource values are the link's own.
-            let item = MountedItem(path, following: false)
+        guard !keys.isDisjoint(with: [.isExcludedFromBackupKey, .fileProtectionKey, .volumeSupportsFileProtectionKey])
         else { return values }
+        try requireItem(reading: true)
+        // A link is asked about itself, as all resource values are the link's own.
+        guard let item = MountedItem(path, following: false) else { return values }
         if keys.contains(.volumeSupportsFileProtectionKey) { values[.volumeSupportsFileProtectionKey] = true }
         try onItem(item.path, reading: true) { () throws(SystemError) in
             if keys.contains(.isExcludedFromBackupKey) {
