@@ -46,6 +46,13 @@ public enum ProcessSettings {
         }
     }
 
+    /// A variable of the environment; nil where it is not set. No other thread may be changing the environment.
+    public static func variable(_ name: String) -> String? {
+        guard let value = unsafe getenv(name) else { return nil }
+        // The environment's own memory, which is copied before anybody else runs.
+        return unsafe String(cString: value)
+    }
+
     /// Sets a variable of the environment, for this process and those that it starts. No other thread may be reading it.
     public static func setVariable(_ name: String, to value: String) throws(SystemError) {
         try systemCall { unsafe setenv(name, value, 1) }

@@ -1,6 +1,7 @@
 // Which app's home the code that runs just now lives in.
 
 import Foundation
+import Platform
 
 /// The app's home that `URL.documentsDirectory`, `NSHomeDirectory()` and their siblings lead to.
 ///
@@ -22,9 +23,7 @@ public enum ContainerHome {
     /// The home that is in force, without a slash at its end; nil where there is none, and all is as Foundation has it.
     static var path: String? {
         if let current { return current.withoutTrailingSlashes }
-        guard let fixed = ProcessInfo.processInfo.environment["CFFIXED_USER_HOME"], fixed.hasPrefix("/") else {
-            return nil
-        }
+        guard ProcessSettings.variable("CFFIXED_USER_HOME")?.hasPrefix("/") == true else { return nil }
         return Foundation::NSHomeDirectory()
     }
 }

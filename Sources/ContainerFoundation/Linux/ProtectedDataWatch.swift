@@ -13,18 +13,23 @@ enum ProtectedDataWatch {
     /// Begins to follow the device of the application's home, unless that is under way. What happens from now on is
     /// posted, however long it takes until the daemon is reached.
     static func follow(_ application: UIApplication) {
-        guard let home = application.home, let socket = controlSocket(of: home),
-            followed.withLock({ $0.insert(home).inserted })
-        else { return }
+        // Every naming of a notification comes here: looking at the mounts is for the first of them.
+        guard let home = application.home, followed.withLock({ $0.insert(home).inserted }) else { return }
         let beginning = Event.now
+        guard let socket = controlSocket(of: home) else { return forget(home) }
         Task.detached {
             // It ends with the device, and fails where nobody may speak to it: then there is nothing to tell.
             var events = DeviceClient(socket: socket).events(since: beginning).makeAsyncIterator()
             while let event = try? await events.next() {
                 if let name = name(of: event.event) { post(name, by: application) }
             }
-            _ = followed.withLock { $0.remove(home) }
+            forget(home)
         }
+    }
+
+    /// The next naming of a notification begins anew: then the device may be on.
+    private static func forget(_ home: String) {
+        _ = followed.withLock { $0.remove(home) }
     }
 
     private static func name(of event: Event.Name) -> Notification.Name? {

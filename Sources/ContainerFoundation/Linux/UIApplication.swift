@@ -7,7 +7,8 @@ import Synchronization
 /// it on Linux too, where there is no UIKit.
 ///
 /// Each home has an application of its own. Naming one of the two notifications begins to follow the events of the home's
-/// device, once and for as long as the device is on:
+/// device, once and for as long as the device is on. After a shutdown it begins with the next naming; a restart of the device
+/// does not end it:
 ///
 /// ```swift
 /// NotificationCenter.default.addObserver(
