@@ -64,6 +64,59 @@ mode after: 416"
     whole
 }
 
+# A save over a file keeps its mode by whatever call, and the class is the one that is asked for: for every user.
+case_a_save_keeps_the_mode_of_what_it_replaces() {
+    start
+    local default=NSURLFileProtectionCompleteUntilFirstUserAuthentication
+    same "$(umask 022; notes overwrite)" "data: 600 $default
+data with class: 600 NSURLFileProtectionComplete
+data in place: 600 NSURLFileProtectionCompleteUnlessOpen
+NSData: 600 $default
+NSData by path: 600 NSURLFileProtectionNone
+text: 600 $default
+text by path: 600 $default
+text in place: 600 $default
+made: 600 $default
+made with class: 600 NSURLFileProtectionComplete
+replaced: 600 $default
+without a letter: 517
+still: new
+encoding: true
+NSData made: true
+for all to write: 0"
+    same "$(find "$DOCUMENTS" -name '.*')" ""
+    local name
+    for name in data "data with class" "data in place" NSData "NSData by path" text made replaced; do
+        same "$(cat "$DOCUMENTS/$name")" new "$name"
+    done
+    whole
+}
+
+case_an_app_lists_what_it_has() {
+    start
+    same "$(notes list)" "excluded: true
+protection: NSURLFileProtectionComplete
+allocated: $(($(stat -c %b "$DOCUMENTS/listed") * 512))
+all values: $(($(stat -c %b "$DOCUMENTS/listed") * 512))
+single value: true
+single class: NSURLFileProtectionComplete
+of nothing: 260
+to nothing: 4"
+}
+
+case_an_app_copies_names_that_are_not_text() {
+    start
+    local name
+    name=$(printf 'caf\351')
+    mkdir "$DOCUMENTS/tree" "$DOCUMENTS/tree/$name"
+    echo text >"$DOCUMENTS/tree/$name/$name"
+    appcontainer protect complete "$DOCUMENTS/tree"
+    notes copy tree
+    same "$(cat "$DOCUMENTS/tree copy/$name/$name")" text
+    same "$(class_of "tree copy")" $A
+    whole
+}
+
 case_an_app_excludes_files_from_backups() {
     start
     same "$(notes exclude)" "before: false
@@ -173,4 +226,26 @@ prefetching: $(getfattr --only-values -n user.appcontainer.capacity.opportunisti
     same "$(getfattr -d -m - "$MOUNT")" ""
     refused setfattr -n user.appcontainer.protected-data -v available "$MOUNT"
     contains "$(fails getfattr -n user.appcontainer.protected-data "$DOCUMENTS")" "No such attribute"
+}
+
+# Beside which nothing of the host is there: a class is the mount's own business.
+case_a_confined_app_saves_with_a_class() {
+    start_protected
+    cp "$BASE/notes" "$DOCUMENTS/app"
+    confined() { timeout 60 appcontainer run "$DEVICE" "$APP" --confine -- "$DOCUMENTS/app" "$@"; }
+    notes save >saved
+    rm -r "$DOCUMENTS"/[!a]* "$DOCUMENTS/atomic"
+    same "$(confined save)" "$(cat saved)"
+    same "$(class_of secret)" $A
+    same "$(class_of recording)" $B
+    appcontainer lock "$DEVICE" --now
+    contains "$(confined locked)" "read: 257
+write: 513
+write anew: 513
+write atomic: 513"
+    absent "$DOCUMENTS/secret 2"
+    unlock
+    same "$(cat "$DOCUMENTS/secret")" plain
+    same "$(umask 022; confined overwrite | grep -c ': 600 ')" 11
+    whole
 }

@@ -17,9 +17,13 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
 
     override func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         var attributes = attributes
-        if let protection = attributes.removeValue(forKey: .protectionKey), let item = MountedItem(path) {
+        if let protection = attributes.removeValue(forKey: .protectionKey) {
             // First: a mode may take away the right to it.
-            try onItem(item.path) { () throws(SystemError) in
+            try onItem(path) { () throws(SystemError) in
+                guard let item = MountedItem(path) else {
+                    _ = try HostPath.status(path)
+                    return
+                }
                 try item.setProtection(try ProtectionClass(foundationValue: protection))
             }
         }
@@ -39,12 +43,16 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
     override func createFile(
         atPath path: String, contents data: Data?, attributes: [FileAttributeKey: Any]? = nil
     ) -> Bool {
-        guard var rest = attributes, let value = rest.removeValue(forKey: .protectionKey), MountedItem(path) != nil
-        else { return super.createFile(atPath: path, contents: data, attributes: attributes) }
+        guard MountedItem(path) != nil else {
+            return super.createFile(atPath: path, contents: data, attributes: attributes)
+        }
+        var rest = attributes ?? [:]
         do {
-            let protection = try ProtectionClass(foundationValue: value)
-            let contents = data ?? Data()
-            try contents.write(to: URL(fileURLWithPath: path), options: [.atomic, protection.writingOption])
+            var options: Data.WritingOptions = .atomic
+            if let value = rest.removeValue(forKey: .protectionKey) {
+                options.formUnion(try ProtectionClass(foundationValue: value).writingOption)
+            }
+            try (data ?? Data()).write(to: URL(fileURLWithPath: path), options: options)
             if !rest.isEmpty { try setAttributes(rest, ofItemAtPath: path) }
             return true
         } catch {

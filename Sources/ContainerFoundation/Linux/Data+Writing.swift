@@ -46,12 +46,14 @@ extension Data {
 
     private func replaceFile(at path: String, protection: ProtectionClass?) throws(SystemError) {
         let place = try FilePlace(path)
-        let replaced = try? place.directory.status(of: place.name)
+        let replaced = try? place.status()
+        // Who might not read the old file does not read the new one either, while it is written.
+        let mode = replaced?.kind == .file ? replaced?.permissions : nil
         let passing = FileName.passing
-        let file = try place.makeFile(passing, protection: protection)
+        let file = try place.makeFile(passing, protection: protection, mode: mode == nil ? 0o666 : FilePlace.ownersOnly)
         do throws(SystemError) {
             try fill(file)
-            if let replaced, replaced.kind == .file { try file.changeMode(replaced.permissions) }
+            if let mode { try file.changeMode(mode) }
             try place.directory.rename(passing, to: place.name, in: place.directory)
         } catch {
             try? place.directory.removeFile(passing)
@@ -70,6 +72,18 @@ extension NSData {
     /// Writes the data to a file, as `Data.write(to:options:)` does.
     public func write(to url: URL, options: NSData.WritingOptions = []) throws {
         try Data(referencing: self).write(to: url, options: options)
+    }
+
+    /// Writes the data to a file, as `Data.write(to:options:)` does.
+    /// - Returns: whether it could be written.
+    public func write(to url: URL, atomically: Bool) -> Bool {
+        (try? write(to: url, options: atomically ? .atomic : [])) != nil
+    }
+
+    /// Writes the data to a file, as `Data.write(to:options:)` does.
+    /// - Returns: whether it could be written.
+    public func write(toFile path: String, atomically: Bool) -> Bool {
+        write(to: URL(fileURLWithPath: path), atomically: atomically)
     }
 
     /// Writes the data to a file, as `Data.write(to:options:)` does.

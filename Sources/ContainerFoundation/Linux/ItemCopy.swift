@@ -40,7 +40,8 @@ enum ItemCopy {
         _ source: FilePlace, _ status: FileStatus, to target: FilePlace
     ) throws(SystemError) {
         let original = try source.directory.open(source.name, flags: O_RDONLY)
-        let copy = try target.makeFile(protection: source.attributes.mountedProtection)
+        let copy = try target.makeFile(
+            protection: source.attributes.mountedProtection, mode: FilePlace.ownersOnly)
         do throws(SystemError) {
             _ = try copy.copyContent(of: original) { _ in true }
             carryAttributes(from: AttributeHolder(file: original), to: AttributeHolder(file: copy))

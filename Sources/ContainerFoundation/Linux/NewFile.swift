@@ -6,20 +6,25 @@ import SandboxModel
 
 extension FilePlace {
     private static let newFile = O_RDWR | O_CREAT | O_EXCL
+    /// For a file that gets the mode of another when it is complete.
+    static let ownersOnly = S_IRUSR | S_IWUSR
 
     /// Makes an empty file in the directory, which is on a mount where a class is asked for.
     ///
     /// - Parameters:
     ///   - name: another name than the place's own, for a file that gets that one later.
     ///   - protection: its class; nil leaves it to the directory.
+    ///   - mode: as open(2) takes it, so less the process's mask.
     /// - Throws: EEXIST where the name is taken; EPERM where the device is locked for the class. Nothing is left behind.
-    func makeFile(_ name: FileName? = nil, protection: ProtectionClass?) throws(SystemError) -> Descriptor {
+    func makeFile(
+        _ name: FileName? = nil, protection: ProtectionClass?, mode: mode_t = 0o666
+    ) throws(SystemError) -> Descriptor {
         let name = name ?? self.name
         guard let protection, try AttributeHolder(directory).protection() != protection else {
-            return try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
+            return try directory.open(name, flags: FilePlace.newFile, mode: mode)
         }
         do throws(SystemError) {
-            let file = try directory.open(name, flags: FilePlace.newFile, mode: 0o666)
+            let file = try directory.open(name, flags: FilePlace.newFile, mode: mode)
             do throws(SystemError) {
                 try AttributeHolder(file: file).setProtection(protection)
             } catch {
@@ -30,18 +35,20 @@ extension FilePlace {
         } catch {
             // On a locked device a file could perhaps be made of the class, and none of the one that the directory gives.
             guard error == .notPermitted, protection != .complete else { throw error }
-            return try makeFileApart(name, protection: protection)
+            return try makeFileApart(name, protection: protection, mode: mode)
         }
     }
 
     /// A directory of any class can be made at any time, and what is made in it has the class from the beginning.
-    private func makeFileApart(_ name: FileName, protection: ProtectionClass) throws(SystemError) -> Descriptor {
+    private func makeFileApart(
+        _ name: FileName, protection: ProtectionClass, mode: mode_t
+    ) throws(SystemError) -> Descriptor {
         let apart = FileName.passing
         try directory.makeDirectory(apart, mode: S_IRWXU)
         defer { try? directory.removeDirectory(apart) }
         let passage = try directory.openDirectory(apart)
         try AttributeHolder(passage).setProtection(protection)
-        let file = try passage.open(name, flags: FilePlace.newFile, mode: 0o666)
+        let file = try passage.open(name, flags: FilePlace.newFile, mode: mode)
         do throws(SystemError) {
             try passage.rename(name, to: name, in: directory, mode: .keeping)
         } catch {

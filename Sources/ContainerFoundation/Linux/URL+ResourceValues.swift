@@ -74,10 +74,17 @@ extension URL {
         .volumeAvailableCapacityForOpportunisticUsageKey: .opportunistic,
     ]
 
+    private static let allocatedSizes: Set<URLResourceKey> = [.fileAllocatedSizeKey, .totalFileAllocatedSizeKey]
+
+    /// Values of which a mount has more to tell than Foundation knows.
+    private static let mountedKeys = allocatedSizes.union([
+        .isExcludedFromBackupKey, .fileProtectionKey, .volumeSupportsFileProtectionKey,
+    ])
+
     /// Foundation on Linux looks for a file only where it knows what to do with the value.
-    fileprivate func requireItem(reading: Bool = false) throws(CocoaError) {
+    fileprivate func requireItem() throws(CocoaError) {
         guard isFileURL else { return }
-        _ = try onItem(path, reading: reading) { () throws(SystemError) in
+        _ = try onItem(path) { () throws(SystemError) in
             try HostPath.status(path, following: false)
         }
     }
@@ -88,12 +95,14 @@ extension URL {
         for (key, usage) in URL.capacities where keys.contains(key) {
             values[key] = try availableCapacity(for: usage)
         }
-        guard !keys.isDisjoint(with: [.isExcludedFromBackupKey, .fileProtectionKey, .volumeSupportsFileProtectionKey])
-        else { return values }
-        try requireItem(reading: true)
+        guard !keys.isDisjoint(with: URL.mountedKeys) else { return values }
+        let status = try onItem(path, reading: true) { () throws(SystemError) in
+            try HostPath.status(path, following: false)
+        }
         // A link is asked about itself, as all resource values are the link's own.
         guard let item = MountedItem(path, following: false) else { return values }
         if keys.contains(.volumeSupportsFileProtectionKey) { values[.volumeSupportsFileProtectionKey] = true }
+        for key in URL.allocatedSizes.intersection(keys) { values[key] = Int(status.blocks * 512) }
         try onItem(item.path, reading: true) { () throws(SystemError) in
             if keys.contains(.isExcludedFromBackupKey) {
                 values[.isExcludedFromBackupKey] = try item.isExcludedFromBackup()

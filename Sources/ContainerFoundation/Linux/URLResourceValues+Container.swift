@@ -32,6 +32,14 @@ extension URLResourceValues {
         addition(.volumeAvailableCapacityForOpportunisticUsageKey)
     }
 
+    /// Bytes that the file takes. Foundation on Linux counts blocks of another size than those that the system counts in.
+    public var fileAllocatedSize: Int? { addition(.fileAllocatedSizeKey) ?? self.Foundation::fileAllocatedSize }
+
+    /// Bytes that the file takes, with all that belongs to it.
+    public var totalFileAllocatedSize: Int? {
+        addition(.totalFileAllocatedSizeKey) ?? self.Foundation::totalFileAllocatedSize
+    }
+
     /// All values by their keys.
     public var allValues: [URLResourceKey: Any] {
         var values = self.Foundation::allValues

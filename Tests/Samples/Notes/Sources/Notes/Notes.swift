@@ -12,10 +12,13 @@ struct Notes {
         let words = CommandLine.arguments.dropFirst()
         do {
             if words.first == "homes" { return await live(in: Array(words.dropFirst())) }
+            if words.first == "copy" { return try copy(Array(words.dropFirst())) }
             for word in words {
                 switch word {
                 case "directories": directories()
                 case "save": try save()
+                case "overwrite": try overwrite()
+                case "list": try list()
                 case "exclude": try exclude()
                 case "room": try room()
                 case "locked": locked()
@@ -157,6 +160,12 @@ struct Notes {
         tell("replace", Result { try storage.replace(secret, with: "new") }.code)
         tell("exclude", Result { try storage.excludeFromBackup(secret) }.code)
         tell("protection", try? storage.protection(of: secret)?.rawValue)
+    }
+
+    static func copy(_ names: [String]) throws {
+        for name in names {
+            _ = try storage.duplicate(URL.documentsDirectory.appending(path: name), as: name + " copy")
+        }
     }
 
     /// Eight threads at once, each with files of its own and one that all of them save.
