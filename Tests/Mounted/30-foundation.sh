@@ -81,7 +81,8 @@ made with class: 600 NSURLFileProtectionComplete
 replaced: 600 $default
 without a letter: 517
 still: new
-encoding: true
+encodings: 12 of 12
+of a text: user.com.apple.TextEncoding
 NSData made: true
 for all to write: 0"
     same "$(find "$DOCUMENTS" -name '.*')" ""
@@ -146,6 +147,8 @@ its class: NSURLFileProtectionCompleteUnlessOpen
 save again: 513
 save openly: done
 its content: 1
+log: done
+log again: done
 make: false
 replace: 513
 exclude: done
@@ -157,7 +160,7 @@ protection: NSURLFileProtectionComplete"
     # It was refused to take the class, before there was anything to be protected.
     contains "$(appcontainer events "$DEVICE" | json_lines path operation)" "Documents/secret 2 setxattr"
     unlock
-    same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/vault/inner/while locked")" plainx
+    same "$(cat "$DOCUMENTS/secret" "$DOCUMENTS/vault/inner/while locked" "$DOCUMENTS/log/today")" "plainxat last"
     # Before the first unlock nothing else could be made there.
     appcontainer restart "$DEVICE"
     rm "$DOCUMENTS/vault/inner/always" "$DOCUMENTS/vault/inner/while locked"

@@ -44,7 +44,10 @@ extension Data {
         try fill(file)
     }
 
-    private func replaceFile(at path: String, protection: ProtectionClass?) throws(SystemError) {
+    /// - Parameter encoding: that of the text that the data is.
+    func replaceFile(
+        at path: String, protection: ProtectionClass? = nil, encoding: String.Encoding? = nil
+    ) throws(SystemError) {
         let place = try FilePlace(path)
         let replaced = try? place.status()
         // Who might not read the old file does not read the new one either, while it is written.
@@ -53,6 +56,10 @@ extension Data {
         let file = try place.makeFile(passing, protection: protection, mode: mode == nil ? 0o666 : FilePlace.ownersOnly)
         do throws(SystemError) {
             try fill(file)
+            // As Foundation does: the text can do without.
+            if let value = encoding?.attributeValue {
+                try? AttributeHolder(file: file).set(String.Encoding.attributeName, to: value)
+            }
             if let mode { try file.changeMode(mode) }
             try place.directory.rename(passing, to: place.name, in: place.directory)
         } catch {

@@ -11,28 +11,46 @@ extension StringProtocol {
     /// - Throws: a `CocoaError`: `fileWriteInapplicableStringEncoding` where the encoding lacks a character. What was there
     ///   stays.
     public func write(to url: URL, atomically: Bool, encoding: String.Encoding) throws {
-        guard atomically, url.isFileURL, let item = MountedItem(url.path),
-            let place = try? FilePlace(item.path), let replaced = try? place.status(), replaced.kind == .file
-        else { return try self.FoundationEssentials::write(to: url, atomically: atomically, encoding: encoding) }
-        let passing = try onItem(item.path) { () throws(SystemError) in try FilePlace(.passing, beside: place) }
-        // It is there before Foundation writes to it, so that nobody reads it who might not read the old one.
-        try onItem(item.path) { () throws(SystemError) in
-            _ = try passing.makeFile(protection: nil, mode: FilePlace.ownersOnly)
+        guard atomically, url.isFileURL, let item = MountedItem(url.path) else {
+            return try self.FoundationEssentials::write(to: url, atomically: atomically, encoding: encoding)
         }
-        do {
-            try self.FoundationEssentials::write(toFile: passing.path, atomically: false, encoding: encoding)
-            try onItem(item.path) { () throws(SystemError) in
-                try passing.directory.changeMode(of: passing.name, to: replaced.permissions)
-                try passing.directory.rename(passing.name, to: place.name, in: place.directory)
-            }
-        } catch {
-            try? passing.directory.removeFile(passing.name)
-            throw error
+        guard let data = data(using: encoding) else {
+            throw CocoaError(
+                .fileWriteInapplicableStringEncoding,
+                userInfo: [
+                    NSFilePathErrorKey: item.path, NSURLErrorKey: url, NSStringEncodingErrorKey: encoding.rawValue,
+                ])
         }
+        try onItem(item.path) { () throws(SystemError) in try data.replaceFile(at: item.path, encoding: encoding) }
     }
 
     /// Writes the text to a file: ``write(to:atomically:encoding:)``.
     public func write(toFile path: some StringProtocol, atomically: Bool, encoding: String.Encoding) throws {
         try write(to: URL(fileURLWithPath: String(path)), atomically: atomically, encoding: encoding)
+    }
+}
+
+extension String.Encoding {
+    /// The attribute that Foundation gives to a file of text, and that `String(contentsOf:usedEncoding:)` reads.
+    static let attributeName = Array("com.apple.TextEncoding".utf8)
+
+    /// The name that IANA has for the encoding, and the number that CoreFoundation has; nil for those that Foundation on
+    /// Linux does not write down either.
+    var attributeValue: [UInt8]? {
+        let value: String? =
+            switch self {
+            case .ascii: "us-ascii;1536"
+            case .utf8: "utf-8;134217984"
+            case .utf16: "utf-16;256"
+            case .utf16BigEndian: "utf-16be;268435712"
+            case .utf16LittleEndian: "utf-16le;335544576"
+            case .utf32: "utf-32;201326848"
+            case .utf32BigEndian: "utf-32be;402653440"
+            case .utf32LittleEndian: "utf-32le;469762304"
+            case .isoLatin1: "iso-8859-1;513"
+            case .macOSRoman: "macintosh;0"
+            default: nil
+            }
+        return value.map { Array($0.utf8) }
     }
 }

@@ -95,6 +95,11 @@ struct Notes {
         try recording.close()
         tell("recording", try storage.protection(of: URL.documentsDirectory.appending(path: "recording"))?.rawValue)
 
+        let log = URL.documentsDirectory.appending(path: "log")
+        try storage.files.createDirectory(
+            at: log, withIntermediateDirectories: false,
+            attributes: [.protectionKey: FileProtectionType.completeUnlessOpen])
+
         let later = try storage.duplicate(open, as: "open later")
         tell("open later", try storage.protection(of: later)?.rawValue)
         let copy = try storage.duplicate(secret, as: "copy")
@@ -155,6 +160,10 @@ struct Notes {
         tell(
             "save openly", Result { try Data("x".utf8).write(to: always, options: [.atomic, .noFileProtection]) }.code)
         tell("its content", (try? Data(contentsOf: always))?.count)
+        // In a directory whose files can be made, and not be opened again before the unlock.
+        let log = documents.appending(path: "log/today")
+        tell("log", Result { try "later".write(to: log, atomically: true, encoding: .utf8) }.code)
+        tell("log again", Result { try "at last".write(to: log, atomically: true, encoding: .utf8) }.code)
         let attributes: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.complete]
         tell("make", storage.files.createFile(atPath: report.path + " too", contents: nil, attributes: attributes))
         tell("replace", Result { try storage.replace(secret, with: "new") }.code)

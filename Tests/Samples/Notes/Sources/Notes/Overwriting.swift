@@ -30,10 +30,7 @@ extension Notes {
         let text = URL.documentsDirectory.appending(path: "text")
         tell("without a letter", Result { try "é".write(to: text, atomically: true, encoding: .ascii) }.code)
         tell("still", try String(contentsOf: text, encoding: .utf8))
-        // The encoding is written beside the text, and read from there.
-        var encoding = String.Encoding.ascii
-        _ = try String(contentsOf: URL.documentsDirectory.appending(path: "text by path"), usedEncoding: &encoding)
-        tell("encoding", encoding == .utf16)
+        try tellEncodings()
         let fresh = URL.documentsDirectory.appending(path: "fresh")
         tell("NSData made", NSData().write(toFile: fresh.path, atomically: true))
         tell("for all to write", try mode(of: fresh) & 0o022)
@@ -45,6 +42,31 @@ extension Notes {
         try storage.files.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
         try save(file)
         tell(name, "\(String(try mode(of: file), radix: 8)) \(try storage.protection(of: file)?.rawValue ?? "nil")")
+    }
+
+    /// The encoding is written beside the text, and read from there: the same by either way to save.
+    private static func tellEncodings() throws {
+        let encodings: [String.Encoding] = [
+            .ascii, .utf8, .utf16, .utf16BigEndian, .utf16LittleEndian, .utf32, .utf32BigEndian, .utf32LittleEndian,
+            .isoLatin1, .macOSRoman, .windowsCP1252, .shiftJIS,
+        ]
+        var same = 0
+        for encoding in encodings {
+            let saved = try [true, false].map { atomically in
+                let file = URL.documentsDirectory.appending(path: "encoded \(atomically)")
+                try "text".write(to: file, atomically: atomically, encoding: encoding)
+                return (try Data(contentsOf: file), try extendedAttributes(of: file))
+            }
+            if saved[0] == saved[1] { same += 1 }
+            try storage.files.removeItem(at: URL.documentsDirectory.appending(path: "encoded false"))
+        }
+        tell("encodings", "\(same) of \(encodings.count)")
+        tell("of a text", try extendedAttributes(of: URL.documentsDirectory.appending(path: "text by path")).keys.first)
+    }
+
+    private static func extendedAttributes(of file: URL) throws -> [String: Data] {
+        let key = FileAttributeKey(rawValue: "NSFileExtendedAttributes")
+        return try storage.files.attributesOfItem(atPath: file.path)[key] as? [String: Data] ?? [:]
     }
 
     private static func mode(of file: URL) throws -> Int {
