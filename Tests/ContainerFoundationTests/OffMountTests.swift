@@ -22,6 +22,21 @@ import Testing
         #expect(try attributes(of: file) == [])
     }
 
+    @Test func `text is written, to files and to streams`() throws {
+        let file = place("file")
+        try "text".write(to: file, atomically: true, encoding: .utf8)
+        #expect(try text(of: file) == "text")
+        try "a text".dropFirst(2).uppercased().write(toFile: file.path, atomically: true, encoding: .ascii)
+        #expect(try text(of: file) == "TEXT")
+        #expect(
+            code { try "é".write(to: file, atomically: true, encoding: .ascii) }
+                == .fileWriteInapplicableStringEncoding)
+        #expect(try text(of: file) == "TEXT")
+        var stream = ""
+        "text".write(to: &stream)
+        #expect(stream == "text")
+    }
+
     @Test func `what is there is not overwritten when that is forbidden`() throws {
         let file = try place.file("file")
         let options: Data.WritingOptions = [.withoutOverwriting, .completeFileProtection]

@@ -5,6 +5,7 @@ import PackageDescription
 
 let package = Package(
     name: "Samples",
+    platforms: [.iOS(.v16), .macOS(.v13)],
     dependencies: [
         // Elsewhere: .package(url: …, from: …)
         .package(name: "appcontainer", path: "../.."),

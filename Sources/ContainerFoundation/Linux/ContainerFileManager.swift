@@ -94,7 +94,8 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
                 try setAttributes([.protectionKey: protection.fileProtection], ofItemAtPath: top)
                 if !rest.isEmpty { try super.setAttributes(rest, ofItemAtPath: top) }
             } catch {
-                try? super.removeItem(atPath: top)
+                // Only if nobody has put anything there.
+                try? HostPath.removeDirectory(top)
                 throw error
             }
             if top == item.path { return }

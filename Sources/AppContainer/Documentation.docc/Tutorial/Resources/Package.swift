@@ -3,6 +3,7 @@ import PackageDescription
 
 let package = Package(
     name: "Drafts",
+    platforms: [.iOS(.v16), .macOS(.v13)],
     dependencies: [
         .package(path: "../appcontainer")
     ],
