@@ -78,6 +78,7 @@ text by path: 600 $default
 text in place: 600 $default
 made: 600 $default
 made with class: 600 NSURLFileProtectionComplete
+replaced by what is read-only: 600 NSURLFileProtectionComplete
 replaced: 600 $default
 without a letter: 517
 still: new
@@ -116,6 +117,22 @@ case_an_app_copies_names_that_are_not_text() {
     same "$(cat "$DOCUMENTS/tree copy/$name/$name")" text
     same "$(class_of "tree copy")" $A
     whole
+}
+
+# Off a mount: the lower directory of an overlay, which nobody can rename, is not copied for ever.
+rootcase_a_replacement_that_cannot_be_loses_nothing() {
+    local place=$HOSTS/tmpfs/$$
+    mkdir -p "$place"/{lower/old,upper,work,merged}
+    touch "$place/lower/old/file"
+    same "$(PLACE=$place unshare -m sh -c '
+        cd "$PLACE" && mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work,redirect_dir=off merged &&
+        mkdir merged/new && timeout 20 "$BASE/notes" replace merged/old merged/new; find merged | sort')" \
+        "replace: 512
+merged
+merged/new
+merged/old
+merged/old/file"
+    rm -r "$place"
 }
 
 case_an_app_excludes_files_from_backups() {
@@ -249,6 +266,6 @@ write atomic: 513"
     absent "$DOCUMENTS/secret 2"
     unlock
     same "$(cat "$DOCUMENTS/secret")" plain
-    same "$(umask 022; confined overwrite | grep -c ': 600 ')" 11
+    same "$(umask 022; confined overwrite | grep -c ': 600 ')" 12
     whole
 }

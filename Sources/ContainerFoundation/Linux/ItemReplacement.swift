@@ -13,7 +13,9 @@ struct ItemReplacement {
     let keepsBackup: Bool
     let carriesMetadata: Bool
 
-    func run() throws {
+    /// - Parameter mayCopy: whether what cannot be renamed may be copied beside the original. What cannot be renamed there
+    ///   either, as the lower directory of an overlay, stays where it is.
+    func run(mayCopy: Bool = true) throws {
         let target = try onItem(original) { () throws(SystemError) in try FilePlace(try HostPath.absolute(original)) }
         let source = try onItem(new) { () throws(SystemError) in try FilePlace(try HostPath.absolute(new)) }
         let newStatus = try onItem(new, reading: true) { () throws(SystemError) in try source.status() }
@@ -30,7 +32,7 @@ struct ItemReplacement {
             guard replaced != nil else { return try source.move(to: target) }
             guard try exchange(source, target, kept) else { return }
         } catch {
-            guard error.code != EXDEV else { return try replaceByCopy() }
+            if error.code == EXDEV, mayCopy { return try replaceByCopy() }
             throw CocoaError(error, path: original)
         }
         // All is where it belongs, and what is left over here is no failure of the replacement.
@@ -59,7 +61,7 @@ struct ItemReplacement {
             let copied = ItemReplacement(
                 original: original, new: beside, backup: backup, keepsBackup: keepsBackup,
                 carriesMetadata: carriesMetadata)
-            try copied.run()
+            try copied.run(mayCopy: false)
         } catch {
             // Unless it is the original that lies there.
             if let copy, copy == (try? HostPath.status(beside, following: false).identity) {

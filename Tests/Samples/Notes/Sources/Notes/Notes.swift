@@ -12,6 +12,7 @@ struct Notes {
         let words = CommandLine.arguments.dropFirst()
         do {
             if words.first == "homes" { return await live(in: Array(words.dropFirst())) }
+            if words.first == "replace" { return replace(Array(words.dropFirst())) }
             if words.first == "copy" { return try copy(Array(words.dropFirst())) }
             for word in words {
                 switch word {
@@ -169,6 +170,12 @@ struct Notes {
         tell("replace", Result { try storage.replace(secret, with: "new") }.code)
         tell("exclude", Result { try storage.excludeFromBackup(secret) }.code)
         tell("protection", try? storage.protection(of: secret)?.rawValue)
+    }
+
+    /// The first of two items by the second.
+    static func replace(_ paths: [String]) {
+        let items = paths.map { URL(fileURLWithPath: $0) }
+        tell("replace", Result { try storage.files.replaceItemAt(items[0], withItemAt: items[1])! }.code)
     }
 
     static func copy(_ names: [String]) throws {

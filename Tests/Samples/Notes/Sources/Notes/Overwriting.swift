@@ -25,6 +25,13 @@ extension Notes {
             let attributes: [FileAttributeKey: Any] = [.protectionKey: FileProtectionType.complete]
             _ = storage.files.createFile(atPath: $0.path, contents: Data("new".utf8), attributes: attributes)
         }
+        try overwrite("replaced by what is read-only") {
+            try storage.protect($0, .complete)
+            let new = URL.temporaryDirectory.appending(path: "new")
+            try Data("new".utf8).write(to: new)
+            try storage.files.setAttributes([.posixPermissions: 0o400], ofItemAtPath: new.path)
+            _ = try storage.files.replaceItemAt($0, withItemAt: new)
+        }
         try overwrite("replaced") { _ = try storage.replace($0, with: "new") }
 
         let text = URL.documentsDirectory.appending(path: "text")
