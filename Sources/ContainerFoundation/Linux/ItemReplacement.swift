@@ -81,7 +81,18 @@ struct ItemReplacement {
     ///   less protected than it was. Attributes and mode go along as far as the caller's rights allow.
     private func carryMetadata(of replaced: FileStatus, to status: FileStatus) throws(CocoaError) {
         guard replaced.kind == status.kind, replaced.kind == .file || replaced.kind == .directory else { return }
-        if MountedItem(new, following: false) != nil { try carryAttributes() }
+        if MountedItem(new, following: false) != nil {
+            // Attributes are taken by what its owner may write.
+            if status.permissions & S_IWUSR == 0 {
+                try? HostPath.changeMode(of: new, to: status.permissions | S_IWUSR)
+            }
+            do throws(CocoaError) {
+                try carryAttributes()
+            } catch {
+                try? HostPath.changeMode(of: new, to: status.permissions)
+                throw error
+            }
+        }
         try? HostPath.changeMode(of: new, to: replaced.permissions)
     }
 
