@@ -146,7 +146,7 @@ let package = Package(
             resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
         tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
-        tests("AppContainerTests", of: ["AppContainer"]),
+        tests("AppContainerTests", of: ["AppContainer", .product(name: "FlyingSocks", package: "FlyingFox")]),
         tests(
             "AppContainerTestingTests",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),

@@ -6,6 +6,7 @@ import FlyingSocks
 import FoundationEssentials
 import Glibc
 import Platform
+import SandboxModel
 
 struct ControlConnection: ~Copyable {
     private let socket: AsyncSocket
@@ -18,6 +19,8 @@ struct ControlConnection: ~Copyable {
 
     /// A status line or header longer than this is not from a device.
     private static let longestLine = 16 * 1024
+    /// How often it is tried to find room in the queue of those who want to connect: 5 seconds.
+    private static let longestQueue = 500
 
     /// How the body of an answer is delimited: bytes that are left of it, or of the chunk that is being read.
     private enum Body {
@@ -28,13 +31,41 @@ struct ControlConnection: ~Copyable {
 
     init(to path: String) async throws(DeviceError) {
         do {
-            // Looks first: FlyingSocks keeps the descriptor of a connection that does not come about.
-            _ = try HostPath.status(path)
-            socket = try await AsyncSocket.connected(to: sockaddr_un.unix(path: path))
+            let pool = try await SocketPool<Poll>.client
+            // Not by FlyingSocks, which keeps the descriptor of a connection that does not come about, and lets programs
+            // that are started inherit each.
+            let number = try await ControlConnection.connected(to: path)
+            socket = try AsyncSocket(socket: Socket(file: Socket.FileDescriptor(rawValue: number)), pool: pool)
+        } catch let error as DeviceError {
+            throw error
         } catch {
-            throw DeviceError(
-                .daemonUnreachable,
-                "nobody answers at \(path); start the device, for instance with `appcontainer boot`")
+            throw DeviceError(.unexpected, "cannot wait for the control socket \(path): \(error)")
+        }
+    }
+
+    /// - Returns: the number of a descriptor that the caller closes.
+    private static func connected(to path: String) async throws(DeviceError) -> Int32 {
+        var attempts = 0
+        while true {
+            do throws(SystemError) {
+                return try Descriptor.connected(toSocket: path).release()
+            } catch {
+                switch error.code {
+                case ENOENT, ECONNREFUSED:
+                    throw DeviceError(
+                        .daemonUnreachable,
+                        "nobody answers at \(path); start the device, for instance with `appcontainer boot`")
+                case EAGAIN where attempts < longestQueue: break
+                default: throw DeviceError(error, doing: "cannot connect to the control socket \(path)")
+                }
+            }
+            attempts += 1
+            // Others come before: there is no other way to wait for room in a Unix socket's queue.
+            do {
+                try await Task.sleep(for: .milliseconds(10))
+            } catch {
+                throw DeviceError(.cancelled, "cancelled")
+            }
         }
     }
 

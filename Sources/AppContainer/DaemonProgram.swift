@@ -1,6 +1,7 @@
 // Finding the program `appcontainer`, and starting it.
 
 import FoundationEssentials
+import Glibc
 import Platform
 import SandboxModel
 
@@ -75,7 +76,12 @@ enum DaemonProgram {
         if isOneOfMany { WorkQueue().start { SpareProcess.prepare(of: program) } }
         switch answer {
         case .failure(let error):
-            throw DeviceError(.programMissing, "\(program) cannot be started: \(error.message)")
+            switch error.code {
+            case ENOENT, ENOTDIR, EACCES, ENOEXEC, ELIBBAD:
+                throw DeviceError(.programMissing, "\(program) cannot be started: \(error.message)")
+            case EPIPE, ECONNRESET: throw StartReport.missing(from: program)
+            default: throw DeviceError(error, doing: "cannot start \(program)")
+            }
         case .success(let (process, report)):
             return (process, try StartReport.decode(report, from: program))
         }
@@ -95,12 +101,13 @@ extension DaemonProgram {
 }
 
 extension StartReport {
+    fileprivate static func missing(from program: String) -> DeviceError {
+        DeviceError(.daemonEnded, "\(program) ended without an answer; see what it says to: \(program) own </dev/null")
+    }
+
     /// - Throws: the complaint that the report has; ``DeviceError`` of kind `otherVersion` where it is none.
     fileprivate static func decode(_ line: [UInt8], from program: String) throws(DeviceError) -> StartReport {
-        guard !line.isEmpty else {
-            throw DeviceError(
-                .daemonEnded, "\(program) ended without an answer; see what it says to: \(program) own </dev/null")
-        }
+        guard !line.isEmpty else { throw missing(from: program) }
         guard let report = try? JSONDecoder().decode(StartReport.self, from: Data(line)) else {
             throw DeviceError(
                 .otherVersion,

@@ -53,7 +53,7 @@ extension Device {
                 passcode: passcode, capacity: capacity, lockGrace: lockGrace / .seconds(1), kdfCost: kdfCost)
             let order = DeviceOrder(
                 device: Device.temporaryPath(), create: settings, install: requests, template: true)
-            let (process, report) = try await DaemonProgram.own(order)
+            let (process, report) = try await Device.make(order)
             path = order.device
             owned = process
             self.passcode = passcode

@@ -1,6 +1,5 @@
 // A device in a program's hands: found, made, and gone when it is no more needed.
 
-import FoundationEssentials
 import Glibc
 import Platform
 import SandboxModel
@@ -40,7 +39,7 @@ public final class Device: Sendable {
         self.path = path
         self.passcode = passcode
         self.owned = owned
-        current = Mutex(DeviceClient(socket: socket))
+        current = Mutex(DeviceClient(socket: socket, temporary: owned == nil ? nil : path))
     }
 
     /// The wire to the device's process.
@@ -117,7 +116,7 @@ public final class Device: Sendable {
     private static func temporary(
         _ order: DeviceOrder, passcode: String?, isOneOfMany: Bool = false
     ) async throws(DeviceError) -> Device {
-        let (process, report) = try await DaemonProgram.own(order, isOneOfMany: isOneOfMany)
+        let (process, report) = try await make(order, isOneOfMany: isOneOfMany)
         return Device(order.device, socket: report.socket ?? "", passcode: passcode, owned: process)
     }
 
@@ -136,15 +135,6 @@ public final class Device: Sendable {
             await device.end()
             throw error
         }
-    }
-
-    /// A name that nothing has.
-    static func temporaryPath(in directory: String? = nil) -> String {
-        let named = ProcessInfo.processInfo.environment["TMPDIR"]
-        var directory = directory ?? named.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-        while directory.hasSuffix("/") { directory.removeLast() }
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-        return "\(directory)/appcontainer-\(String(repeating: "0", count: 16 - digits.count))\(digits)"
     }
 
     // MARK: The end

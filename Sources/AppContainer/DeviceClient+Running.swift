@@ -16,7 +16,7 @@ extension DeviceClient {
     public func run(
         _ request: RunRequest, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
     ) async throws(DeviceError) -> RunLease {
-        var connection = try await ControlConnection(to: socket)
+        var connection = try await connect()
         let app = try await ask(request, over: &connection, progress: progress)
         return RunLease(app, of: request.app, at: self, connection)
     }

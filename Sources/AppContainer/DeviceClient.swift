@@ -9,9 +9,16 @@ import FoundationEssentials
 public struct DeviceClient: Sendable {
     /// The path of the control socket.
     public let socket: String
+    /// Where a temporary device lies: nobody starts that again. Nil for a lasting one.
+    private let temporary: String?
 
     public init(socket: String) {
+        self.init(socket: socket, temporary: nil)
+    }
+
+    init(socket: String, temporary: String?) {
         self.socket = socket
+        self.temporary = temporary
     }
 
     /// Whether somebody listens at the socket.
@@ -46,8 +53,19 @@ public struct DeviceClient: Sendable {
     public func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(DeviceError) -> Request.Reply {
-        var connection = try await ControlConnection(to: socket)
+        var connection = try await connect()
         return try await ask(request, over: &connection, progress: progress)
+    }
+
+    func connect() async throws(DeviceError) -> ControlConnection {
+        do throws(DeviceError) {
+            return try await ControlConnection(to: socket)
+        } catch {
+            guard let temporary, error.kind == .daemonUnreachable else { throw error }
+            throw DeviceError(
+                .daemonUnreachable,
+                "the temporary device \(temporary) is gone: it was ended, or its process was killed; make another one")
+        }
     }
 
     /// Sends a request over a connection of its own and reads the answer, which may stay open behind its result.
@@ -73,7 +91,7 @@ public struct DeviceClient: Sendable {
 
     /// Follows the events, from the first in the record on.
     func follow() async throws(DeviceError) -> ControlConnection {
-        var connection = try await ControlConnection(to: socket)
+        var connection = try await connect()
         let status = try await connection.send(
             method: "GET", path: ControlPath.root + ControlPath.followedEvents, accept: ControlMedia.lines, body: [])
         guard status == 200 else { throw try await DeviceClient.refusal(status, &connection) }
@@ -118,7 +136,10 @@ public struct DeviceClient: Sendable {
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch {
-            throw otherVersion(server)
+            guard server == version else { throw otherVersion(server) }
+            throw DeviceError(
+                .unexpected,
+                "the device answers what cannot be read, though it is of this version, \(version): \(error)")
         }
     }
 }

@@ -1,5 +1,8 @@
 // Why a device did not do what it was asked.
 
+import Platform
+import SandboxModel
+
 /// One line that says what was wrong and what to do, in the daemon's own words, and a kind that programs can tell apart.
 ///
 /// The kinds that a device tells are listed with their exit codes in appcontainer(1).
@@ -10,6 +13,13 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
     public init(_ kind: Kind, _ message: String) {
         self.kind = kind
         self.message = message
+    }
+
+    /// A call of the host that failed.
+    /// - Parameter doing: what could not be done, such as "cannot start appcontainer".
+    init(_ error: SystemError, doing: String) {
+        let complaint = Complaint(error, doing: doing)
+        self.init(Kind(rawValue: complaint.kind.rawValue), complaint.message)
     }
 
     static let ended = DeviceError(

@@ -1,5 +1,6 @@
 // A process that has started already when the next device is wanted.
 
+import FoundationEssentials
 import Platform
 import Synchronization
 
@@ -8,6 +9,8 @@ import Synchronization
 enum SpareProcess {
     private struct Spare: Sendable {
         let program: String
+        /// What it was started with: a device's process has the environment of who asked for it.
+        let environment: [String: String]
         let process: TetheredProcess
     }
 
@@ -20,20 +23,24 @@ enum SpareProcess {
         copied.withLock { !$0.insert(template).inserted }
     }
 
-    /// - Returns: nil when there is none of this program.
+    /// - Returns: nil when there is none of this program that was started with the present environment.
     static func take(of program: String) -> TetheredProcess? {
         let taken = spare.withLock { spare in
             defer { spare = nil }
             return spare
         }
-        return taken?.program == program ? taken?.process : nil
+        guard let taken, taken.program == program, taken.environment == present else { return nil }
+        return taken.process
     }
 
     /// Starts one, unless there is one. It ends with this program, as every process that is tethered.
     static func prepare(of program: String) {
+        let environment = present
         guard spare.withLock({ $0 == nil }), let process = try? DaemonProgram.start(program) else { return }
         spare.withLock { spare in
-            if spare == nil { spare = Spare(program: program, process: process) }
+            if spare == nil { spare = Spare(program: program, environment: environment, process: process) }
         }
     }
+
+    private static var present: [String: String] { ProcessInfo.processInfo.environment }
 }

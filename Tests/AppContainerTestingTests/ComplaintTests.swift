@@ -91,13 +91,16 @@ import Testing
 }
 
 /// Expects an error of a kind, whose message is one line.
+/// - Parameter words: what the message has in it.
 func expect(
-    kind: DeviceError.Kind, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+    kind: DeviceError.Kind, saying words: String = "", sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: () async throws -> Void
 ) async {
     await #expect(sourceLocation: sourceLocation) {
         try await body()
     } throws: { error in
         guard let error = error as? DeviceError else { return false }
         return error.kind == kind && !error.message.isEmpty && !error.message.contains("\n")
+            && (words.isEmpty || error.message.contains(words))
     }
 }

@@ -44,7 +44,12 @@ import Testing
         await device.end()
         #expect(!FileManager.default.fileExists(atPath: device.path))
         #expect(!FileManager.default.fileExists(atPath: mount.mountPoint))
-        await expect(kind: .daemonUnreachable) { _ = try await device.status() }
+        await expect(kind: .daemonUnreachable, saying: "the temporary device \(device.path) is gone") {
+            _ = try await device.status()
+        }
+        await expect(kind: .daemonUnreachable, saying: "the temporary device \(device.path) is gone") {
+            for try await _ in device.events {}
+        }
         await device.end()
     }
 
