@@ -92,22 +92,27 @@ public func expectPurged(
         return
     }
     let relative = container.relative(path)
-    let wasPurged = try await container.device.recordedEvents().contains { event in
+    let wasPurged = try await container.ownEvents().contains { event in
         guard event.event == .purged, event.app == container.app, let purged = event.path else { return false }
         return relative == purged || relative.hasPrefix(purged + "/")
     }
     if !wasPurged { place.fail("expected \(path) to be purged, but it went without a purge, or never was there") }
 }
 
-/// Expects that something has happened on the device since it was made.
+/// Expects that something has happened on the device since the test began. That it was unlocked and the app mounted for the
+/// test was before.
 public func expectEvent(
     _ name: Event.Name, in container: TestContainer = AppContainer.current, file: StaticString = #filePath,
     fileID: String = #fileID, line: Int = #line, column: Int = #column
 ) async throws {
-    let events = try await container.device.recordedEvents()
+    let events = try await container.ownEvents()
     guard !events.contains(where: { $0.event == name }) else { return }
     Place(file: file, fileID: fileID, line: line, column: column)
-        .fail("expected the event \(name.rawValue), but there were only: \(events.map(\.event.rawValue))")
+        .fail(
+            "expected the event \(name.rawValue), but "
+                + (events.isEmpty
+                    ? "nothing has happened on the device since the test began"
+                    : "since the test began there were only: \(events.map(\.event.rawValue))"))
 }
 
 extension TestContainer {

@@ -4,9 +4,14 @@ import AppContainer
 import Foundation
 
 extension TestContainer {
-    /// The record of events, one JSON object a line, for a report; nil when the device does not answer any more.
+    /// What has happened on the device since the test began: not what was done to get it ready for the test.
+    func ownEvents() async throws(DeviceError) -> [Event] {
+        earlier.later(in: try await device.recordedEvents())
+    }
+
+    /// The events of the test, one JSON object a line, for a report; nil when the device does not answer any more.
     func eventLines() async -> String? {
-        guard let events = try? await device.recordedEvents() else { return nil }
+        guard let events = try? await ownEvents() else { return nil }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return events.compactMap { try? String(decoding: encoder.encode($0), as: UTF8.self) + "\n" }.joined()
@@ -16,13 +21,15 @@ extension TestContainer {
     func events<Result>(
         isolation: isolated (any Actor)? = #isolation, during body: () async throws -> Result
     ) async throws -> (result: Swift.Result<Result, any Error>, events: [Event]) {
-        let before = try await device.recordedEvents().count
+        let before = EarlierEvents(try await device.recordedEvents())
+        // After a flood the record has room for 100 a second.
+        if before.mayBeFlooded { try await Task.sleep(for: .milliseconds(100)) }
         let result: Swift.Result<Result, any Error>
         do {
             result = .success(try await body())
         } catch {
             result = .failure(error)
         }
-        return (result, Array(try await device.recordedEvents().dropFirst(before)))
+        return (result, before.later(in: try await device.recordedEvents()))
     }
 }

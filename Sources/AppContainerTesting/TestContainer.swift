@@ -21,6 +21,8 @@ public final class TestContainer: Sendable {
     public let app: String
     private let isRunning: Bool
     private let mount: Mutex<Mount>
+    /// What the record had when the test began.
+    let earlier: EarlierEvents
 
     /// - Parameter isRunning: whether the app counts as running while it is mounted.
     init(mounting app: String, of device: Device, isRunning: Bool) async throws(DeviceError) {
@@ -28,6 +30,7 @@ public final class TestContainer: Sendable {
         self.app = app
         self.isRunning = isRunning
         mount = Mutex(try await device.mount(app, running: isRunning))
+        earlier = EarlierEvents(try await device.recordedEvents())
     }
 
     /// The path of the app's home: the mount point. It is another after ``update(to:)``.
@@ -40,6 +43,22 @@ public final class TestContainer: Sendable {
     /// A place in the app's home as a URL.
     /// - Parameter path: relative to the home, such as `Documents/notes.db`.
     public func url(_ path: String) -> URL { URL(filePath: self.path(path)) }
+
+    /// The whole path of a place in a group container that the app is entitled to.
+    /// - Parameters:
+    ///   - group: the group's identifier.
+    ///   - path: relative to the container.
+    public func path(inGroup group: String, _ path: String = "") -> String {
+        self.path(path.isEmpty ? "Groups/\(group)" : "Groups/\(group)/\(path)")
+    }
+
+    /// A place in a group container that the app is entitled to, as a URL.
+    /// - Parameters:
+    ///   - group: the group's identifier.
+    ///   - path: relative to the container.
+    public func url(inGroup group: String, _ path: String = "") -> URL {
+        URL(filePath: self.path(inGroup: group, path))
+    }
 
     /// A path relative to the app's home.
     /// - Parameter path: relative already, or one below ``home``.
@@ -77,6 +96,18 @@ public final class TestContainer: Sendable {
     /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then as it was.
     @discardableResult
     public func update(to path: String) async throws(DeviceError) -> App {
+        // A task of its own: one that is cancelled in the middle would leave the test without a home.
+        let update = Task { () -> Result<App, DeviceError> in
+            do throws(DeviceError) {
+                return .success(try await updateMounted(to: path))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try await update.value.get()
+    }
+
+    private func updateMounted(to path: String) async throws(DeviceError) -> App {
         try await device.unmount(mount.withLock { $0 })
         let updated: App
         do throws(DeviceError) {

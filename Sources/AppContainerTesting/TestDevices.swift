@@ -10,19 +10,24 @@ actor TestDevices {
 
     /// Makes a device with the app mounted, and unlocks it where that was asked for.
     func container(_ options: ContainerOptions) async throws -> TestContainer {
-        let template = try await template(for: options).value
+        let template = try await template(for: options)
         return try await TestDevices.container(options, from: template)
     }
 
-    private func template(for options: ContainerOptions) -> Task<DeviceTemplate, any Error> {
+    private func template(for options: ContainerOptions) async throws -> DeviceTemplate {
         // What is done to a copy makes no other template.
         var sort = options
         sort.isUnlocked = true
         sort.isRunning = false
-        if let template = templates[sort] { return template }
-        let template = Task { try await DeviceTemplate(sort) }
+        let template = templates[sort] ?? Task { [sort] in try await DeviceTemplate(sort) }
         templates[sort] = template
-        return template
+        do {
+            return try await template.value
+        } catch {
+            // Whoever comes next tries anew: what was missing may be there then.
+            if templates[sort] == template { templates[sort] = nil }
+            throw error
+        }
     }
 
     private static func container(

@@ -59,6 +59,20 @@ import Testing
     }
 
     @Test func `an event that has not come`() async throws {
-        try await fails(#"expected the event purged, but there were only: ["#) { try await expectEvent(.purged) }
+        try await container.lock()
+        try await fails("expected the event purged, but since the test began there were only: [") {
+            try await expectEvent(.purged)
+        }
+    }
+
+    @Test func `an event that came before the test began`() async throws {
+        for event in [Event.Name.unlocked, .mounted] {
+            try await fails("expected the event \(event.rawValue), but nothing has happened on the device since") {
+                try await expectEvent(event)
+            }
+        }
+        try await container.restart()
+        try await container.unlock()
+        try await expectEvent(.unlocked)
     }
 }

@@ -59,6 +59,16 @@ let notes = "Tests/Fixtures/Notes.app"
         try await expectExcluded(kept)
     }
 
+    @Test func `an update comes to its end though its test is cancelled`() async throws {
+        let container = AppContainer.current
+        let first = container.home
+        let update = Task { try await container.update(to: notes) }
+        update.cancel()
+        #expect(try await update.value.identifier == container.app)
+        #expect(container.home != first)
+        expectReadable("Notes.app/Info.plist")
+    }
+
     @Test func `an update moves the home, and one that fails leaves it where it is`() async throws {
         let container = AppContainer.current
         let first = container.home
