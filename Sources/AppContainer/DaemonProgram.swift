@@ -83,7 +83,15 @@ enum DaemonProgram {
             default: throw DeviceError(error, doing: "cannot start \(program)")
             }
         case .success(let (process, report)):
-            return (process, try StartReport.decode(report, from: program))
+            do throws(DeviceError) {
+                return (process, try StartReport.decode(report, from: program))
+            } catch {
+                // Whatever kept it from serving the device may have kept it from deleting it too.
+                if order.keep != true, order.create != nil || order.clone != nil {
+                    await end(process, of: order.device)
+                }
+                throw error
+            }
         }
     }
 }

@@ -24,12 +24,12 @@ enum SpareProcess {
     }
 
     /// - Returns: nil when there is none of this program that was started with the present environment.
-    static func take(of program: String) -> TetheredProcess? {
+    static func take(of program: String, environment: [String: String] = present) -> TetheredProcess? {
         let taken = spare.withLock { spare in
             defer { spare = nil }
             return spare
         }
-        guard let taken, taken.program == program, taken.environment == present else { return nil }
+        guard let taken, taken.program == program, taken.environment == environment else { return nil }
         return taken.process
     }
 
@@ -37,10 +37,15 @@ enum SpareProcess {
     static func prepare(of program: String) {
         let environment = present
         guard spare.withLock({ $0 == nil }), let process = try? DaemonProgram.start(program) else { return }
+        keep(process, of: program, environment: environment)
+    }
+
+    /// - Parameter environment: what the process was started with.
+    static func keep(_ process: TetheredProcess, of program: String, environment: [String: String] = present) {
         spare.withLock { spare in
             if spare == nil { spare = Spare(program: program, environment: environment, process: process) }
         }
     }
 
-    private static var present: [String: String] { ProcessInfo.processInfo.environment }
+    static var present: [String: String] { ProcessInfo.processInfo.environment }
 }

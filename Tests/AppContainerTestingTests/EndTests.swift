@@ -69,18 +69,6 @@ import Testing
         try leavesNothing()
     }
 
-    @Test func `where the program is missing, each test says what to do`() throws {
-        let run = try Run(
-            Order.process(
-                nil, Kind.swiftTesting.arguments(attachments), in: temporary,
-                environment: ["APPCONTAINER": "\(temporary)/none"]))
-        #expect(run.status == 1)
-        #expect(
-            run.output.contains("the environment variable APPCONTAINER names \(temporary)/none, which is not a program")
-        )
-        try leavesNothing()
-    }
-
     @Test(arguments: Kind.allCases) func `of a test that is killed nothing is left`(kind: Kind) throws {
         let process = Order.process(.waitToBeKilled, kind.arguments(attachments), in: temporary)
         let output = Pipe()

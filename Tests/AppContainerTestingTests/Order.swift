@@ -18,16 +18,19 @@ enum Order: String {
     /// - Parameters:
     ///   - arguments: as `swift test` gives them.
     ///   - environment: what is to be different there.
+    ///   - host: a command that starts what it is given as arguments on a host as the test wants it.
     static func process(
-        _ order: Order?, _ arguments: [String], in directory: String, environment: [String: String] = [:]
+        _ order: Order?, _ arguments: [String], in directory: String, environment: [String: String] = [:],
+        on host: [String] = ["/usr/bin/env"]
     ) -> Process {
         let process = Process()
-        process.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = arguments
-        var variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.executableURL = URL(filePath: host[0])
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        process.arguments = Array(host.dropFirst()) + [program] + arguments
+        var variables = ProcessInfo.processInfo.environment
         variables["TMPDIR"] = directory
         variables[variable] = order?.rawValue
-        process.environment = variables
+        process.environment = variables.merging(environment) { $1 }
         return process
     }
 }

@@ -1,0 +1,97 @@
+// What a test says on a host where it can have no device: which of the many things that it needs is missing, and what to do.
+
+import Foundation
+import Testing
+
+@testable import AppContainer
+
+@Suite struct HostTests {
+    private let directory = Directory()
+
+    /// Runs a test with the trait, which fails.
+    /// - Returns: what it said.
+    private func complaint(
+        _ environment: [String: String] = [:], on host: [String] = ["/usr/bin/env"]
+    ) throws -> String {
+        let run = try Run(
+            Order.process(
+                nil, ["--testing-library", "swift-testing", "--filter", "ObedientTests"], in: directory.path,
+                environment: environment, on: host))
+        #expect(run.status == 1, "\(run.output)")
+        // An error that is caught is one line; its end is another's beginning.
+        let line = run.output.split(separator: "\n").first { $0.contains("Caught error: ") }
+        let complaint = try #require(line, "\(run.output)").split(separator: "Caught error: ").last
+        let left = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(left.filter { $0 != "host" } == [])
+        return String(try #require(complaint))
+    }
+
+    /// A command that changes the host for a program and all that it starts, and for nobody else.
+    private func host(_ script: String) -> [String] {
+        let namespace = getuid() == 0 ? ["--mount"] : ["--mount", "--map-root-user"]
+        return ["/usr/bin/unshare"] + namespace + ["/bin/sh", "-e", "-c", script + #"; exec "$@""#, "sh"]
+    }
+
+    @Test func `the program that the environment names is none`() throws {
+        let garbage = directory["host"]
+        try Data("garbage".utf8).write(to: URL(filePath: garbage))
+        for (program, words) in [
+            (
+                directory["none"],
+                "the environment variable APPCONTAINER names \(directory["none"]), which is not a program"
+            ),
+            ("/etc/passwd", "the environment variable APPCONTAINER names /etc/passwd, which is not a program"),
+            ("/", "the environment variable APPCONTAINER names /, which is not a program"),
+            ("/bin/true", "/bin/true ended without an answer"),
+            ("/usr/bin/yes", "/usr/bin/yes did not answer as this library's version"),
+        ] {
+            let said = try complaint(["APPCONTAINER": program])
+            #expect(said.hasPrefix(words))
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: garbage)
+        #expect(try complaint(["APPCONTAINER": garbage]) == "\(garbage) cannot be started: Exec format error")
+    }
+
+    @Test func `the directory for what is temporary is missing, or none for devices`() throws {
+        let end = "name another directory in the environment variable TMPDIR)"
+        let missing = try complaint(["TMPDIR": directory["none"]])
+        #expect(missing.hasPrefix("\(directory["none"]) is not a directory; make it first") && missing.hasSuffix(end))
+        let unsuitable = try complaint(["TMPDIR": "/proc"])
+        #expect(unsuitable.contains("would be on a host filesystem (proc) that lacks") && unsuitable.hasSuffix(end))
+    }
+
+    @Test func `there is no FUSE`() throws {
+        let place = directory["host"]
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        let devices = ["null", "zero", "full", "random", "urandom", "tty"].joined(separator: " ")
+        let said = try complaint(
+            on: host(
+                """
+                mount -t tmpfs none \(place)
+                for name in \(devices); do touch \(place)/$name; mount --bind /dev/$name \(place)/$name; done
+                mount --rbind \(place) /dev
+                """))
+        #expect(said.hasPrefix("/dev/fuse is missing: "))
+    }
+
+    @Test(.enabled(if: getuid() == 0, "a user's right to mount is that of fusermount3"))
+    func `there is no right to mount`() throws {
+        let said = try complaint(on: ["/usr/bin/setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin"])
+        #expect(said == "this process may not mount: in a container, give it --cap-add SYS_ADMIN --device /dev/fuse")
+    }
+
+    @Test(arguments: [16, 20, 24, 28]) func `the process may open hardly any file, and leaves none`(limit: Int) throws {
+        _ = try complaint(on: ["/bin/sh", "-c", #"ulimit -n \#(limit); exec "$@""#, "sh"])
+    }
+
+    @Test func `the program can be named relative to the working directory`() throws {
+        let program = try DaemonProgram.path()
+        try FileManager.default.createSymbolicLink(atPath: directory["host"], withDestinationPath: program)
+        let place = FileManager.default.currentDirectoryPath.split(separator: "/").map { _ in "../" }.joined()
+        let run = try Run(
+            Order.process(
+                nil, ["--testing-library", "swift-testing", "--filter", "ObedientTests"], in: directory.path,
+                environment: ["APPCONTAINER": place + directory["host"].dropFirst()]))
+        #expect(run.status == 0, "\(run.output)")
+    }
+}
