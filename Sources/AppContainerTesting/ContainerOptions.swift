@@ -19,7 +19,7 @@ public struct ContainerOptions: Hashable, Sendable {
     /// Identifiers of iCloud containers that the app is entitled to.
     public var iCloud: [String]
     /// Bytes that the device holds; what the host's filesystem does when nil.
-    public var capacity: Int64?
+    public var capacity: Int?
     /// Whether the device is unlocked when the test begins; else it is before its first unlock.
     public var isUnlocked: Bool
     /// Whether the app counts as running for as long as the test lasts: nothing of it is purged then.
@@ -27,7 +27,7 @@ public struct ContainerOptions: Hashable, Sendable {
 
     public init(
         _ source: Source, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [],
-        capacity: Int64? = nil, isUnlocked: Bool = true, isRunning: Bool = false
+        capacity: Int? = nil, isUnlocked: Bool = true, isRunning: Bool = false
     ) {
         self.source = source
         self.passcode = passcode

@@ -18,7 +18,7 @@ extension Trait where Self == ContainerTrait {
     ///   - isUnlocked: whether the device is unlocked when the test begins; else it is before its first unlock.
     ///   - isRunning: whether the app counts as running for as long as the test lasts: nothing of it is purged then.
     public static func appContainer(
-        app: String, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [], capacity: Int64? = nil,
+        app: String, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [], capacity: Int? = nil,
         isUnlocked: Bool = true, isRunning: Bool = false
     ) -> Self {
         ContainerTrait(

@@ -71,7 +71,7 @@ private final class DeviceTemplate: Sendable {
             made = nil
         case .app(let app):
             let template = try await Device.Template(
-                passcode: options.passcode, capacity: options.capacity,
+                passcode: options.passcode, capacity: options.capacity.map { Int64($0) },
                 installing: [.init(app, groups: options.groups, iCloud: options.iCloud)])
             made = template
             path = template.path

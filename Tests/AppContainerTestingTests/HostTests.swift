@@ -28,7 +28,7 @@ import Testing
 
     /// A command that changes the host for a program and all that it starts, and for nobody else.
     private func host(_ script: String) -> [String] {
-        let namespace = getuid() == 0 ? ["--mount"] : ["--mount", "--map-root-user"]
+        let namespace = getuid() == 0 ? ["--mount"] : ["--mount", "--map-current-user", "--keep-caps"]
         return ["/usr/bin/unshare"] + namespace + ["/bin/sh", "-e", "-c", script + #"; exec "$@""#, "sh"]
     }
 

@@ -93,6 +93,21 @@ let notes = "Tests/Fixtures/Notes.app"
         #expect(try await container.device.status().state == "unlocked")
     }
 
+    @Test(.appContainer(app: notes, groups: ["group.com.example.notes"]))
+    func `a group's container is found by its identifier`() throws {
+        let container = AppContainer.current
+        let directory = container.url(inGroup: "group.com.example.notes")
+        try Data("shared".utf8).write(to: directory.appending(path: "note"))
+        expectReadable(container.path(inGroup: "group.com.example.notes", "note"))
+        let groups = try FileManager.default.contentsOfDirectory(atPath: container.path("Groups"))
+        #expect(groups == [directory.lastPathComponent])
+    }
+
+    @Test(.appContainer(app: notes, capacity: 32 << 20))
+    func `a device can hold so many bytes`() async throws {
+        #expect(try await AppContainer.current.device.capacity().capacity == 32 << 20)
+    }
+
     @Test(.appContainer(app: notes, isRunning: true))
     func `an app that runs keeps its caches`() async throws {
         let container = AppContainer.current

@@ -15,7 +15,7 @@ struct NotesTests {
     /// Foundation on Linux passes over the class that the app asks for: the group's directory gives it to what is made
     /// in it.
     init() async throws {
-        directory = phone.url("Groups/\(group)")
+        directory = phone.url(inGroup: group)
         try await phone.setProtection(.completeUnlessOpen, of: directory.path)
     }
 
