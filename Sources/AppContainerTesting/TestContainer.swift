@@ -96,7 +96,8 @@ public final class TestContainer: Sendable {
     /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then as it was.
     @discardableResult
     public func update(to path: String) async throws(DeviceError) -> App {
-        // A task of its own: one that is cancelled in the middle would leave the test without a home.
+        // Before it has begun it can be cancelled, and not in the middle: the test would have no home.
+        if Task.isCancelled { throw DeviceError(.cancelled, "cancelled") }
         let update = Task { () -> Result<App, DeviceError> in
             do throws(DeviceError) {
                 return .success(try await updateMounted(to: path))

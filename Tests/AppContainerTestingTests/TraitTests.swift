@@ -59,10 +59,16 @@ let notes = "Tests/Fixtures/Notes.app"
         try await expectExcluded(kept)
     }
 
-    @Test func `an update comes to its end though its test is cancelled`() async throws {
+    @Test func `an update that is cancelled in the middle comes to its end, and another does not begin`() async throws {
         let container = AppContainer.current
         let first = container.home
-        let update = Task { try await container.update(to: notes) }
+        let update = Task {
+            let updated = try await container.update(to: notes)
+            while !Task.isCancelled { await Task.yield() }
+            await expect(kind: .cancelled) { try await container.update(to: notes) }
+            return updated
+        }
+        for try await event in container.events where event.event == .unmounted { break }
         update.cancel()
         #expect(try await update.value.identifier == container.app)
         #expect(container.home != first)
