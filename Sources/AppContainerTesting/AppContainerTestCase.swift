@@ -27,7 +27,7 @@ open class AppContainerTestCase: XCTestCase {
     open override func invokeTest() {
         let options = Self.container
         let made = AppContainerTestCase.wait {
-            await DeviceLimit.shared.enter()
+            try await DeviceLimit.shared.enter()
             do {
                 return try await TestDevices.shared.container(options)
             } catch {

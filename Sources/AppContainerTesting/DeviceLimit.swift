@@ -1,24 +1,29 @@
 // How many devices tests have at a time: each is a process, and a machine has room for so many.
 
+import AppContainer
 import FoundationEssentials
 
 /// Lets a number of tests at a time have a device; the others wait for their turn, in the order in which they came.
 ///
 /// The number is what the environment variable `APPCONTAINER_TEST_DEVICES` says, else two for each processor.
 actor DeviceLimit {
-    static let shared = DeviceLimit(
-        ProcessInfo.processInfo.environment["APPCONTAINER_TEST_DEVICES"].flatMap { Int($0) }
-            ?? 2 * ProcessInfo.processInfo.activeProcessorCount)
+    static let shared = DeviceLimit(ProcessInfo.processInfo.environment[variable])
 
+    private static let variable = "APPCONTAINER_TEST_DEVICES"
+
+    /// What the variable says when that is no number.
+    private let refused: String?
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(_ number: Int) {
-        free = max(1, number)
+    init(_ text: String?) {
+        let text = text == "" ? nil : text
+        free = text.map { Int($0) ?? 0 } ?? 2 * ProcessInfo.processInfo.activeProcessorCount
+        refused = free > 0 ? nil : text
     }
 
     nonisolated func withDevice<Result: Sendable>(_ body: @Sendable () async throws -> Result) async throws -> Result {
-        await enter()
+        try await enter()
         do {
             let result = try await body()
             await leave()
@@ -29,7 +34,14 @@ actor DeviceLimit {
         }
     }
 
-    func enter() async {
+    /// - Throws: ``DeviceError`` of kind `badRequest` where the environment says no number.
+    func enter() async throws(DeviceError) {
+        if let refused {
+            throw DeviceError(
+                .badRequest,
+                "the environment variable \(DeviceLimit.variable) is \(refused); set it to how many devices there may be at "
+                    + "a time, from 1 on")
+        }
         if free > 0 {
             free -= 1
         } else {

@@ -35,7 +35,7 @@ actor TestDevices {
     ) async throws -> TestContainer {
         let device = try await Device.temporary(copyOf: template.path, passcode: options.passcode)
         do {
-            if options.isUnlocked, options.passcode != nil { try await device.unlock() }
+            if options.isUnlocked { try await unlock(device, of: options) }
             let app =
                 if let app = template.app { app } else { try await onlyApp(of: device) }
             return try await TestContainer(mounting: app, of: device, isRunning: options.isRunning)
@@ -43,6 +43,15 @@ actor TestDevices {
             await device.end()
             throw error
         }
+    }
+
+    private static func unlock(_ device: Device, of options: ContainerOptions) async throws {
+        if options.passcode != nil { return try await device.unlock() }
+        guard case .device(let path, _) = options.source, try await device.status().hasPasscode else { return }
+        throw DeviceError(
+            .passcodeNeeded,
+            "the device \(path) has a passcode; say it with passcode:, or have the device locked with isUnlocked: false"
+        )
     }
 
     private static func onlyApp(of device: Device) async throws -> String {

@@ -52,6 +52,11 @@ import Testing
         #expect(try complaint(["APPCONTAINER": garbage]) == "\(garbage) cannot be started: Exec format error")
     }
 
+    @Test(arguments: ["many", "0", "-1", "2.5"]) func `the number of devices at a time is none`(number: String) throws {
+        let said = try complaint(["APPCONTAINER_TEST_DEVICES": number])
+        #expect(said.hasPrefix("the environment variable APPCONTAINER_TEST_DEVICES is \(number); set it to how many"))
+    }
+
     @Test func `the directory for what is temporary is missing, or none for devices`() throws {
         let end = "name another directory in the environment variable TMPDIR)"
         let missing = try complaint(["TMPDIR": directory["none"]])
