@@ -9,9 +9,10 @@ extension TestContainer {
         earlier.later(in: try await device.recordedEvents())
     }
 
-    /// The events of the test, one JSON object a line, for a report; nil when the device does not answer any more.
+    /// The events of the test, one JSON object a line, for a report; nil when there are none, and when the device
+    /// does not answer any more.
     func eventLines() async -> String? {
-        guard let events = try? await ownEvents() else { return nil }
+        guard let events = try? await ownEvents(), !events.isEmpty else { return nil }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return events.compactMap { try? String(decoding: encoder.encode($0), as: UTF8.self) + "\n" }.joined()

@@ -20,6 +20,13 @@ enum MountHelper {
         let socket = Descriptor(owning: ends[0])
         let theirs = Descriptor(owning: ends[1])
         if let words = try run(["-o", options, "--", path], socket: theirs.number) {
+            // What the kernel says, and not the helper: it is root by its set-user-ID bit, and that did not help.
+            if words.hasSuffix("mount failed: Operation not permitted") {
+                throw MountFailure(
+                    .configuration,
+                    "this process may not mount at \(path), nor may fusermount3 for it: in a container, give it "
+                        + "--cap-add SYS_ADMIN --device /dev/fuse, and leave out no-new-privileges")
+            }
             throw MountFailure(.mountPoint, "\(path) cannot be mounted on: \(words)")
         }
         // Closed first: should the helper have sent nothing, receiving then fails instead of waiting.

@@ -9,11 +9,12 @@ import Testing
     enum Kind: CaseIterable {
         case swiftTesting, xctest
 
-        func arguments(_ directory: String) -> [String] {
+        /// - Parameter suite: how the names begin of both the suite and the test case.
+        func arguments(_ directory: String, suite: String = "Obedient") -> [String] {
             switch self {
             case .swiftTesting:
-                ["--testing-library", "swift-testing", "--filter", "ObedientTests", "--attachments-path", directory]
-            case .xctest: ["AppContainerTestingTests.ObedientTestCase"]
+                ["--testing-library", "swift-testing", "--filter", "\(suite)Tests", "--attachments-path", directory]
+            case .xctest: ["AppContainerTestingTests.\(suite)TestCase"]
             }
         }
     }
@@ -59,6 +60,13 @@ import Testing
         #expect(run.status == 1, "\(run.output)")
         #expect(run.output.contains("testAnAppCannotWriteToItsBundle: what happened on its device:\n{"))
         #expect(run.output.contains(#""rule":"sealedBundle""#))
+        try leavesNothing()
+    }
+
+    @Test(arguments: Kind.allCases) func `a test that failed without an event says nothing of any`(kind: Kind) throws {
+        let run = try Run(Order.process(.fail, kind.arguments(attachments, suite: "Idle"), in: temporary))
+        #expect(run.status == 1 && !run.output.contains("what happened on its device"), "\(run.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: attachments) == [])
         try leavesNothing()
     }
 

@@ -20,6 +20,21 @@ import XCTest
     }
 }
 
+/// Fails where it is told to, on a device on which nothing happens.
+@Suite(.appContainer(app: notes)) struct IdleTests {
+    @Test func `a test does nothing to its device`() {
+        if Order.given == .fail { Issue.record("told to fail") }
+    }
+}
+
+final class IdleTestCase: AppContainerTestCase {
+    override class var container: ContainerOptions { ContainerOptions(.app(notes)) }
+
+    func testATestDoesNothingToItsDevice() {
+        if Order.given == .fail { XCTFail("told to fail") }
+    }
+}
+
 final class ObedientTestCase: AppContainerTestCase {
     override class var container: ContainerOptions { ContainerOptions(.app(notes), passcode: "1234") }
 
