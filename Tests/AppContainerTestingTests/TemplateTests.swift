@@ -13,7 +13,8 @@ import Testing
         let devices = TestDevices()
         let app = directory["Notes.app"]
         await expect(kind: .notFound) { _ = try await devices.container(ContainerOptions(.app(app))) }
-        try FileManager.default.copyItem(atPath: notes, toPath: app)
+        let original = FileManager.default.currentDirectoryPath + "/" + notes
+        try FileManager.default.createSymbolicLink(atPath: app, withDestinationPath: original)
         let container = try await devices.container(ContainerOptions(.app(app)))
         #expect(container.app == "com.example.Notes")
         await container.device.end()
