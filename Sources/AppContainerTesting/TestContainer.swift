@@ -93,7 +93,8 @@ public final class TestContainer: Sendable {
     /// Updates the app, as the App Store does: it is ended first, and gets a new bundle and a home with another path.
     ///
     /// ``home`` tells the new path. No file of the old home may be open: nobody goes on with it.
-    /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then as it was.
+    /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then as it was. `cancelled` when the task
+    ///   was before it began; from then on it comes to its end.
     @discardableResult
     public func update(to path: String) async throws(DeviceError) -> App {
         // Before it has begun it can be cancelled, and not in the middle: the test would have no home.
