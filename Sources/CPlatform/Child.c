@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,7 +173,7 @@ static void become(const struct platform_plan *plan, const sigset_t *handled, in
 
 int platform_make_child(const struct platform_plan *plan, struct platform_child *child) {
     int gate[2], report[2];
-    if (pipe2(gate, O_CLOEXEC) != 0) {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0) {
         return errno;
     }
     if (pipe2(report, O_CLOEXEC) != 0) {
@@ -221,17 +222,16 @@ int platform_make_child(const struct platform_plan *plan, struct platform_child 
 }
 
 int platform_start_child(struct platform_child *child) {
-    // A child that is gone has no gate to go through: EPIPE, and no signal, which every caller ignores.
-    ssize_t written = write(child->gate, "", 1);
+    // A child that is gone has no gate to go through, which is no reason for a signal; it may have said why.
+    ssize_t sent = send(child->gate, "", 1, MSG_NOSIGNAL);
+    (void)sent;
     close(child->gate);
     child->gate = -1;
     int error = 0;
-    ssize_t count = 0;
-    if (written == 1) {
-        do {
-            count = read(child->report, &error, sizeof error);
-        } while (count < 0 && errno == EINTR);
-    }
+    ssize_t count;
+    do {
+        count = read(child->report, &error, sizeof error);
+    } while (count < 0 && errno == EINTR);
     close(child->report);
     child->report = -1;
     return count == sizeof error ? error : 0;

@@ -45,10 +45,12 @@ import Testing
         #expect(try child.wait() == .exited(127))
     }
 
-    @Test func `a directory that is not there keeps a program from running`() throws {
+    @Test(arguments: [0, 200_000])
+    func `a directory that is not there keeps a program from running, whoever is quicker`(pause: UInt32) throws {
         var plan = plan("true")
         plan.directory = "/no/such/directory"
         let child = try ChildProcess(plan)
+        usleep(pause)
         let error = #expect(throws: SystemError.self) { try child.start() }
         #expect(error == .noEntry)
         _ = try child.wait()

@@ -15,8 +15,9 @@ from pytest_appcontainer.decoding import _plan
 
 import kit
 
-# Of the schemas that are no records: parts of the wire, and what one call alone sends.
+# Of the schemas that are no records: parts of the wire, what one call alone sends, and what `own` is told and answers.
 NO_RECORDS = {"Nothing", "Failure", "Complaint", "WorkLine", "ProtectionClass"}
+NO_RECORDS |= {"DeviceOrder", "DeviceSettings", "StartReport"}
 OTHER_NAMES = {"CapacityReport": "Capacity"}
 
 
