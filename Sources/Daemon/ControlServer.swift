@@ -77,6 +77,8 @@ public final class ControlServer: Sendable {
             running.withLock { $0 = [serving, Task { await gate.run() }] }
         } catch {
             serving.cancel()
+            await server.stop()
+            ControlServer.remove(inner)
             throw Complaint(.unexpected, "cannot listen on \(socket): \(error)")
         }
     }
