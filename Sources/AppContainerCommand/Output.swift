@@ -28,32 +28,26 @@ enum Output {
         try lines([text])
     }
 
-    /// Looks ahead whether ``write(_:to:)`` has a place for its file, and leaves what is there.
-    static func requirePlace(for path: String) throws(Complaint) {
-        try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
-            let present = try? HostPath.status(path)
-            guard let place = HostPath.place(of: try HostPath.absolute(path)), present?.kind != .directory else {
-                throw .isDirectory
-            }
-            if let present, present.kind != .file { return }
-            _ = try UnfinishedFile(in: place.directory)
-        }
-    }
-
     /// Writes a file whole, in place of one that is there.
     static func write(_ bytes: [UInt8], to path: String) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
-            let present = try? HostPath.status(path)
             // A pipe or a terminal takes them; a file with its name would not be one any more.
-            if let present, present.kind != .file, present.kind != .directory {
+            if isStream(path) {
                 return try Descriptor.open(path: path, flags: O_WRONLY).append(bytes)
             }
             // Of a link the link: where it leads to may be somebody else's choice.
             guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
-            let unfinished = try UnfinishedFile(in: place.directory, mode: present?.permissions ?? 0o644)
+            let mode = try? HostPath.status(path).permissions
+            let unfinished = try UnfinishedFile(in: place.directory, mode: mode ?? 0o644)
             try unfinished.file.descriptor.append(bytes)
             try unfinished.rename(to: place.name, mode: .replacing)
         }
+    }
+
+    /// Whether what is written to a path goes on from there: a pipe or a device.
+    static func isStream(_ path: String) -> Bool {
+        guard let kind = try? HostPath.status(path).kind else { return false }
+        return kind != .file && kind != .directory
     }
 
     /// All lines, in one piece where the kernel takes one.

@@ -1,6 +1,8 @@
 // What ends a command that runs another one, before that has ended.
 
+import AppContainer
 import ArgumentParser
+import Daemon
 import Platform
 import SandboxModel
 
@@ -27,19 +29,21 @@ enum RunFailure: Error {
     /// Makes every complaint one line and the exit code of a failure of their own.
     static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
-            return try await telling(body)
+            return try await of(body)
         } catch let failure as RunFailure {
             StandardError.complain(failure.message)
             throw failure.exitCode
         }
     }
 
-    /// Makes every complaint a failure of their own.
-    static func telling<Result>(_ body: () async throws -> Result) async throws -> Result {
+    /// Makes every complaint, this command's and the device's, a failure of their own.
+    static func of<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let complaint as Complaint {
             throw RunFailure.own(complaint)
+        } catch let error as DeviceError {
+            throw RunFailure.own(Complaint(error))
         }
     }
 }

@@ -24,8 +24,8 @@ extension DeviceDirectory {
             ? try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
                 try root.openDirectory(Name.containers).contentSize()
             } : 0
-        // Where the original lies, its copy can.
-        try place.build(besides: try? root.status().raw.st_dev) { (directory) throws(Complaint) in
+        // The original's filesystem was tried when that was made.
+        try place.build(provenOn: try? root.status().raw.st_dev) { (directory) throws(Complaint) in
             let failure = "cannot clone \(path) to \(place.path)"
             let finished = try Complaint.wrap(failure) { () throws(SystemError) in
                 for name in [Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock] {

@@ -121,7 +121,7 @@ struct DevicePlace: ~Copyable {
     /// process is killed before the last step, there is no device.
     /// - Parameter host: a filesystem that has proved that it can hold a device.
     borrowing func build(
-        besides host: dev_t? = nil, _ body: (borrowing Descriptor) throws(Complaint) -> Void
+        provenOn host: dev_t? = nil, _ body: (borrowing Descriptor) throws(Complaint) -> Void
     ) throws(Complaint) {
         removeRemains()
         let temporary = FileName(".\(name.text).\(ContainerUUID().text)")!

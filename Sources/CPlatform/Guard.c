@@ -125,12 +125,12 @@ int platform_start_guard(void) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         prctl(PR_SET_NAME, "appcontainer-by");
+        dup2(ends[0], 3);
         // What the process holds is not to be held here as well: by its standard streams others know that it lives.
         int null = open("/dev/null", O_RDWR);
         for (int stream = 0; null != -1 && stream < 3; stream++) {
             dup2(null, stream);
         }
-        dup2(ends[0], 3);
         syscall(SYS_close_range, 4U, ~0U, 0U);
         stand_by(process, 3);
     }

@@ -19,21 +19,23 @@ enum ControlJSON {
     static func decode<Request: ControlRequest>(
         _ type: Request.Type, from bytes: [UInt8]
     ) throws(Complaint) -> Request {
-        let request = try object(type, from: bytes.isEmpty ? Array("{}".utf8) : bytes, of: Request.path)
+        let request = try object(type, from: bytes.isEmpty ? Array("{}".utf8) : bytes, called: "the body", of: Request.path)
         try (request as? any CheckedRequest)?.check()
         return request
     }
 
-    /// - Parameter source: whose bytes they are, for the complaint.
+    /// - Parameters:
+    ///   - name: what the bytes are, for the complaint.
+    ///   - source: whose they are.
     static func object<Value: Decodable>(
-        _ type: Value.Type, from bytes: [UInt8], of source: String
+        _ type: Value.Type, from bytes: [UInt8], called name: String, of source: String
     ) throws(Complaint) -> Value {
         do {
             return try JSONDecoder().decode(Object<Value>.self, from: Data(bytes)).value
         } catch let error as DecodingError {
-            throw Complaint(.badRequest, "\(source): \(explain(error))")
+            throw Complaint(.badRequest, "\(source): \(explain(error, of: name))")
         } catch {
-            throw Complaint(.badRequest, "\(source): the body is not a JSON object")
+            throw Complaint(.badRequest, "\(source): \(name) is not a JSON object")
         }
     }
 
@@ -49,14 +51,14 @@ enum ControlJSON {
         }
     }
 
-    private static func explain(_ error: DecodingError) -> String {
+    private static func explain(_ error: DecodingError, of whole: String) -> String {
         switch error {
         case .keyNotFound(let key, let context): "\"\(name(context.codingPath + [key]))\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            context.codingPath.isEmpty ? "the body is not a JSON object" : unfit(name(context.codingPath))
+            context.codingPath.isEmpty ? "\(whole) is not a JSON object" : unfit(name(context.codingPath))
         // What is wrong with one value has a path; a body that is not JSON has none.
         case .dataCorrupted(let context) where !context.codingPath.isEmpty: unfit(name(context.codingPath))
-        default: "the body is not JSON"
+        default: "\(whole) is not JSON"
         }
     }
 

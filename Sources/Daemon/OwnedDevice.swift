@@ -100,7 +100,9 @@ public enum OwnedDevice {
             try Terminal.readLine(silently: false)
         }
         guard let line else { return nil }
-        let order = try ControlJSON.object(DeviceOrder.self, from: line, of: "own")
+        let order = try ControlJSON.object(
+            DeviceOrder.self, from: line, called: "the order on standard input (appcontainer(1) tells what one has)",
+            of: "own")
         guard order.clone == nil || order.create == nil else {
             throw Complaint(.badRequest, "own: an order has one of \"clone\" and \"create\", not both")
         }
@@ -125,6 +127,7 @@ public enum OwnedDevice {
 
     /// Installs what a template is to have, and shuts it down.
     private static func prepare(_ order: DeviceOrder, _ groundwork: Groundwork) throws(Complaint) -> [App]? {
+        groundwork.guardian?.dismiss()
         guard order.install != nil else { return nil }
         let device = try DeviceService.open(
             path: order.device, runtimeDirectory: groundwork.runtimeDirectory, guardian: nil)

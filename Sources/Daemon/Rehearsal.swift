@@ -8,7 +8,7 @@ import AppContainer
 enum Rehearsal {
     static func run() {
         let device = DeviceOrder(device: "/")
-        _ = try? ControlJSON.object(DeviceOrder.self, from: ControlJSON.line(device), of: "")
+        _ = try? ControlJSON.object(DeviceOrder.self, from: ControlJSON.line(device), called: "", of: "")
         _ = ControlJSON.line(StartReport(pid: 0, socket: "/"))
         _ = try? ControlJSON.decode(UnlockRequest.self, from: ControlJSON.line(UnlockRequest(passcode: "")))
         _ = try? ControlJSON.decode(MountRequest.self, from: ControlJSON.line(MountRequest(app: "")))

@@ -2,16 +2,18 @@
 
 import CPlatform
 import Glibc
+import Synchronization
 
 public final class MountGuard: Sendable {
-    private let news: Descriptor
+    /// nil when it was sent away.
+    private let news: Mutex<Descriptor?>
 
     /// Starts it; it ends with this process.
     /// - Returns: nil when it cannot be started: mounts then end as the kernel ends them.
     public init?() {
         let number = platform_start_guard()
         guard number >= 0 else { return nil }
-        news = Descriptor(owning: number)
+        news = Mutex(Descriptor(owning: number))
     }
 
     /// A mount of a FUSE filesystem that this process serves.
@@ -27,6 +29,11 @@ public final class MountGuard: Sendable {
         tell(connection, isMounted: false, "")
     }
 
+    /// Ends it: there will be no mount.
+    public func dismiss() {
+        news.withLock { $0 = nil }
+    }
+
     private func tell(_ connection: UInt32, isMounted: Bool, _ path: String) {
         var message = platform_guarded()
         message.is_mounted = isMounted ? 1 : 0
@@ -35,7 +42,9 @@ public final class MountGuard: Sendable {
         unsafe withUnsafeMutableBytes(of: &message.path) { bytes in
             if path.utf8.count < bytes.count { unsafe bytes.copyBytes(from: path.utf8) }
         }
-        let number = news.number
-        _ = unsafe withUnsafeBytes(of: &message) { unsafe write(number, $0.baseAddress, $0.count) }
+        news.withLock { news in
+            guard let number = news?.number else { return }
+            _ = unsafe withUnsafeBytes(of: &message) { unsafe write(number, $0.baseAddress, $0.count) }
+        }
     }
 }

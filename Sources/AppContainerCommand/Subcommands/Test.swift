@@ -53,16 +53,10 @@ struct Test: AsyncParsableCommand {
 
     /// Runs the command, and writes the report whatever comes of that: who reads one of an earlier run is misled.
     private func reported() async throws -> ChildProcess.End {
-        // Not after an hour of tests.
-        if let junit { try Output.requirePlace(for: junit) }
+        // For who is killed; and a place where no report can be is told now, not after an hour of tests.
+        if let junit, !Output.isStream(junit) { try write(.failed("the command did not come to its end")) }
         do {
-            let (end, duration, refusals) = try await RunFailure.telling {
-                do {
-                    return try await tested()
-                } catch let error as DeviceError {
-                    throw Complaint(error)
-                }
-            }
+            let (end, duration, refusals) = try await RunFailure.of { try await tested() }
             try write(.ended(end), duration, refusals)
             return end
         } catch let failure as RunFailure {
