@@ -19,7 +19,8 @@ enum ControlJSON {
     static func decode<Request: ControlRequest>(
         _ type: Request.Type, from bytes: [UInt8]
     ) throws(Complaint) -> Request {
-        let request = try object(type, from: bytes.isEmpty ? Array("{}".utf8) : bytes, called: "the body", of: Request.path)
+        let request = try object(
+            type, from: bytes.isEmpty ? Array("{}".utf8) : bytes, called: "the body", of: Request.path)
         try (request as? any CheckedRequest)?.check()
         return request
     }
