@@ -29,7 +29,9 @@ def protection(path: HostPath) -> ProtectionClass:
 
     Raises DeviceError of kind ``unsuitableFile`` for what has none, such as the bundle.
     """
-    value = _get(path, _PROTECTION)
+    # A copy on another filesystem may have the attribute, which protects nothing there.
+    _expect_mounted(path)
+    value = _value(path, _PROTECTION)
     if value is None:
         raise DeviceError(
             "unsuitableFile",
@@ -76,34 +78,41 @@ def is_excluded(path: HostPath) -> bool:
 
 def backup_state(path: HostPath) -> str:
     """``included``, ``excluded``, or ``excluded-by:`` and the directory, relative to the home, that keeps it out."""
-    value = _get(path, _BACKUP)
+    value = _value(path, _BACKUP)
     if value is None:
+        _expect_mounted(path)
         raise DeviceError(
             "unsuitableFile", f"{os.fspath(path)} has no mark of exclusion: it is neither a file nor a directory"
         )
     return os.fsdecode(value)
 
 
-def _get(path: HostPath, name: str) -> Optional[bytes]:
-    """The value of what the mount tells of; None for what is in a mount and has none."""
-    value = _value(path, name)
-    if value is None:
-        _expect_mounted(path)
-    return value
-
-
 def _expect_mounted(path: HostPath) -> None:
-    """A mount tells of every file and directory whether it is in backups, and no other filesystem does."""
     place = os.path.realpath(path)
     mode = os.stat(place).st_mode
     # Of what is neither, the kernel does not ask.
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         place = os.path.dirname(place)
-    if _value(place, _BACKUP) is None:
+    if not _is_mounted(place):
         raise DeviceError(
             "notMounted",
             f"{os.fspath(path)} is not in a mounted app's home; see where some are with: findmnt -t fuse.appcontainer",
         )
+
+
+def _is_mounted(place: str) -> bool:
+    """A mount tells of every file and directory whether it is in backups, and no other filesystem does.
+
+    It is listed nowhere, so no copy elsewhere has it.
+    """
+    try:
+        return _value(place, _BACKUP) is not None
+    except PermissionError as error:
+        above = os.path.dirname(place)
+        if error.errno != errno.EACCES or above == place:
+            raise
+        # What may not be read may be written to all the same. It is where its directory is.
+        return _is_mounted(above)
 
 
 def _value(path: HostPath, name: str) -> Optional[bytes]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Callable
 
@@ -27,8 +29,9 @@ from pytest_appcontainer import AppContainer, DeviceError
 def test_what_is_on_no_mount_is_refused_and_not_marked(tmp_path: Path, call: Callable[[Path], object]) -> None:
     (tmp_path / "note").write_text("note")
     os.mkfifo(tmp_path / "fifo")
-    # What a filesystem of the host takes like any attribute.
+    # What a filesystem of the host takes like any attribute, and what has it after a copy from a mount.
     os.setxattr(tmp_path / "note", "user.com.apple.metadata:com_apple_backup_excludeItem", b"mine")
+    os.setxattr(tmp_path / "note", "user.appcontainer.protection", b"NSFileProtectionComplete")
     before = os.listxattr(tmp_path / "note")
     for path in (tmp_path / "note", tmp_path / "fifo", tmp_path, Path("/proc/version")):
         with pytest.raises(DeviceError, match=f"^{path} is not in a mounted app's home; ") as raised:
@@ -57,6 +60,46 @@ def test_what_can_bear_no_mark_says_so(app_container: AppContainer) -> None:
     assert app_container.is_excluded("Notes.app/Welcome.txt")
     with pytest.raises(PermissionError):
         app_container.include("Notes.app")
+
+
+def test_what_may_only_be_written_takes_a_class_and_a_mark(app_container: AppContainer, tmp_path: Path) -> None:
+    script = """
+import sys
+from pathlib import Path
+from pytest_appcontainer import DeviceError, exclude, include, set_protection
+
+letter_box, directory, elsewhere = map(Path, sys.argv[1:])
+for path in (letter_box, directory):
+    try:
+        (path if path.is_file() else path / "none").open()
+    except PermissionError:
+        pass
+    else:
+        raise SystemExit(f"{path} may be read")
+    set_protection(path, "NSFileProtectionComplete")
+    exclude(path)
+    include(path)
+    exclude(path)
+try:
+    set_protection(elsewhere, "NSFileProtectionComplete")
+except DeviceError as error:
+    print(error.kind)
+"""
+    letter_box, directory, elsewhere = app_container.documents / "box", app_container.documents / "d", tmp_path / "box"
+    for path in (letter_box, elsewhere):
+        path.write_text("letter")
+        path.chmod(0o200)
+    directory.mkdir()
+    directory.chmod(0o200)
+    # As somebody whom modes bind, which root is not.
+    capabilities = "-dac_override,-dac_read_search"
+    bound = ["setpriv", f"--inh-caps={capabilities}", f"--bounding-set={capabilities}"] if os.geteuid() == 0 else []
+    command = [*bound, sys.executable, "-c", script, *map(str, (letter_box, directory, elsewhere))]
+    told = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert told == "notMounted\n"
+    for path in (letter_box, directory):
+        path.chmod(0o700)
+        assert app_container.protection(path).value == "NSFileProtectionComplete" and app_container.is_excluded(path)
 
 
 def test_a_file_of_the_bundle_is_readable_whatever_the_state(app_container: AppContainer) -> None:
