@@ -37,12 +37,19 @@ def test_the_report_of_a_test_does_not_wait_for_a_device_that_was_stopped(
         import os, pathlib, signal
         import pytest
 
+        def is_still(thread):
+            try:
+                return " T " in thread.read_text()
+            except (FileNotFoundError, ProcessLookupError):
+                # It has ended meanwhile.
+                return True
+
         @pytest.fixture
         def stopped(app_container):
             pid = app_container.device.status().daemon.pid
             os.kill(pid, signal.SIGSTOP)
             # Each thread by itself: one could still answer when the first has stopped.
-            while not all(" T " in task.read_text() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")):
+            while not all(map(is_still, pathlib.Path(f"/proc/{pid}/task").glob("*/stat"))):
                 pass
             yield
             os.kill(pid, signal.SIGCONT)
