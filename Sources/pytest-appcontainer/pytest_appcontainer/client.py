@@ -112,7 +112,8 @@ class Device:
         """What has happened, and then each event as it comes; without what was before ``since``.
 
         ``since`` is a time as ``Event.time`` has it, or a beginning of one, such as a day. Ends when the device is shut
-        down, when it is closed, and when none has come for ``timeout`` seconds.
+        down, when it is closed, and when none has come for ``timeout`` seconds. Raises DeviceError of kind
+        ``daemonUnreachable`` where the device has not begun to answer for that time.
         """
         return EventStream(self.socket, since, timeout)
 

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from typing import Callable, Optional
 
+from . import forking
 from .decoding import decoded
 from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .records import WorkProgress
@@ -31,9 +32,11 @@ class _UnixConnection(http.client.HTTPConnection):
         self._path = path
 
     def connect(self) -> None:
-        connected = socket.socket(socket.AF_UNIX)
-        connected.settimeout(self.timeout)
+        with forking.lock:
+            connected = socket.socket(socket.AF_UNIX)
+            _open.add(connected)
         try:
+            connected.settimeout(self.timeout)
             connected.connect(self._path)
         except (OSError, ValueError) as error:
             connected.close()
@@ -55,8 +58,11 @@ class Answer:
         accept: str,
         timeout: Optional[float] = None,
     ) -> None:
+        if timeout is not None and timeout <= 0:
+            raise ValueError(f"a timeout of {timeout} seconds leaves no time to answer; take more, or None for no end")
         self._timeout = timeout
         self._connection = _UnixConnection(path, timeout)
+        self._socket: Optional[socket.socket] = None
         try:
             self._connection.request(
                 "GET" if body is None else "POST",
@@ -66,7 +72,6 @@ class Answer:
             )
             # Taken now: the connection lets go of its socket when the answer says that it is the last.
             self._socket = self._connection.sock
-            _open.add(self)
             self._response = self._connection.getresponse()
             if self._response.status != 200:
                 raise self._complaint(self._response.read())
@@ -90,7 +95,7 @@ class Answer:
             raise self._is_late() from None
 
     def lines(self) -> Iterator[object]:
-        """The JSON value of each line, as it comes."""
+        """The JSON value of each line, as it comes. Raises TimeoutError where none has come for the timeout."""
         while True:
             try:
                 line = self._response.readline()
@@ -101,28 +106,21 @@ class Answer:
             if line.strip():
                 yield _parsed(line)
 
-    def set_timeout(self, seconds: Optional[float]) -> None:
-        """How long a line may be waited for before TimeoutError; None for ever."""
-        self._socket.settimeout(seconds)
-
     def shut(self) -> None:
         """Ends the answer from another thread: whoever waits for a line gets none any more."""
         try:
-            self._socket.shutdown(socket.SHUT_RDWR)
+            if self._socket is not None:
+                self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
 
     def close(self) -> None:
+        # For a child as well that is forked at this moment, and to which this is not known any more.
+        self.shut()
         response = getattr(self, "_response", None)
         if response is not None:
             response.close()
         self._connection.close()
-
-    def disown(self) -> None:
-        """Lets go of it in a forked child, where nobody is at work with it: whoever stays with it has not gone away."""
-        descriptor = self._socket.detach()
-        if descriptor >= 0:
-            os.close(descriptor)
 
     def _complaint(self, body: bytes) -> DeviceError:
         try:
@@ -144,15 +142,18 @@ class Answer:
         )
 
 
-_open: weakref.WeakSet[Answer] = weakref.WeakSet()
+_open: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 def _disown() -> None:
-    for answer in list(_open):
-        answer.disown()
+    """In a forked child nobody is at work with them, and whoever stays with one has not gone away."""
+    for connected in list(_open):
+        descriptor = connected.detach()
+        if descriptor >= 0:
+            os.close(descriptor)
 
 
-os.register_at_fork(after_in_child=_disown)
+forking.in_child(_disown)
 
 
 def ask(
@@ -174,9 +175,14 @@ def ask(
         answer.close()
 
 
-def ask_in_lines(path: str, request: str, body: Optional[Mapping[str, object]]) -> Answer:
-    """Sends a request whose answer comes in lines only, and stays open."""
-    return Answer(path, request, body, _LINES)
+def ask_in_lines(
+    path: str, request: str, body: Optional[Mapping[str, object]], timeout: Optional[float] = None
+) -> Answer:
+    """Sends a request whose answer comes in lines only, and stays open.
+
+    Raises DeviceError of kind ``daemonUnreachable`` where no answer has begun for ``timeout`` seconds.
+    """
+    return Answer(path, request, body, _LINES, timeout)
 
 
 def result_line(line: object) -> object:

@@ -21,8 +21,7 @@ class EventStream(Iterator[Event]):
 
     def __init__(self, socket: str, since: Optional[str], timeout: Optional[float]) -> None:
         self._since = since or ""
-        self._answer = ask_in_lines(socket, "events/follow", None)
-        self._answer.set_timeout(timeout)
+        self._answer = ask_in_lines(socket, "events/follow", None, timeout)
         self._lines = self._answer.lines()
         self._is_closed = False
 

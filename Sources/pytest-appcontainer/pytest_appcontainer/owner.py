@@ -13,11 +13,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Optional
 
+from . import forking
 from .client import Device, HostPath
 from .errors import DeviceError
 
@@ -136,7 +136,7 @@ class OwnedDevice:
 
     def _start(self, command: str) -> subprocess.Popen[bytes]:
         try:
-            with _forking:
+            with forking.lock:
                 reading, self._life = os.pipe()
                 _owned.add(self)
             try:
@@ -157,7 +157,7 @@ class OwnedDevice:
             raise _cannot_run(command, error) from None
 
     def _let_go(self) -> None:
-        with _forking:
+        with forking.lock:
             os.close(self._life)
             self._life = -1
             _owned.discard(self)
@@ -183,19 +183,16 @@ class OwnedDevice:
         self.close()
 
 
-# A forked child has the pipes as well, and would keep devices alive when their owner has been killed. It closes those
-# that are known, and a fork by another thread waits while one is not yet known, or not any more.
 _owned: set[OwnedDevice] = set()
-_forking = threading.RLock()
 
 
 def _disown() -> None:
+    """A forked child has the pipes as well, and would keep devices alive when their owner has been killed."""
     for owned in list(_owned):
         owned._let_go()
-    _forking.release()
 
 
-os.register_at_fork(before=_forking.acquire, after_in_parent=_forking.release, after_in_child=_disown)
+forking.in_child(_disown)
 
 
 def _directory(place: Optional[str]) -> str:

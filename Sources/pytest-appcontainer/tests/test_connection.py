@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Callable
 
 import pytest
 
-from pytest_appcontainer import Device, DeviceError, WorkProgress
+from pytest_appcontainer import Device, DeviceError, WorkProgress, connection, forking
 from pytest_appcontainer.owner import program
 from pytest_appcontainer.version import VERSION
 
@@ -134,6 +136,68 @@ def test_who_does_not_answer_in_time_is_not_waited_for(answering: Answering) -> 
     with pytest.raises(DeviceError, match="has not answered for 0.1 seconds; ") as raised:
         answering().events(timeout=0.1)
     assert raised.value.kind == "daemonUnreachable"
+
+
+def test_who_follows_a_device_that_does_not_answer_waits_no_longer_than_he_said(answering: Answering) -> None:
+    with pytest.raises(DeviceError, match="has not answered for 0.1 seconds; ") as raised:
+        answering().follow_events(timeout=0.1)
+    assert raised.value.kind == "daemonUnreachable"
+
+
+@pytest.mark.parametrize("call", [Device.events, Device.follow_events])
+@pytest.mark.parametrize("timeout", [0, -1])
+def test_no_time_to_answer_is_a_mistake(call: Callable[..., object], timeout: float) -> None:
+    with pytest.raises(ValueError, match=f"^a timeout of {timeout} seconds leaves no time to answer; take more, "):
+        call(Device("/none"), timeout=timeout)
+
+
+def test_a_fork_waits_while_a_connection_is_not_yet_known(
+    answering: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[bool] = []
+
+    def look() -> None:
+        taken.append(forking.lock.acquire(blocking=False))
+        if taken[-1]:
+            forking.lock.release()
+
+    def made(*arguments: int) -> socket.socket:
+        other = threading.Thread(target=look)
+        other.start()
+        other.join()
+        return plain(*arguments)
+
+    device, plain = answering(LEASE, b""), socket.socket
+    with monkeypatch.context() as changed:
+        changed.setattr(connection, "socket", SimpleNamespace(**{**vars(socket), "socket": made}))
+        lease = device.lease("a")
+    assert taken == [False]
+    look()
+    assert taken == [False, True]
+    lease.end()
+
+
+def test_a_child_that_is_forked_while_a_connection_is_made_does_not_keep_it(
+    answering: Answering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by another thread, to which connecting leaves time."""
+    kept: list[int] = []
+
+    class Forking(socket.socket):
+        def connect(self, address: str) -> None:  # type: ignore[override]
+            descriptor = self.fileno()
+            child = os.fork()
+            if not child:
+                os._exit(os.path.lexists(f"/proc/self/fd/{descriptor}"))
+            kept.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            super().connect(address)
+
+    device = answering(LEASE, b"")
+    with monkeypatch.context() as changed:
+        changed.setattr(connection, "socket", SimpleNamespace(**{**vars(socket), "socket": Forking}))
+        lease = device.lease("a")
+    assert kept == [0]
+    lease.end()
 
 
 def test_events_are_followed_from_a_time_on(answering: Answering) -> None:

@@ -113,7 +113,7 @@ def test_events_are_a_list_and_are_followed_to_an_end(app_container: AppContaine
     names = ["willBecomeUnavailable", "locked", "unlocked", "didBecomeAvailable"]
     assert [event.event for event in app_container.events()] == names
     # It ends when nothing comes any more, when it is closed, and with the device.
-    with device.follow_events(timeout=0.1) as events:
+    with device.follow_events(timeout=1) as events:
         assert [event.event for event in events][-4:] == names
     with device.follow_events() as events:
         threading.Timer(0.1, events.close).start()

@@ -16,7 +16,7 @@ from typing import Callable
 import pytest
 from conftest import IDENTIFIER, eventually, is_running, make_app
 
-from pytest_appcontainer import DeviceError, OwnedDevice, boot, owner
+from pytest_appcontainer import DeviceError, OwnedDevice, boot, forking, owner
 
 
 def is_mounted(home: str) -> bool:
@@ -182,7 +182,7 @@ def test_a_fork_waits_while_a_pipe_is_not_yet_known(tmp_path: Path, monkeypatch:
     taken: list[bool] = []
 
     def look() -> None:
-        taken.append(owner._forking.acquire(blocking=False))
+        taken.append(forking.lock.acquire(blocking=False))
 
     def pipe() -> None:
         other = threading.Thread(target=look)
@@ -196,7 +196,7 @@ def test_a_fork_waits_while_a_pipe_is_not_yet_known(tmp_path: Path, monkeypatch:
     assert taken == [False]
     look()
     assert taken == [False, True]
-    owner._forking.release()
+    forking.lock.release()
 
 
 @pytest.mark.parametrize("make", [boot, lambda place: OwnedDevice({"create": {}}, place=str(place))])

@@ -1,0 +1,33 @@
+"""What a forked child has of this process and is not to keep: it would hold open what ends by being closed.
+
+A child closes what is known. Whoever opens such a thing makes it known before another thread can fork.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Callable
+
+__all__ = ["in_child", "lock"]
+
+#: Held while something is open and not known. A fork waits for it.
+lock = threading.RLock()
+
+_disowning: list[Callable[[], None]] = []
+
+
+def in_child(disown: Callable[[], None]) -> None:
+    """Has every child that is forked from now on call this first, while it has ``lock``."""
+    _disowning.append(disown)
+
+
+def _disown() -> None:
+    try:
+        for disown in _disowning:
+            disown()
+    finally:
+        lock.release()
+
+
+os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=_disown)
