@@ -68,13 +68,24 @@ class OwnedDevice:
         ``place``: the directory that the device's directory is made in, the one for temporary files if it is None.
         """
         self.directory = os.path.join(_directory(place), f"appcontainer-{secrets.token_hex(4)}")
-        command = program()
-        self._process = self._start(command)
+        # For the end as well: a test may change both.
+        self._command = program()
+        self._environment = os.environ.copy()
+        # What could not be made is not kept.
+        self._is_kept = False
+        self._process = self._start()
         try:
-            report = _report(command, self._told({**order, "device": self.directory}))
+            report = _report(self._command, self._told({**order, "device": self.directory}))
+        except DeviceError as error:
+            try:
+                self.close()
+            except DeviceError as left:
+                raise DeviceError(error.kind, f"{error}; and {left}") from None
+            raise
         except BaseException:
             self.close()
             raise
+        self._is_kept = order.get("keep") is True
         socket = report.get("socket")
         self._device = Device(socket) if isinstance(socket, str) else None
         warnings = report.get("warnings")
@@ -91,7 +102,8 @@ class OwnedDevice:
     def close(self) -> None:
         """Ends and deletes it, and returns when nothing is left, also where its process was killed.
 
-        Raises DeviceError where something is left, and where the process has crashed.
+        One that was ordered with ``keep`` is ended only, and its directory stays. Raises DeviceError where something is
+        left, and where the process has crashed.
         """
         if self._life < 0:
             return
@@ -108,33 +120,36 @@ class OwnedDevice:
                 f"the process {self._process.pid} of {self.directory} has not ended for {_LONGEST_END} seconds; "
                 "see daemon.log there, and end what uses its mounts",
             ) from None
-        if status < 0:
+        if not self._is_kept:
             self._delete()
-            if -status not in (signal.SIGKILL, signal.SIGTERM):
-                raise DeviceError(
-                    "daemonEnded",
-                    f"the process of {self.directory} was ended by signal {-status}; its standard error may say why",
-                )
+        if status < 0 and -status not in (signal.SIGKILL, signal.SIGTERM):
+            raise DeviceError(
+                "daemonEnded",
+                f"the process of {self.directory} was ended by signal {-status}; its standard error may say why",
+            )
 
     def _delete(self) -> None:
-        """Does what its process could not do any more."""
-        if not os.path.exists(self.directory):
+        """Does what its process could not do, or not any more."""
+        if not os.path.lexists(self.directory):
             return
         try:
             deleted = subprocess.run(
-                [program(), "delete", self.directory],
+                [self._command, "delete", self.directory],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
+                cwd="/",
+                env=self._environment,
                 timeout=_LONGEST_END,
             )
-            said = " ".join(os.fsdecode(deleted.stderr).split()) if deleted.returncode else ""
+            said = " ".join(os.fsdecode(deleted.stderr).split())
+            said = said or f"`appcontainer delete` ended with {deleted.returncode} and said nothing; remove it"
         except (OSError, subprocess.TimeoutExpired) as error:
             said = str(error)
-        if said:
+        if os.path.lexists(self.directory):
             raise DeviceError("daemonEnded", f"{self.directory} is left: {said}")
 
-    def _start(self, command: str) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         try:
             with forking.lock:
                 reading, self._life = os.pipe()
@@ -142,11 +157,12 @@ class OwnedDevice:
             try:
                 # In a session of its own, so that ^C ends the device after the test, and not before.
                 return subprocess.Popen(
-                    [command, "own"],
+                    [self._command, "own"],
                     stdin=reading,
                     stdout=subprocess.PIPE,
                     start_new_session=True,
                     cwd="/",
+                    env=self._environment,
                 )
             except BaseException:
                 self._let_go()
@@ -154,7 +170,7 @@ class OwnedDevice:
             finally:
                 os.close(reading)
         except OSError as error:
-            raise _cannot_run(command, error) from None
+            raise _cannot_run(self._command, error) from None
 
     def _let_go(self) -> None:
         with forking.lock:

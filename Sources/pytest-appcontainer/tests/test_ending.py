@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Callable
+from typing import Callable, Optional
 
 import pytest
 from conftest import IDENTIFIER, eventually, is_running, make_app
@@ -255,3 +255,77 @@ def test_what_cannot_be_deleted_is_named(tmp_path: Path, notes: Path) -> None:
     assert raised.value.kind == "daemonEnded" and "\n" not in str(raised.value)
     mine.unlink()
     subprocess.run([owner.program(), "delete", owned.directory], check=True)
+
+
+def test_what_its_own_process_cannot_delete_is_named(tmp_path: Path) -> None:
+    owned = OwnedDevice({"create": {}, "template": True}, place=str(tmp_path))
+    mine = Path(owned.directory) / "mine"
+    mine.write_text("of somebody, who put it there")
+    with pytest.raises(DeviceError, match=f"^{owned.directory} is left: .*mine") as raised:
+        owned.close()
+    assert raised.value.kind == "daemonEnded" and "\n" not in str(raised.value)
+    mine.unlink()
+    subprocess.run([owner.program(), "delete", owned.directory], check=True)
+
+
+@pytest.mark.parametrize("end", [None, signal.SIGKILL], ids=["let go", "killed"])
+def test_a_device_that_is_to_be_kept_stays(tmp_path: Path, end: Optional[signal.Signals]) -> None:
+    owned = OwnedDevice({"create": {}, "keep": True}, place=str(tmp_path))
+    if end is not None:
+        os.kill(owned.device.status().daemon.pid, end)
+    owned.close()
+    device = boot(owned.directory)
+    assert device.status().device == owned.directory
+    device.shutdown()
+    subprocess.run([owner.program(), "delete", owned.directory], check=True)
+
+
+def test_a_device_that_was_to_be_kept_and_could_not_be_made_is_not_left(tmp_path: Path) -> None:
+    order = {"create": {}, "install": [{"app": str(tmp_path / "None.app")}], "keep": True}
+    with pytest.raises(DeviceError, match="None.app"):
+        OwnedDevice(order, place=str(tmp_path))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_device_is_deleted_whatever_the_environment_has_become(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, notes: Path
+) -> None:
+    owned = OwnedDevice({"create": {}, "install": [{"app": str(notes)}]}, place=str(tmp_path))
+    home = owned.device.mount(IDENTIFIER).mount_point
+    pid = owned.device.status().daemon.pid
+    os.kill(pid, signal.SIGKILL)
+    with monkeypatch.context() as changed:
+        changed.setenv("APPCONTAINER", "/none")
+        changed.setenv("PATH", "/none")
+        changed.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+        owned.close()
+    assert is_gone(home, [pid], tmp_path)
+
+
+@pytest.fixture
+def careless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A command whose devices it cannot make, and which leaves them without a word; and where they are to be."""
+    command, devices = tmp_path / "appcontainer", tmp_path / "devices"
+    devices.mkdir()
+    command.write_text(
+        "#!/bin/bash\n"
+        '[ "$1" = own ] || exit 0\n'
+        "read -r order\n"
+        f'mkdir "$(sed -E \'s/.*"device": "([^"]*)".*/\\1/\' <<<"$order")"\n'
+        """echo '{"complaint": {"kind": "noSpace", "message": "the disk is full"}}'\n"""
+        "exit 1\n"
+    )
+    command.chmod(0o755)
+    monkeypatch.setenv("APPCONTAINER", str(command))
+    return devices
+
+
+def test_what_is_left_without_a_word_is_named_beside_what_went_wrong_before(careless: Path) -> None:
+    with pytest.raises(DeviceError) as raised:
+        OwnedDevice({"create": {}}, place=str(careless))
+    (left,) = os.listdir(careless)
+    assert raised.value.kind == "noSpace"
+    assert str(raised.value) == (
+        f"the disk is full; and {careless}/{left} is left: "
+        "`appcontainer delete` ended with 0 and said nothing; remove it"
+    )
