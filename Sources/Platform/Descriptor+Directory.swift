@@ -29,6 +29,14 @@ extension Descriptor {
         try open(name, flags: platform_O_PATH | O_DIRECTORY)
     }
 
+    /// The directory that the one that this descriptor names is in; the root's is the root.
+    public borrowing func openParent() throws(SystemError) -> Descriptor {
+        let number = self.number
+        // No `FileName` is this.
+        return Descriptor(
+            owning: try systemCall { unsafe openat(number, "..", platform_O_PATH | O_DIRECTORY | O_CLOEXEC) })
+    }
+
     /// As ``openDirectory(_:)``, by a path of which every link is followed.
     public static func openDirectory(path: String) throws(SystemError) -> Descriptor {
         try open(path: path, flags: platform_O_PATH | O_DIRECTORY)

@@ -44,8 +44,12 @@ public enum HostPath {
     /// Whether a directory is another or holds it, at whatever depth. Both are known by their inodes, so that a
     /// directory that is bound elsewhere is still the same.
     public static func holds(_ directory: String, _ path: String) throws(SystemError) -> Bool {
-        let wanted = try status(directory).identity
-        for place in withAncestors(try resolved(path)) where try status(place).identity == wanted { return true }
+        try holds(try status(directory).identity, path)
+    }
+
+    /// Whether a directory that is known by its inode is another or holds it.
+    public static func holds(_ directory: FileStatus.Identity, _ path: String) throws(SystemError) -> Bool {
+        for place in withAncestors(try resolved(path)) where try status(place).identity == directory { return true }
         return false
     }
 

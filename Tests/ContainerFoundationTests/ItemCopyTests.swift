@@ -1,5 +1,6 @@
 // What goes along with a copy.
 
+import Glibc
 import Platform
 import SandboxModel
 import Testing
@@ -49,6 +50,46 @@ import Testing
         #expect(code { try ItemCopy.copy(place("none").path, to: place("new").path) } == .fileNoSuchFile)
         #expect(try text(of: file) == "old")
         #expect(try files.contentsOfDirectory(atPath: place("tree").path) == [])
+    }
+
+    /// Neither is a path that long, nor may a process have that many files open.
+    @Test func `a tree of any depth is copied`() throws {
+        let depth = 2_000
+        try files.createDirectory(at: place("tree"), withIntermediateDirectories: false)
+        try grow("tree", depth: depth)
+        defer { for name in ["tree", "copy"] as [FileName] { _ = try? place.removeTree(name) } }
+        #expect(try deepest(of: "tree") == depth)
+
+        var former = rlimit()
+        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former)
+        var limit = rlimit(rlim_cur: 256, rlim_max: former.rlim_max)
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) }
+        try ItemCopy.copy(place("tree").path, to: place("copy").path)
+
+        #expect(try deepest(of: "copy") == depth)
+    }
+
+    /// Each directory has a file, and a directory that is left behind before the way goes on down.
+    private func grow(_ name: FileName, depth: Int) throws {
+        var directory = try Descriptor.openDirectory(path: place(name.text).path)
+        for _ in 0..<depth {
+            for name in ["aside", "inner"] as [FileName] { try directory.makeDirectory(name, mode: 0o700) }
+            _ = try directory.open("file", flags: O_CREAT | O_WRONLY, mode: 0o600)
+            directory = try directory.openDirectory("inner")
+        }
+    }
+
+    /// How many directories lie in each other, each of them whole.
+    private func deepest(of name: FileName) throws -> Int {
+        var directory = try Descriptor.openDirectory(path: place(name.text).path)
+        var depth = 0
+        while try directory.exists("inner") {
+            guard try directory.exists("aside"), try directory.exists("file") else { break }
+            directory = try directory.openDirectory("inner")
+            depth += 1
+        }
+        return depth
     }
 
     @Test func `names in a directory are any bytes, and so are the ends of links`() throws {

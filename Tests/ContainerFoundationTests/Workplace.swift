@@ -2,6 +2,7 @@
 
 import ContainerFoundation
 import Platform
+import SandboxModel
 
 /// Removed with all that is in it when nobody holds it any more.
 final class Workplace: Sendable {
@@ -20,6 +21,9 @@ final class Workplace: Sendable {
     var path: String { url.path }
 
     func callAsFunction(_ name: String) -> URL { url.appending(path: name) }
+
+    /// As ``removeItem``, of a tree that is deeper than Foundation goes.
+    func removeTree(_ name: FileName) throws { try Descriptor.openDirectory(path: path).removeTree(name) }
 
     /// A file with some words in it.
     func file(_ name: String, _ text: String = "text", mode: Int = 0o644) throws -> URL {

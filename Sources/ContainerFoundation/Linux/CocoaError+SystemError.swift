@@ -28,12 +28,13 @@ extension CocoaError {
 }
 
 /// Makes calls on a path, and turns what they refuse into the app's kind of error.
+/// - Parameter path: asked for only where it is needed.
 func onItem<Result>(
-    _ path: String, reading: Bool = false, _ body: () throws(SystemError) -> Result
+    _ path: @autoclosure () -> String, reading: Bool = false, _ body: () throws(SystemError) -> Result
 ) throws(CocoaError) -> Result {
     do throws(SystemError) {
         return try body()
     } catch {
-        throw CocoaError(error, path: path, reading: reading)
+        throw CocoaError(error, path: path(), reading: reading)
     }
 }

@@ -33,7 +33,7 @@ extension Data {
         let place = try FilePlace(mayReplace ? (try? HostPath.resolved(path)) ?? path : path)
         let file: Descriptor
         do throws(SystemError) {
-            file = try place.makeFile(protection: protection)
+            file = try place.directory.makeFile(place.name, protection: protection)
         } catch {
             guard error == .exists, mayReplace else { throw error }
             file = try place.directory.open(place.name, flags: O_WRONLY)
@@ -53,7 +53,8 @@ extension Data {
         // Who might not read the old file does not read the new one either, while it is written.
         let mode = replaced?.kind == .file ? replaced?.permissions : nil
         let passing = FileName.passing
-        let file = try place.makeFile(passing, protection: protection, mode: mode == nil ? 0o666 : FilePlace.ownersOnly)
+        let file = try place.directory.makeFile(
+            passing, protection: protection, mode: mode == nil ? 0o666 : Descriptor.ownersOnly)
         do throws(SystemError) {
             try fill(file)
             // As Foundation does: the text can do without.

@@ -6,7 +6,6 @@ import SandboxModel
 
 final class FilePlace {
     let directory: Descriptor
-    let directoryPath: String
     let name: FileName
 
     /// - Parameter path: from the root; links in it are followed, but for the last name.
@@ -16,28 +15,19 @@ final class FilePlace {
             throw (name?.count ?? 0) > FileName.maximumLength ? .nameTooLong : .isDirectory
         }
         directory = try Descriptor.openDirectory(path: place.directory)
-        directoryPath = place.directory
         name = place.name
     }
 
     /// Another name in the directory of a place.
     init(_ name: FileName, beside place: FilePlace) throws(SystemError) {
         directory = try place.directory.duplicate()
-        directoryPath = place.directoryPath
         self.name = name
     }
-
-    /// A name in the directory that is at a place.
-    init(_ name: FileName, in place: FilePlace) throws(SystemError) {
-        directory = try place.directory.openDirectory(place.name)
-        directoryPath = place.path
-        self.name = name
-    }
-
-    /// As text for people: names may be any bytes.
-    var path: String { "\(directoryPath)/\(name.text)" }
 
     var attributes: AttributeHolder { AttributeHolder(name, in: directory) }
+
+    /// As ``AttributeHolder/mountedProtection``.
+    var mountedProtection: ProtectionClass? { attributes.mountedProtection }
 
     func status() throws(SystemError) -> FileStatus { try directory.status(of: name) }
 
@@ -50,9 +40,11 @@ final class FilePlace {
         return try directory.status().identity == other.directory.status().identity
     }
 
-    /// Whether what is at another place is a directory that this place is in, at whatever depth.
+    /// Whether what is at another place is a directory that this place is in, at whatever depth. Asked of the directory
+    /// that is open, wherever it is by now, and not of the path that led to it.
     func isInside(_ other: FilePlace) throws(SystemError) -> Bool {
-        guard try other.status().kind == .directory else { return false }
-        return try HostPath.holds(other.path, directoryPath)
+        let status = try other.status()
+        guard status.kind == .directory else { return false }
+        return try HostPath.holds(status.identity, "/proc/self/fd/\(directory.number)")
     }
 }

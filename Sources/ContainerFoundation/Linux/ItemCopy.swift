@@ -5,7 +5,27 @@ import Glibc
 import Platform
 import SandboxModel
 
-enum ItemCopy {
+/// A copy on its way through a tree. Depth costs no descriptors: only the directory that it is in is open.
+struct ItemCopy {
+    /// A directory that the copy has entered.
+    private struct Level {
+        let name: FileName
+        /// Another one at the top only.
+        let copyName: FileName
+        let status: FileStatus
+        let copyIdentity: FileStatus.Identity
+        /// The directories in it that are still to be copied.
+        var pending: [FileName]
+    }
+
+    private let sourceTop: SharedDescriptor
+    private let targetTop: SharedDescriptor
+    private let topPaths: (source: String, target: String)
+    /// The directory that is being copied, and its copy.
+    private var source: SharedDescriptor
+    private var target: SharedDescriptor
+    private var levels: [Level] = []
+
     /// Copies a file, a link, or a directory with all that is in it.
     ///
     /// - Parameters:
@@ -16,72 +36,159 @@ enum ItemCopy {
         let to = try onItem(target) { () throws(SystemError) in try FilePlace(target) }
         let isInside = try onItem(source) { () throws(SystemError) in try to.isInside(from) }
         if isInside { throw CocoaError(.invalid, path: target) }
-        try copyNode(from, to: to)
+        var copy = try onItem(source) { () throws(SystemError) in
+            ItemCopy(
+                from: SharedDescriptor(try from.directory.duplicate()),
+                to: SharedDescriptor(try to.directory.duplicate()), paths: (source, target))
+        }
+        try copy.run(from.name, to: to.name)
+    }
+
+    private init(
+        from source: SharedDescriptor, to target: SharedDescriptor, paths: (source: String, target: String)
+    ) {
+        (sourceTop, targetTop, topPaths) = (source, target, paths)
+        (self.source, self.target) = (source, target)
     }
 
     /// From here on names are bytes, as POSIX has them: not all that are in a directory need be text.
-    private static func copyNode(_ source: FilePlace, to target: FilePlace) throws(CocoaError) {
-        let status = try onItem(source.path) { () throws(SystemError) in try source.status() }
-        switch status.kind {
-        case .file:
-            try onItem(target.path) { () throws(SystemError) in try copyFile(source, status, to: target) }
-        case .directory: try copyDirectory(source, status, to: target)
-        case .symbolicLink:
-            try onItem(target.path) { () throws(SystemError) in
-                try target.directory.makeSymbolicLink(
-                    target.name, target: try source.directory.symbolicLinkTarget(source.name))
-            }
-        // Foundation copies none of these either.
-        case .fifo, .socket, .device: throw CocoaError(.notSupported, path: source.path)
+    private mutating func run(_ name: FileName, to copyName: FileName) throws(CocoaError) {
+        let directory = source
+        let status = try onItem(topPaths.source) { () throws(SystemError) in
+            try directory.descriptor.status(of: name)
+        }
+        guard status.kind == .directory else {
+            return try copyNode(name, status, from: source, to: target, as: copyName)
+        }
+        try enter(name, as: copyName)
+        while let last = levels.indices.last {
+            if let name = levels[last].pending.popLast() { try enter(name, as: name) } else { try leave() }
         }
     }
 
-    private static func copyFile(
-        _ source: FilePlace, _ status: FileStatus, to target: FilePlace
+    /// The path of something in the directory that is being copied, as text for people.
+    private func sourcePath(_ name: FileName) -> String { path(name, below: topPaths.source) }
+    private func targetPath(_ name: FileName) -> String { path(name, below: topPaths.target) }
+
+    private func path(_ name: FileName, below top: String) -> String {
+        levels.isEmpty ? top : "\(top)/\((levels.dropFirst().map(\.name) + [name]).text)"
+    }
+}
+
+// MARK: Directories
+
+extension ItemCopy {
+    /// Makes a directory's copy, and copies what is in it but directories.
+    private mutating func enter(_ name: FileName, as copyName: FileName) throws(CocoaError) {
+        let (outer, outerCopy) = (source, target)
+        let (status, inner, reader) = try onItem(sourcePath(name)) { () throws(SystemError) in
+            let status = try outer.descriptor.status(of: name)
+            let inner = SharedDescriptor(try outer.descriptor.openDirectory(name))
+            return (status, inner, try inner.descriptor.entries())
+        }
+        let (innerCopy, identity) = try onItem(targetPath(name)) { () throws(SystemError) in
+            try outerCopy.descriptor.makeDirectory(copyName, mode: S_IRWXU)
+            if let protection = AttributeHolder(name, in: outer.descriptor).mountedProtection {
+                try AttributeHolder(copyName, in: outerCopy.descriptor).setProtection(protection)
+            }
+            let copy = SharedDescriptor(try outerCopy.descriptor.openDirectory(copyName))
+            return (copy, try copy.descriptor.status().identity)
+        }
+        levels.append(Level(name: name, copyName: copyName, status: status, copyIdentity: identity, pending: []))
+        (source, target) = (inner, innerCopy)
+        let level = levels.count - 1
+        while let entry = try onItem(sourcePath(name), { () throws(SystemError) in try reader.next() }) {
+            let status = try onItem(sourcePath(entry.name)) { () throws(SystemError) in
+                try inner.descriptor.status(of: entry.name)
+            }
+            if status.kind == .directory {
+                levels[level].pending.append(entry.name)
+            } else {
+                try copyNode(entry.name, status, from: inner, to: innerCopy, as: entry.name)
+            }
+        }
+    }
+
+    /// Gives a directory's copy what nothing that is made in it may change any more.
+    private mutating func leave() throws(CocoaError) {
+        let done = levels.removeLast()
+        let (inner, innerCopy) = (source, target)
+        source = try onItem(sourcePath(done.name)) { () throws(SystemError) in
+            try above(inner, top: sourceTop, levels.map(\.name), levels.last?.status.identity)
+        }
+        target = try onItem(targetPath(done.name)) { () throws(SystemError) in
+            try above(innerCopy, top: targetTop, levels.map(\.copyName), levels.last?.copyIdentity)
+        }
+        ItemCopy.carryAttributes(
+            from: AttributeHolder(done.name, in: source.descriptor),
+            to: AttributeHolder(done.copyName, in: target.descriptor))
+        let outerCopy = target
+        try onItem(targetPath(done.name)) { () throws(SystemError) in
+            try outerCopy.descriptor.changeMode(of: done.copyName, to: done.status.permissions)
+            try outerCopy.descriptor.changeTimes(
+                of: done.copyName, access: done.status.raw.st_atim, modification: done.status.modificationTime)
+        }
+    }
+
+    /// The directory that one is in: the way back up, without which the copy would hold every directory above open.
+    ///
+    /// - Parameters:
+    ///   - names: how it is reached from the top, where there is no way up: somebody moved the directory, or may not search it.
+    ///   - identity: which one it is to be; nil for the top.
+    private func above(
+        _ directory: SharedDescriptor, top: SharedDescriptor, _ names: @autoclosure () -> [FileName],
+        _ identity: FileStatus.Identity?
+    ) throws(SystemError) -> SharedDescriptor {
+        guard let identity else { return top }
+        if let parent = try? directory.descriptor.openParent(), try parent.status().identity == identity {
+            return SharedDescriptor(parent)
+        }
+        let parent = try top.descriptor.openDirectory(at: names())
+        guard try parent.status().identity == identity else { throw SystemError(code: ESTALE) }
+        return SharedDescriptor(parent)
+    }
+}
+
+// MARK: Files and links
+
+extension ItemCopy {
+    private func copyNode(
+        _ name: FileName, _ status: FileStatus, from source: SharedDescriptor, to target: SharedDescriptor,
+        as copyName: FileName
+    ) throws(CocoaError) {
+        switch status.kind {
+        case .file:
+            try onItem(targetPath(name)) { () throws(SystemError) in
+                try copyFile(name, status, from: source, to: target, as: copyName)
+            }
+        case .symbolicLink:
+            try onItem(targetPath(name)) { () throws(SystemError) in
+                try target.descriptor.makeSymbolicLink(
+                    copyName, target: try source.descriptor.symbolicLinkTarget(name))
+            }
+        case .directory: preconditionFailure("directories are entered")
+        // Foundation copies none of these either.
+        case .fifo, .socket, .device: throw CocoaError(.notSupported, path: sourcePath(name))
+        }
+    }
+
+    private func copyFile(
+        _ name: FileName, _ status: FileStatus, from source: SharedDescriptor, to target: SharedDescriptor,
+        as copyName: FileName
     ) throws(SystemError) {
-        let original = try source.directory.open(source.name, flags: O_RDONLY)
-        let copy = try target.makeFile(
-            protection: source.attributes.mountedProtection, mode: FilePlace.ownersOnly)
+        let original = try source.descriptor.open(name, flags: O_RDONLY)
+        let copy = try target.descriptor.makeFile(
+            copyName, protection: AttributeHolder(name, in: source.descriptor).mountedProtection,
+            mode: Descriptor.ownersOnly)
         do throws(SystemError) {
             _ = try copy.copyContent(of: original) { _ in true }
-            carryAttributes(from: AttributeHolder(file: original), to: AttributeHolder(file: copy))
+            ItemCopy.carryAttributes(from: AttributeHolder(file: original), to: AttributeHolder(file: copy))
             try copy.changeMode(status.permissions)
             try copy.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
         } catch {
-            try? target.directory.removeFile(target.name)
+            try? target.descriptor.removeFile(copyName)
             throw error
         }
-    }
-
-    private static func copyDirectory(
-        _ source: FilePlace, _ status: FileStatus, to target: FilePlace
-    ) throws(CocoaError) {
-        let names = try onItem(source.path) { () throws(SystemError) -> [FileName] in try ItemCopy.names(in: source) }
-        try onItem(target.path) { () throws(SystemError) in
-            try target.directory.makeDirectory(target.name, mode: S_IRWXU)
-            if let protection = source.attributes.mountedProtection {
-                try target.attributes.setProtection(protection)
-            }
-        }
-        for name in names {
-            let (entry, copy) = try onItem(target.path) { () throws(SystemError) in
-                (try FilePlace(name, in: source), try FilePlace(name, in: target))
-            }
-            try copyNode(entry, to: copy)
-        }
-        carryAttributes(from: source.attributes, to: target.attributes)
-        try onItem(target.path) { () throws(SystemError) in
-            try target.directory.changeMode(of: target.name, to: status.permissions)
-            try target.directory.changeTimes(
-                of: target.name, access: status.raw.st_atim, modification: status.modificationTime)
-        }
-    }
-
-    private static func names(in place: FilePlace) throws(SystemError) -> [FileName] {
-        let entries = DirectoryReader(try place.directory.open(place.name, flags: O_RDONLY | O_DIRECTORY))
-        var names: [FileName] = []
-        while let entry = try entries.next() { names.append(entry.name) }
-        return names
     }
 
     /// All that are listed but the class, which the copy has already. One that the target does not take stays behind.

@@ -4,31 +4,29 @@ import Glibc
 import Platform
 import SandboxModel
 
-extension FilePlace {
+extension Descriptor {
     private static let newFile = O_RDWR | O_CREAT | O_EXCL
     /// For a file that gets the mode of another when it is complete.
     static let ownersOnly = S_IRUSR | S_IWUSR
 
-    /// Makes an empty file in the directory, which is on a mount where a class is asked for.
+    /// Makes an empty file in the directory that this descriptor names, which is on a mount where a class is asked for.
     ///
     /// - Parameters:
-    ///   - name: another name than the place's own, for a file that gets that one later.
     ///   - protection: its class; nil leaves it to the directory.
     ///   - mode: as open(2) takes it, so less the process's mask.
     /// - Throws: EEXIST where the name is taken; EPERM where the device is locked for the class. Nothing is left behind.
-    func makeFile(
-        _ name: FileName? = nil, protection: ProtectionClass?, mode: mode_t = 0o666
+    borrowing func makeFile(
+        _ name: FileName, protection: ProtectionClass?, mode: mode_t = 0o666
     ) throws(SystemError) -> Descriptor {
-        let name = name ?? self.name
-        guard let protection, try AttributeHolder(directory).protection() != protection else {
-            return try directory.open(name, flags: FilePlace.newFile, mode: mode)
+        guard let protection, try AttributeHolder(self).protection() != protection else {
+            return try open(name, flags: Descriptor.newFile, mode: mode)
         }
         do throws(SystemError) {
-            let file = try directory.open(name, flags: FilePlace.newFile, mode: mode)
+            let file = try open(name, flags: Descriptor.newFile, mode: mode)
             do throws(SystemError) {
                 try AttributeHolder(file: file).setProtection(protection)
             } catch {
-                try? directory.removeFile(name)
+                try? removeFile(name)
                 throw error
             }
             return file
@@ -40,17 +38,17 @@ extension FilePlace {
     }
 
     /// A directory of any class can be made at any time, and what is made in it has the class from the beginning.
-    private func makeFileApart(
+    private borrowing func makeFileApart(
         _ name: FileName, protection: ProtectionClass, mode: mode_t
     ) throws(SystemError) -> Descriptor {
         let apart = FileName.passing
-        try directory.makeDirectory(apart, mode: S_IRWXU)
-        defer { try? directory.removeDirectory(apart) }
-        let passage = try directory.openDirectory(apart)
+        try makeDirectory(apart, mode: S_IRWXU)
+        defer { try? removeDirectory(apart) }
+        let passage = try openDirectory(apart)
         try AttributeHolder(passage).setProtection(protection)
-        let file = try passage.open(name, flags: FilePlace.newFile, mode: mode)
+        let file = try passage.open(name, flags: Descriptor.newFile, mode: mode)
         do throws(SystemError) {
-            try passage.rename(name, to: name, in: directory, mode: .keeping)
+            try passage.rename(name, to: name, in: self, mode: .keeping)
         } catch {
             try? passage.removeFile(name)
             throw error
