@@ -1,5 +1,6 @@
 // Putting an item in the place of another loses neither.
 
+import Platform
 import Testing
 
 @testable import ContainerFoundation
@@ -94,6 +95,50 @@ import Testing
         #expect(try mode(of: old) == 0o600)
         #expect(try names == ["document"])
         #expect(!files.fileExists(atPath: other.path))
+    }
+
+    @Test func `a copy of another filesystem has its own mode where that is asked for, or where nothing was`() throws {
+        for isThere in [true, false] {
+            let other = URL(filePath: "/dev/shm/appcontainer-\(UUID().uuidString)")
+            try Data("new".utf8).write(to: other)
+            defer { try? files.removeItem(at: other) }
+            try files.setAttributes([.posixPermissions: 0o644], ofItemAtPath: other.path)
+            let old = place("document \(isThere)")
+            if isThere { _ = try place.file("document true", "old", mode: 0o600) }
+            _ = try files.replaceItemAt(old, withItemAt: other, options: isThere ? .usingNewMetadataOnly : [])
+            #expect(try text(of: old) == "new")
+            #expect(try mode(of: old) == 0o644)
+        }
+        #expect(try names == ["document false", "document true"])
+    }
+
+    @Test func `what a new item has taken over it can give back`() throws {
+        let old = try place.file("document", "old", mode: 0o440)
+        let new = try place.file("new", "new", mode: 0o644)
+        let (target, source) = (try FilePlace(old.path), try FilePlace(new.path))
+        try source.attributes.set(Array("user.colour".utf8), to: Array("red".utf8))
+        for name in ["user.colour", "user.shape"] {
+            try target.attributes.set(Array(name.utf8), to: Array("old".utf8))
+        }
+        let own = try source.attributes.names()
+        let carried = try CarriedMetadata(of: target, to: source, keeping: own, isMounted: true)
+        #expect(try mode(of: new) == 0o440)
+        #expect(try Set(attributes(of: new)) == ["user.colour", "user.shape"])
+        carried.undo()
+        #expect(try mode(of: new) == 0o644)
+        #expect(try attributes(of: new) == ["user.colour"])
+        #expect(try source.attributes.value(of: Array("user.colour".utf8)) == Array("red".utf8))
+    }
+
+    @Test func `a replacement that fails gives nothing to the new item`() throws {
+        try files.createDirectory(at: place("new"), withIntermediateDirectories: false)
+        try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place("new").path)
+        // Of another filesystem, in which nobody makes anything: neither an exchange nor a copy leads there.
+        let fixed = URL(filePath: "/proc/\(getpid())/task")
+        #expect(try mode(of: fixed) == 0o555)
+        #expect(throws: CocoaError.self) { try files.replaceItemAt(fixed, withItemAt: place("new")) }
+        #expect(try mode(of: place("new")) == 0o700)
+        #expect(try names == ["new"])
     }
 
     @Test func `neither item is lost where one lies in the other`() throws {

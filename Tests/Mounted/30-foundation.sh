@@ -135,6 +135,71 @@ merged/old/file"
     rm -r "$place"
 }
 
+# An Inbox takes part in no exchange, and takes nothing back: what is delivered is copied beside the document first.
+case_what_was_delivered_takes_a_document_s_place() {
+    start_protected
+    mkdir "$DOCUMENTS/vault" "$DOCUMENTS/vault/album"
+    appcontainer protect complete "$DOCUMENTS/vault"
+    local name
+    for name in report other "vault/plan"; do echo old >"$DOCUMENTS/$name"; done
+    echo old >"$DOCUMENTS/vault/album/old"
+    chmod 600 "$DOCUMENTS/report" "$DOCUMENTS/vault/plan"
+    mkdir album
+    for name in report other plan album/new; do echo new >"$name"; done
+    chmod 444 report
+    appcontainer deliver "$DEVICE" "$APP" report other plan album
+    replaced() { same "$(notes replace "$DOCUMENTS/$1" "$DOCUMENTS/Inbox/$2")" "replace: ${3:-done}" "$1"; }
+    replaced report report
+    replaced vault/plan plan
+    replaced vault/album album
+    same "$(cat "$DOCUMENTS/report" "$DOCUMENTS/vault/plan" "$DOCUMENTS/vault/album"/*)" "new
+new
+new"
+    same "$(stat -c %a "$DOCUMENTS/report" "$DOCUMENTS/vault/plan")" "600
+600"
+    same "$(class_of vault/plan)" $A
+    # Where there is nothing, it is moved.
+    rm "$DOCUMENTS/other"
+    replaced other other
+    same "$(ls -A "$DOCUMENTS/Inbox")" ""
+    # The app did nothing that is refused, and neither did this.
+    same "$(appcontainer events "$DEVICE" | json_lines event | grep -c refused || true)" 0 "refusals"
+    # What is refused is refused still, and leaves all where it was: the locked device, and the bundle.
+    appcontainer deliver "$DEVICE" "$APP" plan
+    appcontainer lock "$DEVICE" --now
+    replaced vault/plan plan 513
+    unlock
+    same "$(cat "$DOCUMENTS/vault/plan" "$DOCUMENTS/Inbox/plan")" "new
+new"
+    same "$(notes replace "$DOCUMENTS/report" "$MOUNT/Notes.app/Info.plist")" "replace: 513"
+    same "$(cat "$DOCUMENTS/report")" new
+    same "$(find "$DOCUMENTS" -name '.*')" ""
+    whole
+}
+
+# Neither its class nor its mode: where the locked device refuses the class, and where the exchange is refused after it.
+case_a_replacement_that_fails_gives_the_new_item_nothing() {
+    start_protected
+    echo old >"$DOCUMENTS/old"
+    appcontainer protect complete "$DOCUMENTS/old"
+    chmod 600 "$DOCUMENTS/old"
+    echo new >"$DOCUMENTS/new"
+    chmod 444 "$DOCUMENTS/new"
+    appcontainer lock "$DEVICE" --now
+    same "$(notes replace "$DOCUMENTS/old" "$DOCUMENTS/new")" "replace: 513"
+    same "$(stat -c %a "$DOCUMENTS/new")" 444
+    unlock
+    # A standard directory stays where it is.
+    mkdir -m 755 "$DOCUMENTS/new library"
+    setfattr -n user.colour -v red "$MOUNT/Library/Caches"
+    appcontainer protect complete "$MOUNT/Library/Caches"
+    same "$(notes replace "$MOUNT/Library/Caches" "$DOCUMENTS/new library")" "replace: 513"
+    same "$(stat -c %a "$DOCUMENTS/new library")" 755
+    same "$(class_of "new library")" NSFileProtectionCompleteUntilFirstUserAuthentication
+    same "$(getfattr -d "$DOCUMENTS/new library")" ""
+    whole
+}
+
 case_an_app_excludes_files_from_backups() {
     start
     same "$(notes exclude)" "before: false

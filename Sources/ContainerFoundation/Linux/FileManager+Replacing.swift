@@ -10,13 +10,14 @@ extension FileManager {
     /// Mode, class and attributes of the original go to the new item, where it has none of its own; the mark that keeps
     /// something out of backups does not. With `usingNewMetadataOnly` the new item stays as it is.
     /// - Parameters:
-    ///   - newItemURL: what to put there; on another filesystem it is copied beside the original first.
+    ///   - newItemURL: what to put there; from another filesystem, and out of the Inbox, it is copied beside the original
+    ///     first, which takes room for both.
     ///   - backupItemName: a name in the original's directory, under which the original is kept afterwards with
     ///     `withoutDeletingBackupItem`. What has the name before is removed when all is in its place.
     /// - Returns: where the new item is.
     /// - Throws: a `CocoaError`; `fileWriteNoPermission` where the device is locked for the original's class,
-    ///   `fileWriteUnknown` where one item is in the other. Both items, and the backup of an earlier time, are where they
-    ///   were then.
+    ///   `fileWriteUnknown` where one item is in the other. Both items, and the backup of an earlier time, are where and
+    ///   what they were then.
     public func replaceItemAt(
         _ originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String? = nil,
         options: FileManager.ItemReplacementOptions = []

@@ -7,6 +7,13 @@ import SandboxModel
 
 /// A copy on its way through a tree. Depth costs no descriptors: only the directory that it is in is open.
 struct ItemCopy {
+    /// What of the original comes along to the copy itself. What lies in a directory comes with all that it has.
+    struct Extent {
+        /// The bits of the mode: fewer for a copy that nobody is to find yet.
+        var mode: mode_t = 0o7777
+        var hasAttributes = true
+    }
+
     /// A directory that the copy has entered.
     private struct Level {
         let name: FileName
@@ -18,6 +25,7 @@ struct ItemCopy {
         var pending: [FileName]
     }
 
+    private let extent: Extent
     private let sourceTop: SharedDescriptor
     private let targetTop: SharedDescriptor
     private let topPaths: (source: String, target: String)
@@ -31,22 +39,24 @@ struct ItemCopy {
     /// - Parameters:
     ///   - source: a path; a link is copied, and not what it leads to.
     ///   - target: a path on a mount, where nothing may be.
-    static func copy(_ source: String, to target: String) throws(CocoaError) {
+    static func copy(_ source: String, to target: String, extent: Extent = Extent()) throws(CocoaError) {
         let from = try onItem(source) { () throws(SystemError) in try FilePlace(try HostPath.absolute(source)) }
         let to = try onItem(target) { () throws(SystemError) in try FilePlace(target) }
         let isInside = try onItem(source) { () throws(SystemError) in try to.isInside(from) }
         if isInside { throw CocoaError(.invalid, path: target) }
         var copy = try onItem(source) { () throws(SystemError) in
             ItemCopy(
-                from: SharedDescriptor(try from.directory.duplicate()),
+                extent, from: SharedDescriptor(try from.directory.duplicate()),
                 to: SharedDescriptor(try to.directory.duplicate()), paths: (source, target))
         }
         try copy.run(from.name, to: to.name)
     }
 
     private init(
-        from source: SharedDescriptor, to target: SharedDescriptor, paths: (source: String, target: String)
+        _ extent: Extent, from source: SharedDescriptor, to target: SharedDescriptor,
+        paths: (source: String, target: String)
     ) {
+        self.extent = extent
         (sourceTop, targetTop, topPaths) = (source, target, paths)
         (self.source, self.target) = (source, target)
     }
@@ -119,12 +129,15 @@ extension ItemCopy {
         target = try onItem(targetPath(done.name)) { () throws(SystemError) in
             try above(innerCopy, top: targetTop, levels.map(\.copyName), levels.last?.copyIdentity)
         }
-        ItemCopy.carryAttributes(
-            from: AttributeHolder(done.name, in: source.descriptor),
-            to: AttributeHolder(done.copyName, in: target.descriptor))
-        let outerCopy = target
+        let isTop = levels.isEmpty
+        if !isTop || extent.hasAttributes {
+            ItemCopy.carryAttributes(
+                from: AttributeHolder(done.name, in: source.descriptor),
+                to: AttributeHolder(done.copyName, in: target.descriptor))
+        }
+        let (outerCopy, mode) = (target, done.status.permissions & (isTop ? extent.mode : 0o7777))
         try onItem(targetPath(done.name)) { () throws(SystemError) in
-            try outerCopy.descriptor.changeMode(of: done.copyName, to: done.status.permissions)
+            try outerCopy.descriptor.changeMode(of: done.copyName, to: mode)
             try outerCopy.descriptor.changeTimes(
                 of: done.copyName, access: done.status.raw.st_atim, modification: done.status.modificationTime)
         }
@@ -176,14 +189,17 @@ extension ItemCopy {
         _ name: FileName, _ status: FileStatus, from source: SharedDescriptor, to target: SharedDescriptor,
         as copyName: FileName
     ) throws(SystemError) {
+        let extent = levels.isEmpty ? extent : Extent()
         let original = try source.descriptor.open(name, flags: O_RDONLY)
         let copy = try target.descriptor.makeFile(
             copyName, protection: AttributeHolder(name, in: source.descriptor).mountedProtection,
             mode: Descriptor.ownersOnly)
         do throws(SystemError) {
             _ = try copy.copyContent(of: original) { _ in true }
-            ItemCopy.carryAttributes(from: AttributeHolder(file: original), to: AttributeHolder(file: copy))
-            try copy.changeMode(status.permissions)
+            if extent.hasAttributes {
+                ItemCopy.carryAttributes(from: AttributeHolder(file: original), to: AttributeHolder(file: copy))
+            }
+            try copy.changeMode(status.permissions & extent.mode)
             try copy.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
         } catch {
             try? target.descriptor.removeFile(copyName)
@@ -192,11 +208,9 @@ extension ItemCopy {
     }
 
     /// All that are listed but the class, which the copy has already. One that the target does not take stays behind.
-    static func carryAttributes(
-        from original: AttributeHolder, to copy: AttributeHolder, where isWanted: ([UInt8]) -> Bool = { _ in true }
-    ) {
+    private static func carryAttributes(from original: AttributeHolder, to copy: AttributeHolder) {
         let protection = Array(ProtectionClass.attributeName.utf8)
-        for name in (try? original.names()) ?? [] where name != protection && isWanted(name) {
+        for name in (try? original.names()) ?? [] where name != protection {
             guard let value = try? original.value(of: name) else { continue }
             try? copy.set(name, to: value)
         }

@@ -1,4 +1,4 @@
-// The steps of a replacement: what is new comes beside the original, gets its metadata, and is exchanged with it.
+// The steps of a replacement: what is new gets the original's metadata, and is exchanged with it.
 
 import Foundation
 import Glibc
@@ -12,10 +12,17 @@ struct ItemReplacement {
     let backup: String?
     let keepsBackup: Bool
     let carriesMetadata: Bool
+    /// What the new item is a copy of; nil where it is what the app named.
+    var copied: CopiedItem?
 
-    /// - Parameter mayCopy: whether what cannot be renamed may be copied beside the original. What cannot be renamed there
-    ///   either, as the lower directory of an overlay, stays where it is.
-    func run(mayCopy: Bool = true) throws {
+    /// What a copy beside the original cannot tell of the item that it was made of.
+    struct CopiedItem {
+        let status: FileStatus
+        /// The names of the attributes that are its own.
+        let attributes: [[UInt8]]
+    }
+
+    func run() throws {
         let target = try onItem(original) { () throws(SystemError) in try FilePlace(try HostPath.absolute(original)) }
         let source = try onItem(new) { () throws(SystemError) in try FilePlace(try HostPath.absolute(new)) }
         let newStatus = try onItem(new, reading: true) { () throws(SystemError) in try source.status() }
@@ -26,17 +33,29 @@ struct ItemReplacement {
                 try source.isInside(target) ? true : try target.isInside(source)
             }
             guard !isNested, replaced.identity != newStatus.identity else { throw CocoaError(.invalid, path: new) }
-            if carriesMetadata { try carryMetadata(of: replaced, to: newStatus) }
+            if copied == nil, isDelivered { return try replaceByCopy(source) }
         }
         do throws(SystemError) {
-            guard replaced != nil else { return try source.move(to: target) }
-            guard try exchange(source, target, kept) else { return }
+            guard let replaced else {
+                try giveOwnMode(to: source)
+                return try source.move(to: target)
+            }
+            guard try place(source, newStatus, in: target, of: replaced, kept) else { return }
         } catch {
-            if error.code == EXDEV, mayCopy { return try replaceByCopy() }
+            if error.code == EXDEV, copied == nil { return try replaceByCopy(source) }
             throw CocoaError(error, path: original)
         }
         // All is where it belongs, and what is left over here is no failure of the replacement.
         try? FileManager.default.removeItem(atPath: new)
+    }
+
+    /// Whether the new item is in the home's Inbox, which takes part in no exchange, lets nothing in it be changed, and takes
+    /// nothing back: what is moved out of it first could not be put back when a later step fails.
+    private var isDelivered: Bool {
+        guard let home = Home(around: new), let path = try? HostPath.absolute(new),
+            let directory = HostPath.place(of: path)?.directory
+        else { return false }
+        return (try? HostPath.holds("\(home.path)/Documents/Inbox", directory)) == true
     }
 
     /// Where the original is to be kept; nil where it is not.
@@ -46,12 +65,22 @@ struct ItemReplacement {
         guard let name = FileName(backup), name != target.name else { throw .invalid }
         return try FilePlace(name, beside: target)
     }
+}
 
-    /// A rename does not lead from one filesystem to another: what is new is copied beside the original.
-    private func replaceByCopy() throws {
-        let beside = "\(HostPath.place(of: try absolute(original))?.directory ?? "")/\(FileName.passing.text)"
+// MARK: Copying
+
+extension ItemReplacement {
+    /// For what cannot be exchanged where it is: on another filesystem, or delivered. A copy of it is put beside the original,
+    /// which nobody but its owner may read before it has the mode that it is to have.
+    private func replaceByCopy(_ source: FilePlace) throws {
+        let place = try onItem(original) { () throws(SystemError) in try HostPath.absolute(original) }
+        let beside = "\(HostPath.place(of: place)?.directory ?? "")/\(FileName.passing.text)"
+        let item = try onItem(new, reading: true) { () throws(SystemError) in
+            CopiedItem(status: try source.status(), attributes: (try? source.attributes.names()) ?? [])
+        }
+        let extent = ItemCopy.Extent(mode: S_IRWXU, hasAttributes: MountedItem(beside) != nil)
         do {
-            try FileManager.default.copyItem(atPath: new, toPath: beside)
+            try ItemCopy.copy(new, to: beside, extent: extent)
         } catch {
             try? FileManager.default.removeItem(atPath: beside)
             throw error
@@ -60,8 +89,8 @@ struct ItemReplacement {
         do {
             let copied = ItemReplacement(
                 original: original, new: beside, backup: backup, keepsBackup: keepsBackup,
-                carriesMetadata: carriesMetadata)
-            try copied.run(mayCopy: false)
+                carriesMetadata: carriesMetadata, copied: item)
+            try copied.run()
         } catch {
             // Unless it is the original that lies there.
             if let copy, copy == (try? HostPath.status(beside, following: false).identity) {
@@ -73,41 +102,34 @@ struct ItemReplacement {
         try? FileManager.default.removeItem(atPath: new)
     }
 
-    private func absolute(_ path: String) throws(CocoaError) -> String {
-        try onItem(path) { () throws(SystemError) in try HostPath.absolute(path) }
+    /// A copy that takes over no mode gets that of the item that it was made of.
+    private func giveOwnMode(to source: FilePlace) throws(SystemError) {
+        guard let status = copied?.status, status.kind != .symbolicLink else { return }
+        try source.directory.changeMode(of: source.name, to: status.permissions)
     }
+}
 
-    /// - Throws: where the new item may not have the class, because the device is locked: nobody is to find a document
-    ///   less protected than it was. Attributes and mode go along as far as the caller's rights allow.
-    private func carryMetadata(of replaced: FileStatus, to status: FileStatus) throws(CocoaError) {
-        guard replaced.kind == status.kind, replaced.kind == .file || replaced.kind == .directory else { return }
-        if MountedItem(new, following: false) != nil {
-            // Attributes are taken by what its owner may write.
-            if status.permissions & S_IWUSR == 0 {
-                try? HostPath.changeMode(of: new, to: status.permissions | S_IWUSR)
-            }
-            do throws(CocoaError) {
-                try carryAttributes()
-            } catch {
-                try? HostPath.changeMode(of: new, to: status.permissions)
-                throw error
-            }
-        }
-        try? HostPath.changeMode(of: new, to: replaced.permissions)
-    }
+// MARK: Exchanging
 
-    private func carryAttributes() throws(CocoaError) {
-        let old = AttributeHolder(path: original, following: false)
-        let fresh = AttributeHolder(path: new, following: false)
-        let present = (try? fresh.names()) ?? []
-        let protection = Array(ProtectionClass.attributeName.utf8)
-        // One that is listed is the item's own, and not what its directory gives. The original's counts wherever it is from:
-        // the new item comes from another directory, and keeps what that gave it.
-        if !present.contains(protection), let value = try? MountedItem(original, following: false)?.protection() {
-            try onItem(original) { () throws(SystemError) in try fresh.setProtection(value) }
+extension ItemReplacement {
+    /// - Returns: whether the new item's former name is that of something to be removed.
+    private func place(
+        _ source: FilePlace, _ status: FileStatus, in target: FilePlace, of replaced: FileStatus, _ kept: FilePlace?
+    ) throws(SystemError) -> Bool {
+        guard carriesMetadata, replaced.kind == status.kind, replaced.kind == .file || replaced.kind == .directory
+        else {
+            try giveOwnMode(to: source)
+            return try exchange(source, target, kept)
         }
-        let marks = [BackupMark.attributeName, "user.xdg.robots.backup"].map { Array($0.utf8) }
-        ItemCopy.carryAttributes(from: old, to: fresh) { !present.contains($0) && !marks.contains($0) }
+        let carried = try CarriedMetadata(
+            of: target, to: source, keeping: copied?.attributes ?? (try? source.attributes.names()) ?? [],
+            isMounted: MountedItem(new, following: false) != nil)
+        do throws(SystemError) {
+            return try exchange(source, target, kept)
+        } catch {
+            carried.undo()
+            throw error
+        }
     }
 
     /// Nothing is removed before all is in its place.
