@@ -93,8 +93,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
-        // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one that
-        // is compiled for: by the flag the sources know of the former.
+        // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one
+        // that is compiled for. The flag tells the sources that the manifest was read on Linux.
         room(
             "ContainerFoundation", uses: ["AppContainer", "Platform", "SandboxModel"],
             settings: [.define("LINUX_HOST")]),
