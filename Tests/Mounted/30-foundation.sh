@@ -177,6 +177,30 @@ new"
     whole
 }
 
+# An attribute that has the class's name elsewhere is not one: the document keeps the class that it has.
+case_what_comes_from_elsewhere_brings_no_class() {
+    start
+    mkdir "$DOCUMENTS/vault"
+    appcontainer protect complete "$DOCUMENTS/vault"
+    echo old >"$DOCUMENTS/vault/old"
+    echo old >"$DOCUMENTS/old"
+    appcontainer protect complete "$DOCUMENTS/old"
+    chmod 640 "$DOCUMENTS/old"
+    local name
+    for name in vault/old old; do
+        echo new >outside
+        setfattr -n user.appcontainer.protection -v NSFileProtectionNone outside
+        setfattr -n user.colour -v red outside
+        same "$(notes replace "$DOCUMENTS/$name" "$PWD/outside")" "replace: done"
+        same "$(cat "$DOCUMENTS/$name")" new
+        same "$(class_of "$name")" $A "$name"
+        same "$(getfattr --only-values -n user.colour "$DOCUMENTS/$name")" red
+    done
+    same "$(stat -c %a "$DOCUMENTS/old")" 640
+    absent outside
+    whole
+}
+
 # Neither its class nor its mode: where the locked device refuses the class, and where the exchange is refused after it.
 case_a_replacement_that_fails_gives_the_new_item_nothing() {
     start_protected

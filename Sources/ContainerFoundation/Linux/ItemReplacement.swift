@@ -76,7 +76,7 @@ extension ItemReplacement {
         let place = try onItem(original) { () throws(SystemError) in try HostPath.absolute(original) }
         let beside = "\(HostPath.place(of: place)?.directory ?? "")/\(FileName.passing.text)"
         let item = try onItem(new, reading: true) { () throws(SystemError) in
-            CopiedItem(status: try source.status(), attributes: (try? source.attributes.names()) ?? [])
+            CopiedItem(status: try source.status(), attributes: ownAttributes(of: source))
         }
         let extent = ItemCopy.Extent(mode: S_IRWXU, hasAttributes: MountedItem(beside) != nil)
         do {
@@ -102,6 +102,13 @@ extension ItemReplacement {
         try? FileManager.default.removeItem(atPath: new)
     }
 
+    /// One of the class's name is none off a mount: it came with a copy, and is not brought back.
+    private func ownAttributes(of source: FilePlace) -> [[UInt8]] {
+        let names = (try? source.attributes.names()) ?? []
+        return source.mountedProtection == nil
+            ? names.filter { $0 != Array(ProtectionClass.attributeName.utf8) } : names
+    }
+
     /// A copy that takes over no mode gets that of the item that it was made of.
     private func giveOwnMode(to source: FilePlace) throws(SystemError) {
         guard let status = copied?.status, status.kind != .symbolicLink else { return }
@@ -122,7 +129,7 @@ extension ItemReplacement {
             return try exchange(source, target, kept)
         }
         let carried = try CarriedMetadata(
-            of: target, to: source, keeping: copied?.attributes ?? (try? source.attributes.names()) ?? [],
+            of: target, to: source, keeping: copied?.attributes ?? ownAttributes(of: source),
             isMounted: MountedItem(new, following: false) != nil)
         do throws(SystemError) {
             return try exchange(source, target, kept)
