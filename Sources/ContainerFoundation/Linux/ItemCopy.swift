@@ -25,7 +25,7 @@ struct ItemCopy {
         var pending: [FileName]
     }
 
-    private let extent: Extent
+    let extent: Extent
     private let sourceTop: SharedDescriptor
     private let targetTop: SharedDescriptor
     private let topPaths: (source: String, target: String)
@@ -33,6 +33,9 @@ struct ItemCopy {
     private var source: SharedDescriptor
     private var target: SharedDescriptor
     private var levels: [Level] = []
+
+    /// Whether what is copied is the top itself, and not in it.
+    var isAtTop: Bool { levels.isEmpty }
 
     /// Copies a file, a link, or a directory with all that is in it.
     ///
@@ -77,8 +80,8 @@ struct ItemCopy {
     }
 
     /// The path of something in the directory that is being copied, as text for people.
-    private func sourcePath(_ name: FileName) -> String { path(name, below: topPaths.source) }
-    private func targetPath(_ name: FileName) -> String { path(name, below: topPaths.target) }
+    func sourcePath(_ name: FileName) -> String { path(name, below: topPaths.source) }
+    func targetPath(_ name: FileName) -> String { path(name, below: topPaths.target) }
 
     private func path(_ name: FileName, below top: String) -> String {
         levels.isEmpty ? top : "\(top)/\((levels.dropFirst().map(\.name) + [name]).text)"
@@ -159,60 +162,5 @@ extension ItemCopy {
         let parent = try top.descriptor.openDirectory(at: names())
         guard try parent.status().identity == identity else { throw SystemError(code: ESTALE) }
         return SharedDescriptor(parent)
-    }
-}
-
-// MARK: Files and links
-
-extension ItemCopy {
-    private func copyNode(
-        _ name: FileName, _ status: FileStatus, from source: SharedDescriptor, to target: SharedDescriptor,
-        as copyName: FileName
-    ) throws(CocoaError) {
-        switch status.kind {
-        case .file:
-            try onItem(targetPath(name)) { () throws(SystemError) in
-                try copyFile(name, status, from: source, to: target, as: copyName)
-            }
-        case .symbolicLink:
-            try onItem(targetPath(name)) { () throws(SystemError) in
-                try target.descriptor.makeSymbolicLink(
-                    copyName, target: try source.descriptor.symbolicLinkTarget(name))
-            }
-        case .directory: preconditionFailure("directories are entered")
-        // Foundation copies none of these either.
-        case .fifo, .socket, .device: throw CocoaError(.notSupported, path: sourcePath(name))
-        }
-    }
-
-    private func copyFile(
-        _ name: FileName, _ status: FileStatus, from source: SharedDescriptor, to target: SharedDescriptor,
-        as copyName: FileName
-    ) throws(SystemError) {
-        let extent = levels.isEmpty ? extent : Extent()
-        let original = try source.descriptor.open(name, flags: O_RDONLY)
-        let copy = try target.descriptor.makeFile(
-            copyName, protection: AttributeHolder(name, in: source.descriptor).mountedProtection,
-            mode: Descriptor.ownersOnly)
-        do throws(SystemError) {
-            _ = try copy.copyContent(of: original) { _ in true }
-            if extent.hasAttributes {
-                ItemCopy.carryAttributes(from: AttributeHolder(file: original), to: AttributeHolder(file: copy))
-            }
-            try copy.changeMode(status.permissions & extent.mode)
-            try copy.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
-        } catch {
-            try? target.descriptor.removeFile(copyName)
-            throw error
-        }
-    }
-
-    /// All that are listed but the class, which the copy has already. One that the target does not take stays behind.
-    private static func carryAttributes(from original: AttributeHolder, to copy: AttributeHolder) {
-        let protection = Array(ProtectionClass.attributeName.utf8)
-        for name in (try? original.names()) ?? [] where name != protection {
-            guard let value = try? original.value(of: name) else { continue }
-            try? copy.set(name, to: value)
-        }
     }
 }
