@@ -73,7 +73,7 @@ enum DaemonProgram {
                 return (process, try process.line())
             }
         }
-        if isOneOfMany { WorkQueue().start { SpareProcess.prepare(of: program) } }
+        if isOneOfMany { SpareProcess.prepareSoon(of: program) }
         switch answer {
         case .failure(let error):
             switch error.code {

@@ -33,6 +33,13 @@ enum SpareProcess {
         return taken.process
     }
 
+    /// Starts one in a moment, when the device that was just made is unlocked and mounted: that is what somebody waits for.
+    static func prepareSoon(of program: String) {
+        WorkQueue().start(after: moment) { prepare(of: program) }
+    }
+
+    private static let moment = Duration.milliseconds(30)
+
     /// Starts one, unless there is one. It ends with this program, as every process that is tethered.
     static func prepare(of program: String) {
         let environment = present

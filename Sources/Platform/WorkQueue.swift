@@ -11,6 +11,10 @@ public struct WorkQueue: Sendable {
         queue.async(execute: body)
     }
 
+    public func start(after pause: Duration, _ body: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + pause / .seconds(1), execute: body)
+    }
+
     public func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }
