@@ -12,12 +12,15 @@ let strict: [SwiftSetting] = [
 ]
 
 /// One room of the house. `uses` names the rooms below it; scripts/check refuses an import that points up.
-func room(_ name: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
-    .target(name: name, dependencies: uses, swiftSettings: strict + settings)
+func room(_ name: String, in layer: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
+    .target(name: name, dependencies: uses, path: "Sources/\(layer)/\(name)", swiftSettings: strict + settings)
 }
 
-func tests(_ name: String, of uses: [Target.Dependency], resources: [Resource]? = nil) -> Target {
-    .testTarget(name: name, dependencies: uses, resources: resources, swiftSettings: strict)
+func tests(
+    _ name: String, in layer: String, of uses: [Target.Dependency], resources: [Resource]? = nil
+) -> Target {
+    .testTarget(
+        name: name, dependencies: uses, path: "Tests/\(layer)/\(name)", resources: resources, swiftSettings: strict)
 }
 
 let package = Package(
@@ -35,45 +38,61 @@ let package = Package(
     ],
     targets: [
         // Ground: C that Swift cannot import by itself.
-        .systemLibrary(name: "CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "CPlatform"),
+        .systemLibrary(
+            name: "CFuse", path: "Sources/System/CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]
+        ),
+        .systemLibrary(
+            name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]
+        ),
+        .target(name: "CPlatform", path: "Sources/System/CPlatform"),
 
         // Floor 0: the vocabulary.
-        room("SandboxModel"),
+        room("SandboxModel", in: "Model"),
 
         // Floor 1: what the machine gives, and pure rules.
-        room("Platform", uses: ["CPlatform", "SandboxModel"]),
-        room("SandboxPolicy", uses: ["SandboxModel"]),
-        room("BackupModel", uses: ["SandboxModel"]),
-        room("HashFunctions", uses: ["COpenSSL", "Platform"]),
-        room("PropertyLists"),
+        room("Platform", in: "System", uses: ["CPlatform", "SandboxModel"]),
+        room("SandboxPolicy", in: "Model", uses: ["SandboxModel"]),
+        room("BackupModel", in: "Model", uses: ["SandboxModel"]),
+        room("HashFunctions", in: "System", uses: ["COpenSSL", "Platform"]),
+        room("PropertyLists", in: "System"),
 
         // Floor 2: trades that know nothing of each other, but that a Finder backup has its keys from DataProtection.
-        room("DataProtection", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
-        room("BundleSeal", uses: ["COpenSSL", "HashFunctions", "Platform", "PropertyLists", "SandboxModel"]),
-        room("BundleArchive", uses: ["CArchive", "Platform", "SandboxModel"]),
+        room("DataProtection", in: "Formats", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
         room(
-            "FinderBackup",
+            "BundleSeal", in: "Formats",
+            uses: ["COpenSSL", "HashFunctions", "Platform", "PropertyLists", "SandboxModel"]),
+        room("BundleArchive", in: "Formats", uses: ["CArchive", "Platform", "SandboxModel"]),
+        room(
+            "FinderBackup", in: "Formats",
             uses: [
                 "BackupModel", "CSQLite", "DataProtection", "HashFunctions", "Platform", "PropertyLists",
                 "SandboxModel",
             ]),
-        room("TarBackup", uses: ["BackupModel", "CArchive", "HashFunctions", "Platform", "SandboxModel"]),
-        room("FuseBridge", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
+        room(
+            "TarBackup", in: "Formats", uses: ["BackupModel", "CArchive", "HashFunctions", "Platform", "SandboxModel"]),
+        room("FuseBridge", in: "FileSystem", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
-        room("BackingStore", uses: ["BundleSeal", "DataProtection", "HashFunctions", "Platform", "SandboxModel"]),
+        room(
+            "BackingStore", in: "FileSystem",
+            uses: ["BundleSeal", "DataProtection", "HashFunctions", "Platform", "SandboxModel"]),
 
         // Floor 4: the filesystem.
-        room("ContainerVolume", uses: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "SandboxPolicy"]),
+        room(
+            "ContainerVolume", in: "FileSystem",
+            uses: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "SandboxPolicy"]),
 
         // Floor 5: the filesystem as the kernel sees it, and the life of a device.
-        room("ContainerMount", uses: ["BackingStore", "ContainerVolume", "FuseBridge", "Platform", "SandboxModel"]),
         room(
-            "DeviceLifecycle",
+            "ContainerMount", in: "FileSystem",
+            uses: ["BackingStore", "ContainerVolume", "FuseBridge", "Platform", "SandboxModel"]),
+        room(
+            "DeviceLifecycle", in: "Device",
             uses: [
                 "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ContainerVolume", "DataProtection",
                 "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy",
@@ -81,10 +100,10 @@ let package = Package(
 
         // Floor 6: the public library and the process that it talks to.
         room(
-            "AppContainer",
+            "AppContainer", in: "Client",
             uses: ["Platform", "SandboxModel", .product(name: "FlyingSocks", package: "FlyingFox")]),
         room(
-            "Daemon",
+            "Daemon", in: "Device",
             uses: [
                 "AppContainer", "BackingStore", "BackupModel", "BundleSeal", "ContainerMount", "ContainerVolume",
                 "DeviceLifecycle", "FinderBackup", "Platform", "SandboxModel", "SandboxPolicy", "TarBackup",
@@ -96,11 +115,13 @@ let package = Package(
         // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one
         // that is compiled for. The flag tells the sources that the manifest was read on Linux.
         room(
-            "ContainerFoundation", uses: ["AppContainer", "Platform", "SandboxModel"],
+            "ContainerFoundation", in: "Client", uses: ["AppContainer", "Platform", "SandboxModel"],
             settings: [.define("LINUX_HOST")]),
 
         // Floor 8: for whom all this is: tests, and the command.
-        room("AppContainerTesting", uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),
+        room(
+            "AppContainerTesting", in: "Client",
+            uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),
         .executableTarget(
             name: "AppContainerCommand",
             dependencies: [
@@ -108,71 +129,77 @@ let package = Package(
                 "Platform", "SandboxModel",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            path: "Sources/Client/AppContainerCommand",
             // In the command itself, which is one file that can be copied anywhere.
             resources: [.embedInCode("Report/Page.html")],
             swiftSettings: strict),
         .target(
             name: "TestSupport",
             dependencies: ["BackingStore", "BundleSeal", "DataProtection", "Platform", "SandboxModel"],
-            path: "Tests/TestSupport", swiftSettings: strict),
-        .target(name: "CAllocations", path: "Tests/CAllocations"),
-        .target(name: "CHostFaults", path: "Tests/CHostFaults"),
+            path: "Tests/Support/TestSupport", swiftSettings: strict),
+        .target(name: "CAllocations", path: "Tests/Support/CAllocations"),
+        .target(name: "CHostFaults", path: "Tests/Support/CHostFaults"),
         tests(
-            "ContentTests",
+            "BackingStoreTests", in: "FileSystem",
             of: [
                 "BackingStore", "BundleSeal", "CHostFaults", "DataProtection", "Platform", "SandboxModel",
                 "TestSupport",
             ]),
         tests(
-            "BackingStoreTests", of: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "TestSupport"]),
-        tests(
-            "VolumeTests",
+            "ContainerVolumeTests", in: "FileSystem",
             of: [
                 "BackingStore", "CAllocations", "CHostFaults", "ContainerVolume", "DataProtection", "Platform",
                 "SandboxModel", "TestSupport",
             ]),
         tests(
-            "ContainerMountTests",
+            "ContainerMountTests", in: "FileSystem",
             of: [
                 "BackingStore", "ContainerMount", "ContainerVolume", "DataProtection", "FuseBridge", "Platform",
                 "SandboxModel", "TestSupport",
             ]),
         tests(
-            "FinderBackupTests",
+            "FinderBackupTests", in: "Formats",
             of: [
                 "BackupModel", "DataProtection", "FinderBackup", "HashFunctions", "Platform", "SandboxModel",
                 "TestSupport",
             ],
             resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
-        tests("FuseBridgeTests", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
-        tests("CommandTests", of: ["AppContainerCommand"], resources: [.copy("Transcripts")]),
-        tests("AppContainerTests", of: ["AppContainer", .product(name: "FlyingSocks", package: "FlyingFox")]),
+        tests("FuseBridgeTests", in: "FileSystem", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests(
-            "AppContainerTestingTests",
+            "AppContainerCommandTests", in: "Client", of: ["AppContainerCommand"],
+            resources: [.copy("Transcripts")]),
+        tests(
+            "AppContainerTests", in: "Client",
+            of: ["AppContainer", .product(name: "FlyingSocks", package: "FlyingFox")]),
+        tests(
+            "AppContainerTestingTests", in: "Client",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),
-        tests("ContainerFoundationTests", of: ["ContainerFoundation", "Platform", "SandboxModel"]),
+        tests("ContainerFoundationTests", in: "Client", of: ["ContainerFoundation", "Platform", "SandboxModel"]),
         tests(
-            "DaemonTests",
+            "DaemonTests", in: "Device",
             of: [
                 "AppContainer", "BackingStore", "ContainerVolume", "Daemon", "DataProtection", "DeviceLifecycle",
                 "Platform", "SandboxModel", "TestSupport",
                 .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
             ]),
         tests(
-            "BundleSealTests",
+            "BundleSealTests", in: "Formats",
             of: ["BundleSeal", "COpenSSL", "HashFunctions", "Platform", "SandboxModel", "TestSupport"]),
         tests(
-            "TarBackupTests",
+            "TarBackupTests", in: "Formats",
             of: ["BackupModel", "HashFunctions", "Platform", "SandboxModel", "TarBackup", "TestSupport"]),
-        tests("BundleArchiveTests", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
+        tests("BundleArchiveTests", in: "Formats", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
         tests(
-            "DataProtectionTests", of: ["DataProtection", "HashFunctions", "Platform", "SandboxModel", "TestSupport"],
+            "DataProtectionTests", in: "Formats",
+            of: ["DataProtection", "HashFunctions", "Platform", "SandboxModel", "TestSupport"],
             resources: [.copy("Fixtures")]),
-        tests("PropertyListsTests", of: ["PropertyLists", "TestSupport"]),
-        tests("SandboxModelTests", of: ["SandboxModel"]),
-        tests("SandboxPolicyTests", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
+        tests("PropertyListsTests", in: "System", of: ["PropertyLists", "TestSupport"]),
+        tests("PlatformTests", in: "System", of: ["Platform", "SandboxModel"]),
+        tests("SandboxModelTests", in: "Model", of: ["SandboxModel"]),
         tests(
-            "DeviceLifecycleTests",
+            "SandboxPolicyTests", in: "Model", of: ["SandboxModel", "SandboxPolicy"], resources: [.copy("Fixtures")]),
+        tests(
+            "DeviceLifecycleTests", in: "Device",
             of: [
                 "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "DataProtection", "DeviceLifecycle",
                 "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
@@ -185,5 +212,9 @@ let package = Package(
     // would have to be fetched or installed for it.
     package.products = [.library(name: "ContainerFoundation", targets: ["ContainerFoundation"])]
     package.dependencies = []
-    package.targets = [.target(name: "ContainerFoundation", exclude: ["Linux"], swiftSettings: strict)]
+    package.targets = [
+        .target(
+            name: "ContainerFoundation", path: "Sources/Client/ContainerFoundation", exclude: ["Linux"],
+            swiftSettings: strict)
+    ]
 #endif

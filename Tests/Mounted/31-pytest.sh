@@ -4,7 +4,7 @@
 # A place to install into that has pytest, and nothing of the network.
 python_place() {
     cp -R "$BASE/checkout" "$WORK/checkout"
-    package=$WORK/checkout/Sources/pytest-appcontainer
+    package=$WORK/checkout/Sources/Client/pytest-appcontainer
     /usr/bin/python3 -m venv --without-pip "$WORK/venv"
     # The tools' own packages are seen from there.
     echo "$PYTHON_TOOLS"/lib/python3*/site-packages >"$(echo "$WORK"/venv/lib/python3*/site-packages)/tools.pth"
@@ -96,11 +96,11 @@ rootcase_a_test_in_python_is_told_that_there_is_no_room() {
 # Types are the same whoever looks at them.
 rootcase_the_python_package_is_typed() {
     cp -R "$BASE/checkout" "$WORK/checkout"
-    cd "$WORK/checkout/Sources/pytest-appcontainer"
+    cd "$WORK/checkout/Sources/Client/pytest-appcontainer"
     "$PYTHON_TOOLS/bin/mypy" --strict --cache-dir "$WORK/cache" --python-version 3.9
 }
 
 rootcase_the_python_package_has_all_that_the_control_api_has() {
-    PYTHONPATH=$BASE/checkout/Sources/pytest-appcontainer /usr/bin/python3 -B \
+    PYTHONPATH=$BASE/checkout/Sources/Client/pytest-appcontainer /usr/bin/python3 -B \
         "$BASE/cases/python_package.py" "$BASE/openapi.yaml"
 }

@@ -1,0 +1,81 @@
+// What the sandbox allows where. Pure functions from facts to a rule: no I/O, no clock, no state.
+// The whole of it is written out as tables in Tests/Model/SandboxPolicyTests/Fixtures/matrix.txt.
+
+public import SandboxModel
+
+/// The sandbox's decisions. Each function answers nil for "go ahead", or the rule that refuses.
+///
+/// A call that touches several nodes asks several questions; those of rename and exchange are put together here, so
+/// that none is forgotten. Mode bits are the kernel's business and are checked before.
+public enum SandboxPolicy {
+    /// May this be done to a node of this zone?
+    ///
+    /// - Parameter zone: for an operation that gives a name (``Operation/givesName``) the zone of the directory, for
+    ///   every other the zone of the node itself. Removing a node does not ask its directory.
+    public static func refusal(of operation: Operation, in zone: Zone) -> Rule? {
+        switch operation {
+        case .inspect, .read: nil
+        case .write, .truncate: changeRefusal(in: zone)
+        case .changeMode, .changeOwner, .changeTimes, .setAttribute, .removeAttribute, .setFlags:
+            changeRefusal(in: zone)
+        case .remove, .renameFrom: removalRefusal(in: zone)
+        case .linkFrom: linkRefusal(in: zone)
+        case .create, .makeDirectory, .makeSymbolicLink, .makeNode, .linkInto, .renameInto: namingRefusal(in: zone)
+        }
+    }
+
+    /// May something get this name in a directory of this zone? Asked besides the question of the operation, of each
+    /// one that gives a name.
+    public static func refusal(ofName name: FileName, in zone: Zone) -> Rule? {
+        zone == .documents && name == inboxName ? .inboxName : nil
+    }
+
+    /// The directory in `Documents` that only the system makes.
+    public static let inboxName: FileName = "Inbox"
+
+    /// What the node itself holds: its bytes, and what stat and getxattr tell of it.
+    private static func changeRefusal(in zone: Zone) -> Rule? {
+        switch zone {
+        case .device, .home, .containers: .topLevel
+        case .bundle: .sealedBundle
+        case .metadata: .metadata
+        case .standardDirectory, .documents, .container: nil
+        case .inbox, .inboxItem: .inbox
+        case .cacheTag: .cacheTag
+        }
+    }
+
+    /// The node's name is taken away. The Inbox goes only when the system takes it; what is in it may go.
+    private static func removalRefusal(in zone: Zone) -> Rule? {
+        switch zone {
+        case .device, .home, .containers: .topLevel
+        case .bundle: .sealedBundle
+        case .metadata: .metadata
+        case .standardDirectory, .documents: .standardDirectory
+        case .inbox: .inbox
+        case .inboxItem, .container: nil
+        case .cacheTag: .cacheTag
+        }
+    }
+
+    /// A further name elsewhere, by which the node could be changed.
+    private static func linkRefusal(in zone: Zone) -> Rule? {
+        switch zone {
+        case .inboxItem: .inbox
+        default: removalRefusal(in: zone)
+        }
+    }
+
+    /// A name is given in a directory of the zone.
+    private static func namingRefusal(in zone: Zone) -> Rule? {
+        switch zone {
+        case .device, .home, .containers: .topLevel
+        case .bundle: .sealedBundle
+        case .metadata: .metadata
+        case .standardDirectory, .documents, .container: nil
+        case .inbox, .inboxItem: .inbox
+        // No directory, so that nothing is ever named in it.
+        case .cacheTag: .cacheTag
+        }
+    }
+}
