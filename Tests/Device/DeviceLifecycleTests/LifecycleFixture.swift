@@ -46,8 +46,7 @@ extension Scratch {
     }
 }
 
-let sampleApp = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "Fixtures/Notes.app").path
+let sampleApp = Checkout.notesApp
 
 func id(_ text: String) -> ContainerIdentifier { ContainerIdentifier(text)! }
 

@@ -22,8 +22,7 @@ enum Python {
     }
 
     private static func interpreter() throws -> String {
-        let root = folder.deletingLastPathComponent().deletingLastPathComponent()
-        let path = root.appending(path: ".build-python/bin/python3").path()
+        let path = Checkout.root.appending(path: ".build-python/bin/python3").path()
         try #require(
             FileManager.default.isExecutableFile(atPath: path),
             "\(path) is missing: `scripts/prepare check` makes it, with the tools that this test needs")

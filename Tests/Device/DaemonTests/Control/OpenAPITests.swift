@@ -6,6 +6,7 @@ import Foundation
 import Logging
 import Platform
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import Daemon
@@ -15,8 +16,7 @@ private struct OpenAPIDocument {
     private let lines: [Substring]
 
     init() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-        lines = try String(contentsOf: root.appending(path: "docs/openapi.yaml"), encoding: .utf8)
+        lines = try String(contentsOf: Checkout.root.appending(path: "docs/openapi.yaml"), encoding: .utf8)
             .split(separator: "\n", omittingEmptySubsequences: false)
     }
 

@@ -24,13 +24,11 @@ private final class PurgedDevice: Sendable {
     let container: String
 
     static let notes = ContainerIdentifier("com.example.Notes")!
-    private static let sampleApp = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Fixtures/Notes.app").path
 
     init(capacity: Int64? = nil) throws {
         try Device.create(at: scratch["device"], capacity: capacity)
         device = try Device.boot(at: scratch["device"]) { Issue.record("corrupt: \($0)") }
-        let app = try device.install(PurgedDevice.sampleApp)
+        let app = try device.install(Checkout.notesApp)
         container = device.directory.path(of: .data, app.data)
         purger = Purger(running: running, space: device.context.space, uses: device.context.uses)
     }
