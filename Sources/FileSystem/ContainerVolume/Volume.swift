@@ -233,6 +233,10 @@ public struct Entry: Sendable {
     public var keepsName = true
 }
 
+/// File type and permission bits, `mode_t` of inode(7). A name of this module, because the optimizing compiler of Swift 6.3.1
+/// takes a public import that only `mode_t` needs for an unused one.
+public typealias FileMode = mode_t
+
 /// Who makes a call: the credentials that a new file belongs to.
 public struct Caller: Sendable {
     public let user: uid_t

@@ -1,14 +1,14 @@
 // Making entries: mkdir, symlink, mknod, link. Creating files is with opening them.
 
 import BackingStore
-public import Glibc
+import Glibc
 import Platform
 public import SandboxModel
 
 extension Volume {
     /// - Throws: `refused` by the directory's zone; EEXIST; the host's error.
     public func makeDirectory(
-        _ name: FileName, in parent: NodeID, mode: mode_t, caller: Caller
+        _ name: FileName, in parent: NodeID, mode: FileMode, caller: Caller
     ) throws(Fault) -> Entry {
         try making(in: parent) { () throws(Fault) in
             let parent = try self.parent(parent)
@@ -70,7 +70,7 @@ extension Volume {
     /// Makes a regular file, a fifo or a socket.
     ///
     /// - Throws: `refused(.deviceNode)` for a device.
-    public func makeNode(_ name: FileName, in parent: NodeID, mode: mode_t, caller: Caller) throws(Fault) -> Entry {
+    public func makeNode(_ name: FileName, in parent: NodeID, mode: FileMode, caller: Caller) throws(Fault) -> Entry {
         switch mode & S_IFMT {
         case S_IFREG, 0:
             let (entry, handle) = try create(name, in: parent, mode: mode, flags: O_WRONLY | O_EXCL, caller: caller)
@@ -122,7 +122,7 @@ extension Volume {
     ///
     /// - Parameter mode: the mode it is to have at last; nil for a symbolic link, which has none.
     func give(
-        _ name: FileName, in directory: SharedDescriptor, to caller: Caller, mode: mode_t?
+        _ name: FileName, in directory: SharedDescriptor, to caller: Caller, mode: FileMode?
     ) throws(SystemError) -> FileStatus {
         do throws(SystemError) {
             if let (owner, group) = try newOwner(for: caller, in: directory) {
