@@ -1,7 +1,7 @@
-// Arrays of bytes as what calls of this room take.
+// Byte arrays as RawSpan, which the calls of this module take.
 
 extension [UInt8] {
-    /// Lends the bytes for the time of the call.
+    /// Lends the bytes to `body`.
     @inline(__always)
     public func withSpan<Result, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result

@@ -1,16 +1,16 @@
-// Copying a file's content as the host does it best: shared extents, a copy inside the kernel, and only then bytes.
+// Copying a file's content the cheapest way the host has: FICLONE, then copy_file_range(2), then read and write.
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
 extension Descriptor {
-    /// Gives this empty file the content of another: byte for byte, its holes kept as holes.
+    /// Copies the content of `source` into this empty file, holes as holes.
     ///
     /// - Parameters:
-    ///   - source: open for reading; its length must not change meanwhile.
-    ///   - progress: told how many bytes more have been copied; false ends the copy early.
-    /// - Returns: false when `progress` ended it.
+    ///   - source: open for reading. Its length must not change meanwhile.
+    ///   - progress: gets the number of bytes copied since its last call; false ends the copy.
+    /// - Returns: false if `progress` ended the copy.
     public borrowing func copyContent(
         of source: borrowing Descriptor, progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
@@ -73,7 +73,7 @@ extension Descriptor {
 }
 
 extension SystemError {
-    /// How hosts say that they cannot do what is asked for: each filesystem has its own way.
+    /// The errors by which filesystems refuse FICLONE or copy_file_range(2).
     fileprivate var meansUnsupported: Bool {
         [EOPNOTSUPP, EXDEV, EINVAL, ENOTTY, ENOSYS].contains(code)
     }

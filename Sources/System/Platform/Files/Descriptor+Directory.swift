@@ -1,4 +1,4 @@
-// System calls on a directory's entries: (directory descriptor, one name), never a path, never following a link.
+// System calls on directory entries, each by (directory descriptor, one name). None takes a path or follows a link.
 
 import CPlatform
 public import Glibc
@@ -19,51 +19,54 @@ extension Descriptor {
         }
     }
 
+    /// `openat(2)` with `O_CLOEXEC | O_NOFOLLOW`.
     public borrowing func open(_ name: FileName, flags: Int32, mode: mode_t = 0) throws(SystemError) -> Descriptor {
         Descriptor(
             owning: try unsafe call(name) { unsafe openat($0, $1, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
     }
 
-    /// A descriptor that names the directory without reading it: enough for every call of this file.
+    /// `openat(2)` with `O_PATH | O_DIRECTORY`: enough for every call of this file.
     public borrowing func openDirectory(_ name: FileName) throws(SystemError) -> Descriptor {
         try open(name, flags: platform_O_PATH | O_DIRECTORY)
     }
 
-    /// The directory that the one that this descriptor names is in; the root's is the root.
+    /// `openat(2)` of `..`: the parent directory. The root's parent is the root.
     public borrowing func openParent() throws(SystemError) -> Descriptor {
         let number = self.number
-        // No `FileName` is this.
+        // `..` is no `FileName`.
         return Descriptor(
             owning: try systemCall { unsafe openat(number, "..", platform_O_PATH | O_DIRECTORY | O_CLOEXEC) })
     }
 
-    /// As ``openDirectory(_:)``, by a path of which every link is followed.
+    /// `open(2)` with `O_PATH | O_DIRECTORY`. Follows every link of the path.
     public static func openDirectory(path: String) throws(SystemError) -> Descriptor {
         try open(path: path, flags: platform_O_PATH | O_DIRECTORY)
     }
 
-    /// A descriptor that names an entry of any kind, whatever its mode.
+    /// `openat(2)` with `O_PATH | O_NOFOLLOW`: an entry of any kind, whatever its mode.
     public borrowing func openNode(_ name: FileName) throws(SystemError) -> Descriptor {
         try open(name, flags: platform_O_PATH)
     }
 
-    /// As ``openNode(_:)``, by a path of which the last name is not followed.
+    /// `open(2)` with `O_PATH | O_NOFOLLOW`. Follows every link of the path but the last.
     public static func openNode(path: String) throws(SystemError) -> Descriptor {
         try open(path: path, flags: platform_O_PATH | O_NOFOLLOW)
     }
 
-    /// Opens the file or directory that this descriptor names once more, with other access.
+    /// `open(2)` of /proc/self/fd/N: opens the same file again, with other access.
     public borrowing func reopen(flags: Int32) throws(SystemError) -> Descriptor {
         let path = "/proc/self/fd/\(number)"
         return Descriptor(owning: try systemCall { unsafe Glibc.open(path, flags | O_CLOEXEC) })
     }
 
+    /// `fstatat(2)` with `AT_SYMLINK_NOFOLLOW`.
     public borrowing func status(of name: FileName) throws(SystemError) -> FileStatus {
         var status = stat()
         _ = try unsafe call(name) { unsafe fstatat($0, $1, &status, AT_SYMLINK_NOFOLLOW) }
         return FileStatus(status)
     }
 
+    /// `fstatat(2)`: false for ENOENT.
     public borrowing func exists(_ name: FileName) throws(SystemError) -> Bool {
         do throws(SystemError) {
             _ = try status(of: name)
@@ -74,14 +77,17 @@ extension Descriptor {
         }
     }
 
+    /// `mkdirat(2)`.
     public borrowing func makeDirectory(_ name: FileName, mode: mode_t) throws(SystemError) {
         _ = try unsafe call(name) { unsafe mkdirat($0, $1, mode) }
     }
 
+    /// `mknodat(2)` with device number 0.
     public borrowing func makeNode(_ name: FileName, mode: mode_t) throws(SystemError) {
         _ = try unsafe call(name) { unsafe mknodat($0, $1, mode, 0) }
     }
 
+    /// `symlinkat(2)`. `target` has no NUL.
     public borrowing func makeSymbolicLink(_ name: FileName, target: [UInt8]) throws(SystemError) {
         let terminated = target + [0]
         _ = try unsafe call(name) { directory, name in
@@ -91,6 +97,7 @@ extension Descriptor {
         }
     }
 
+    /// `readlinkat(2)`.
     public borrowing func symbolicLinkTarget(_ name: FileName) throws(SystemError) -> [UInt8] {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let length = try unsafe call(name) { directory, name in
@@ -102,16 +109,19 @@ extension Descriptor {
         return Array(target[..<length])
     }
 
+    /// `unlinkat(2)`.
     public borrowing func removeFile(_ name: FileName) throws(SystemError) {
         _ = try unsafe call(name) { unsafe unlinkat($0, $1, 0) }
     }
 
+    /// `unlinkat(2)` with `AT_REMOVEDIR`.
     public borrowing func removeDirectory(_ name: FileName) throws(SystemError) {
         _ = try unsafe call(name) { unsafe unlinkat($0, $1, AT_REMOVEDIR) }
     }
 
+    /// The flags of `renameat2(2)`.
     public enum RenameMode: Sendable {
-        /// An entry that is there is replaced.
+        /// Replaces an existing entry.
         case replacing
         /// RENAME_NOREPLACE.
         case keeping
@@ -119,6 +129,7 @@ extension Descriptor {
         case exchanging
     }
 
+    /// `renameat2(2)`.
     public borrowing func rename(
         _ name: FileName, to newName: FileName, in newDirectory: borrowing Descriptor, mode: RenameMode = .replacing
     ) throws(SystemError) {
@@ -140,6 +151,7 @@ extension Descriptor {
         }
     }
 
+    /// `linkat(2)`.
     public borrowing func link(
         _ name: FileName, to newName: FileName, in newDirectory: borrowing Descriptor
     ) throws(SystemError) {
@@ -152,15 +164,17 @@ extension Descriptor {
         }
     }
 
-    /// Mode of an entry that is not a symbolic link; the caller has looked.
+    /// `fchmodat(2)`. The caller has checked that the entry is no symbolic link.
     public borrowing func changeMode(of name: FileName, to mode: mode_t) throws(SystemError) {
         _ = try unsafe call(name) { unsafe fchmodat($0, $1, mode, 0) }
     }
 
+    /// `fchownat(2)` with `AT_SYMLINK_NOFOLLOW`.
     public borrowing func changeOwner(of name: FileName, to owner: uid_t, group: gid_t) throws(SystemError) {
         _ = try unsafe call(name) { unsafe fchownat($0, $1, owner, group, AT_SYMLINK_NOFOLLOW) }
     }
 
+    /// `utimensat(2)` with `AT_SYMLINK_NOFOLLOW`.
     public borrowing func changeTimes(
         of name: FileName, access: timespec, modification: timespec
     ) throws(SystemError) {

@@ -1,10 +1,10 @@
-// Whole trees of directories, however deep: a fixed number of descriptors, no recursion, no link followed.
+// Directory trees of any depth, with a fixed number of descriptors, without recursion, following no link.
 
 import Glibc
 public import SandboxModel
 
 extension Descriptor {
-    /// A descriptor that names the directory at the end of a path below this one.
+    /// The directory at the end of `path` below this one (`O_PATH`), opened name by name.
     public borrowing func openDirectory(at path: some Collection<FileName>) throws(SystemError) -> Descriptor {
         var current: Descriptor?
         for name in path {
@@ -15,12 +15,12 @@ extension Descriptor {
         return try duplicate()
     }
 
-    /// The entries of the directory that this descriptor names.
+    /// A reader of the directory's entries. The descriptor may be an `O_PATH` one.
     public borrowing func entries() throws(SystemError) -> DirectoryReader {
         DirectoryReader(try reopen(flags: O_RDONLY | O_DIRECTORY))
     }
 
-    /// Makes durable which names the directory that this descriptor names has.
+    /// `fsync(2)` of the directory: makes its names durable. The descriptor may be an `O_PATH` one.
     public borrowing func synchronizeEntries() throws(SystemError) {
         if Durability.isWaived { return }
         try reopen(flags: O_RDONLY | O_DIRECTORY).synchronize()
@@ -28,14 +28,14 @@ extension Descriptor {
 
     /// Removes an entry and all that lies below it.
     ///
-    /// Directories found inside are moved up to the tree's own top before they are emptied: that is what keeps
-    /// the descriptors few and the work linear, whatever the depth.
+    /// Inner directories are moved up to the top of the tree before they are emptied. That keeps the descriptors few
+    /// and the work linear at any depth.
     ///
     /// - Parameters:
-    ///   - progress: told after each entry how many went since the last call; false ends the removal early.
-    ///   - removed: told after each entry what it was just before, the number of its links for one.
-    ///   - emptying: given each directory before its entries are removed; it may remove some of them itself.
-    /// - Returns: false when `progress` ended it.
+    ///   - progress: gets, after each entry, the number removed since its last call; false ends the removal.
+    ///   - removed: gets the status that each entry had just before, with the number of its links.
+    ///   - emptying: gets each directory before its entries are removed, and may remove some of them itself.
+    /// - Returns: false if `progress` ended the removal.
     @discardableResult
     public borrowing func removeTree(
         _ name: FileName, progress: (Int64) -> Bool = { _ in true }, removed: (FileStatus) -> Void = { _ in },
@@ -78,7 +78,7 @@ extension Descriptor {
                 do throws(SystemError) {
                     try top.removeDirectory(entry.name)
                 } catch {
-                    // The listing skipped an entry while others went: the next round finds it.
+                    // The listing skipped an entry while others were removed. The next round finds it.
                     guard error == .directoryNotEmpty else { throw error }
                     continue
                 }
@@ -92,7 +92,7 @@ extension Descriptor {
         return progress(1)
     }
 
-    /// An ordinary user's directory may deny its own owner what emptying it takes.
+    /// Adds the owner's permissions first: a directory may deny its own owner what emptying it takes.
     private borrowing func openForRemoval(_ name: FileName) throws(SystemError) -> Descriptor {
         if try status(of: name).permissions & S_IRWXU != S_IRWXU { try changeMode(of: name, to: S_IRWXU) }
         return try openDirectory(name)
@@ -101,7 +101,7 @@ extension Descriptor {
     private borrowing func moveUp(
         _ name: FileName, to top: borrowing Descriptor, counter: inout Int
     ) throws(SystemError) {
-        // Taking a directory to another parent rewrites its `..`, which needs write permission on itself.
+        // A new parent rewrites the directory's `..`, which takes write permission on the directory itself.
         if try status(of: name).permissions & S_IRWXU != S_IRWXU { try changeMode(of: name, to: S_IRWXU) }
         while true {
             counter += 1

@@ -1,12 +1,12 @@
-// An open file of the host, owned by one value: closed when that value ends, and never twice.
+// Open files of the host, and the system calls on them.
 
 import CPlatform
 public import Glibc
 public import SandboxModel
 
-/// An owned file descriptor. All I/O is positional, so that threads can share one.
+/// A file descriptor with one owner, closed when the value ends. All I/O is positional, so that threads can share one.
 public struct Descriptor: ~Copyable, Sendable {
-    /// The number, for calls that the project makes nowhere else. It is valid while the value lives.
+    /// The raw descriptor, for system calls that have no method here. Valid while the value lives.
     public let number: Int32
 
     /// Takes ownership of an open descriptor.
@@ -19,20 +19,21 @@ public struct Descriptor: ~Copyable, Sendable {
         _ = Glibc.close(number)
     }
 
-    /// Opens a path of the host. Only what the user named on the command line is a path; everything below the
-    /// device directory is reached from a directory's descriptor.
+    /// `open(2)` with `O_CLOEXEC`. Only paths that the user named are opened so; everything below the device directory is
+    /// reached from a directory's descriptor.
     public static func open(path: String, flags: Int32, mode: mode_t = 0) throws(SystemError) -> Descriptor {
         let number = try systemCall { unsafe Glibc.open(path, flags | O_CLOEXEC, mode) }
         return Descriptor(owning: number)
     }
 
-    /// Gives the number away: the caller closes it.
+    /// Hands the raw descriptor to the caller, who closes it.
     public consuming func release() -> Int32 {
         let number = self.number
         discard self
         return number
     }
 
+    /// `fcntl(2)` with `F_DUPFD_CLOEXEC`.
     public borrowing func duplicate() throws(SystemError) -> Descriptor {
         let number = self.number
         return Descriptor(owning: try systemCall { fcntl(number, F_DUPFD_CLOEXEC, 0) })
@@ -40,7 +41,8 @@ public struct Descriptor: ~Copyable, Sendable {
 
     // MARK: Reading and writing
 
-    /// Reads up to `count` bytes; fewer only at the end of the file.
+    /// `pread(2)`, repeated until `count` bytes are read or the file ends.
+    /// - Returns: the bytes read; fewer than `count` only at the end of the file.
     public borrowing func read(
         into buffer: PageBuffer, at start: Int = 0, count: Int, from offset: Int64
     ) throws(SystemError) -> Int {
@@ -57,7 +59,7 @@ public struct Descriptor: ~Copyable, Sendable {
         return done
     }
 
-    /// Writes all of `count` bytes, or throws.
+    /// `pwrite(2)`, repeated until all `count` bytes are written.
     public borrowing func write(
         from buffer: PageBuffer, at start: Int = 0, count: Int, to offset: Int64
     ) throws(SystemError) {
@@ -71,7 +73,7 @@ public struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Writes all of the bytes, or throws.
+    /// `pwrite(2)`, repeated until all bytes are written.
     public borrowing func write(_ bytes: borrowing RawSpan, to offset: Int64) throws(SystemError) {
         let number = self.number
         var done = 0
@@ -83,13 +85,14 @@ public struct Descriptor: ~Copyable, Sendable {
         }
     }
 
+    /// `fsync(2)`, or `fdatasync(2)` if `dataOnly`. Does nothing where ``Durability`` is waived.
     public borrowing func synchronize(dataOnly: Bool = false) throws(SystemError) {
         if Durability.isWaived { return }
         let number = self.number
         try systemCall { dataOnly ? fdatasync(number) : fsync(number) }
     }
 
-    /// Writes everything out that the host filesystem of this descriptor holds in memory.
+    /// `syncfs(2)` of the filesystem that holds the file. Does nothing where ``Durability`` is waived.
     public borrowing func synchronizeFilesystem() throws(SystemError) {
         if Durability.isWaived { return }
         let number = self.number
@@ -98,25 +101,28 @@ public struct Descriptor: ~Copyable, Sendable {
 
     // MARK: Shape
 
+    /// `ftruncate(2)`.
     public borrowing func truncate(to length: Int64) throws(SystemError) {
         let number = self.number
         try systemCall { ftruncate(number, off_t(length)) }
     }
 
-    /// Reserves space, without changing the length unless `extending`.
+    /// `fallocate(2)`: reserves space; with `FALLOC_FL_KEEP_SIZE` unless `extending`.
     public borrowing func allocate(_ offset: Int64, count: Int64, extending: Bool) throws(SystemError) {
         let number = self.number
         let mode = extending ? 0 : Int32(platform_FALLOC_KEEP_SIZE)
         try systemCall { platform_fallocate(number, mode, offset, count) }
     }
 
+    /// `fallocate(2)` with `FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE`.
     public borrowing func punchHole(_ offset: Int64, count: Int64) throws(SystemError) {
         let number = self.number
         let mode = Int32(platform_FALLOC_PUNCH_HOLE | platform_FALLOC_KEEP_SIZE)
         try systemCall { platform_fallocate(number, mode, offset, count) }
     }
 
-    /// The next byte at or after `offset` that the host holds data for; nil when none follows.
+    /// `lseek(2)` with `SEEK_DATA`.
+    /// - Returns: nil when no data follows (ENXIO).
     public borrowing func nextData(from offset: Int64) throws(SystemError) -> Int64? {
         let number = self.number
         do throws(SystemError) {
@@ -127,6 +133,7 @@ public struct Descriptor: ~Copyable, Sendable {
         }
     }
 
+    /// `lseek(2)` with `SEEK_HOLE`. The end of the file counts as a hole.
     public borrowing func nextHole(from offset: Int64) throws(SystemError) -> Int64 {
         let number = self.number
         return Int64(try systemCall { lseek(number, off_t(offset), platform_SEEK_HOLE) })
@@ -134,6 +141,7 @@ public struct Descriptor: ~Copyable, Sendable {
 
     // MARK: Attributes of the open file
 
+    /// `fstat(2)`.
     public borrowing func status() throws(SystemError) -> FileStatus {
         let number = self.number
         var status = stat()
@@ -141,10 +149,10 @@ public struct Descriptor: ~Copyable, Sendable {
         return FileStatus(status)
     }
 
-    /// The status of a file whose last write the caller knows better than the host.
+    /// `statx(2)` without the times of the last write and change, which the caller knows.
     ///
-    /// The host is not asked for its own times. A kernel with multigrain timestamps (since 6.13) would give the next
-    /// write after such a question a time that is its alone, and ext4 would then write the inode at each fdatasync.
+    /// A kernel with multigrain timestamps (since 6.13) gives the first write after a query of these times a time of its
+    /// own, and ext4 then writes the inode at each fdatasync.
     public borrowing func status(writtenAt time: timespec) throws(SystemError) -> FileStatus {
         let number = self.number
         var status = stat()
@@ -154,7 +162,7 @@ public struct Descriptor: ~Copyable, Sendable {
         return FileStatus(status)
     }
 
-    /// When the file was created (statx's btime).
+    /// `statx(2)` with `STATX_BTIME`: when the file was created.
     /// - Throws: ENODATA where the host filesystem does not record it.
     public borrowing func birthTime() throws(SystemError) -> timespec {
         let number = self.number
@@ -164,17 +172,19 @@ public struct Descriptor: ~Copyable, Sendable {
         return timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))
     }
 
+    /// `fchmod(2)`.
     public borrowing func changeMode(_ mode: mode_t) throws(SystemError) {
         let number = self.number
         try systemCall { fchmod(number, mode) }
     }
 
-    /// - Parameter owner, group: `uid_t.max` and `gid_t.max` leave the value as it is.
+    /// `fchown(2)`. `uid_t.max` and `gid_t.max` leave owner and group as they are.
     public borrowing func changeOwner(_ owner: uid_t, group: gid_t) throws(SystemError) {
         let number = self.number
         try systemCall { fchown(number, owner, group) }
     }
 
+    /// `futimens(3)`.
     public borrowing func changeTimes(access: timespec, modification: timespec) throws(SystemError) {
         let number = self.number
         var times = (access, modification)
@@ -185,12 +195,13 @@ public struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Lets what was written to a range start on its way to the disk, without waiting for it. Whether it got there is
-    /// for ``synchronize(dataOnly:)`` to say.
+    /// `sync_file_range(2)` with `SYNC_FILE_RANGE_WRITE`: starts writing the range to the disk and does not wait. Only
+    /// ``synchronize(dataOnly:)`` tells whether it arrived.
     public borrowing func beginWriteback(from offset: Int64, count: Int64) {
         _ = platform_begin_writeback(number, offset, count)
     }
 
+    /// `fstatvfs(3)`.
     public borrowing func filesystemStatistics() throws(SystemError) -> statvfs {
         let number = self.number
         var statistics = statvfs()
@@ -198,7 +209,7 @@ public struct Descriptor: ~Copyable, Sendable {
         return statistics
     }
 
-    /// The filesystem's magic number and the size of its blocks, as statfs(2) has them.
+    /// `fstatfs(2)`: the filesystem's magic number and the size of its blocks in bytes.
     public borrowing func filesystemType() throws(SystemError) -> (type: Int64, blockSize: Int64) {
         let number = self.number
         var type: Int64 = 0
@@ -207,7 +218,7 @@ public struct Descriptor: ~Copyable, Sendable {
         return (type, blockSize)
     }
 
-    /// FS_IOC_GETFLAGS, such as the flag that `chattr +d` sets.
+    /// `ioctl(2)` with `FS_IOC_GETFLAGS`: the flags of chattr(1).
     public borrowing func inodeFlags() throws(SystemError) -> UInt32 {
         let number = self.number
         var flags: UInt32 = 0
@@ -215,12 +226,13 @@ public struct Descriptor: ~Copyable, Sendable {
         return flags
     }
 
+    /// `ioctl(2)` with `FS_IOC_SETFLAGS`.
     public borrowing func setInodeFlags(_ flags: UInt32) throws(SystemError) {
         let number = self.number
         try systemCall { platform_set_inode_flags(number, flags) }
     }
 
-    /// An exclusive `flock` that does not wait.
+    /// `flock(2)` with `LOCK_EX | LOCK_NB`.
     /// - Returns: false when another open file holds the lock.
     public borrowing func tryLock() throws(SystemError) -> Bool {
         let number = self.number
@@ -233,7 +245,7 @@ public struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Gives the lock back at once: closing alone would leave it to a child that is between fork and exec.
+    /// `flock(2)` with `LOCK_UN`. Closing alone would leave the lock with a child that is between fork and exec.
     public borrowing func unlock() throws(SystemError) {
         let number = self.number
         try systemCall { flock(number, LOCK_UN) }

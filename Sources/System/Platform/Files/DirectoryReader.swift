@@ -1,4 +1,4 @@
-// Reading a directory's entries, from any position that an earlier reading reported.
+// Reading directory entries with getdents64(2), from any position that an earlier read reported.
 
 import CPlatform
 import Glibc
@@ -8,12 +8,12 @@ public import SandboxModel
 public struct DirectoryEntry: Sendable {
     public let name: FileName
     public let inode: UInt64
-    /// DT_REG and its siblings; 0 when the host does not say.
+    /// `DT_REG` and so on; `DT_UNKNOWN` (0) where the host does not tell.
     public let type: UInt8
-    /// The position after this entry, good for ``DirectoryReader/seek(_:)`` on any descriptor of the directory.
+    /// The position after this entry, valid for ``DirectoryReader/seek(_:)`` on any descriptor of the directory.
     public let next: Int64
 
-    /// As far as the host says: ext4, xfs, btrfs and tmpfs do.
+    /// Relies on the host's `d_type`, which ext4, xfs, btrfs and tmpfs fill in.
     public var isDirectory: Bool { type == UInt8(DT_DIR) }
 }
 
@@ -29,6 +29,7 @@ public final class DirectoryReader {
         buffer = PageBuffer(count: bufferSize)
     }
 
+    /// `lseek(2)` to 0 or to an entry's ``DirectoryEntry/next``.
     public func seek(_ position: Int64) throws(SystemError) {
         filled = 0
         self.position = 0
@@ -36,7 +37,7 @@ public final class DirectoryReader {
         try systemCall { lseek(number, off_t(position), SEEK_SET) }
     }
 
-    /// An entry of any name, `.` and `..` among them.
+    /// An entry that may be `.` or `..`.
     public struct AnyEntry: Sendable {
         /// The name with a NUL behind it.
         public let terminatedName: [UInt8]

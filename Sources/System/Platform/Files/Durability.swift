@@ -2,14 +2,14 @@
 
 import Synchronization
 
-/// It has to, unless the process says otherwise: one whose device goes with it says so.
+/// On by default. A process whose device is deleted with it turns it off: no power cut is to be survived.
 public enum Durability {
     private static let isNeeded = Atomic(true)
 
     static var isWaived: Bool { !isNeeded.load(ordering: .relaxed) }
 
-    /// From now on nothing is waited for until it is on the disk. What a process that is killed has written is in the
-    /// host's memory all the same.
+    /// Turns fsync(2) and syncfs(2) of this process into no-ops. Writes of a killed process still reach the host's page
+    /// cache.
     public static func waive() {
         isNeeded.store(false, ordering: .relaxed)
     }

@@ -1,9 +1,9 @@
-// A file's handle, as name_to_handle_at(2) tells it.
+// File handles of name_to_handle_at(2).
 
 import CPlatform
 public import SandboxModel
 
-/// What a filesystem knows a file by, whatever its names are. What the bytes say is the filesystem's own.
+/// A file handle: identifies a file by no name. The bytes are opaque.
 public struct ExportedHandle: Sendable {
     private let type: Int32
     private let bytes: [UInt8]
@@ -13,8 +13,8 @@ public struct ExportedHandle: Sendable {
         self.bytes = bytes
     }
 
-    /// A descriptor that only names the file (O_PATH).
-    /// - Parameter mount: a descriptor of the mount that the file is in.
+    /// `open_by_handle_at(2)` with `O_PATH`.
+    /// - Parameter mount: a descriptor of any file on the same mount.
     /// - Throws: EPERM without CAP_DAC_READ_SEARCH; ESTALE where there is no such file.
     public func open(in mount: borrowing Descriptor) throws(SystemError) -> Descriptor {
         let mount = mount.number
@@ -28,7 +28,7 @@ public struct ExportedHandle: Sendable {
 }
 
 extension Descriptor {
-    /// Has the kernel ask the filesystem for the file's attributes, whatever it knows of them.
+    /// `statx(2)` with `AT_STATX_FORCE_SYNC`: the kernel asks the filesystem, whatever it has cached.
     public borrowing func refreshAttributes() throws(SystemError) {
         let number = self.number
         _ = try systemCall { platform_refresh_attributes(number) }

@@ -1,12 +1,12 @@
-// Extended attributes of the host. The kernel's own *at calls for them are younger than the kernels we serve,
-// so an entry is named through /proc/self/fd, which cannot be redirected. Reading alone takes the younger call where there
-// is one: a purge looks at an attribute of every entry, and by the path that takes three times as long.
+// Extended attributes of the host (xattr(7)). The *at calls came with Linux 6.13, so entries are reached through
+// /proc/self/fd, which no rename can redirect. Only reading uses getxattrat(2) where it exists: a purge reads an attribute
+// of every entry, and the path takes three times as long.
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
-/// Where an attribute is kept: an entry of a directory, or a descriptor.
+/// A file or directory whose extended attributes are read and set.
 public struct AttributeHolder: Sendable {
     private enum Place {
         /// An entry of a directory; the name ends with NUL.
@@ -26,13 +26,13 @@ public struct AttributeHolder: Sendable {
         place = .directory(descriptor.number)
     }
 
-    /// A file that has no name any more, or that is known by its descriptor only.
+    /// A file by its descriptor, for instance one that no longer has a name.
     public init(file descriptor: borrowing Descriptor) {
         place = .file(descriptor.number)
     }
 
-    /// What a path names, for applications: they have nothing but paths.
-    /// - Parameter following: whether a symbolic link at its end is followed.
+    /// A path, for code of applications, which have nothing else.
+    /// - Parameter following: whether to follow a symbolic link at the end of the path.
     public init(path: String, following: Bool) {
         place = .path(path, follows: following)
     }
@@ -78,6 +78,8 @@ public struct AttributeHolder: Sendable {
         }
     }
 
+    /// `getxattr(2)`.
+    /// - Throws: ENODATA if there is no such attribute.
     public func value(of name: [UInt8]) throws(SystemError) -> [UInt8] {
         var capacity = 256
         while true {
@@ -106,13 +108,14 @@ public struct AttributeHolder: Sendable {
         }
     }
 
-    /// An older kernel says that it does not know the call, and a sandbox that does not says that it is not permitted.
+    /// An older kernel answers ENOSYS, a seccomp filter that does not know the call EPERM.
     private static let hasYoungerCall: Bool = {
         let answer = unsafe platform_getxattrat(AT_FDCWD, "/", "user.appcontainer.none", nil, 0)
         return answer >= 0 || errno != ENOSYS && errno != EPERM
     }()
 
-    /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE or 0.
+    /// `setxattr(2)`.
+    /// - Parameter flags: `XATTR_CREATE`, `XATTR_REPLACE` or 0.
     public func set(_ name: [UInt8], to value: [UInt8], flags: Int32 = 0) throws(SystemError) {
         _ = try unsafe call(name) { path, name in
             unsafe value.withUnsafeBytes { bytes in
@@ -121,13 +124,14 @@ public struct AttributeHolder: Sendable {
         }
     }
 
+    /// `removexattr(2)`.
     public func remove(_ name: [UInt8]) throws(SystemError) {
         _ = try unsafe call(name) { path, name in
             Int(unsafe platform_removexattr(path, name, follows ? 1 : 0))
         }
     }
 
-    /// The names of all attributes, in the host's order.
+    /// `listxattr(2)`: the names of all attributes, in the host's order.
     public func names() throws(SystemError) -> [[UInt8]] {
         var capacity = 1024
         while true {

@@ -1,8 +1,8 @@
-// What stat(2) says of a file.
+// File status, as stat(2) returns it.
 
 public import Glibc
 
-/// The host's answer to `stat`, with the names this project uses.
+/// `struct stat` with the names that this project uses.
 public struct FileStatus: Sendable {
     public var raw: stat
 
@@ -25,7 +25,7 @@ public struct FileStatus: Sendable {
         }
     }
 
-    /// What one file has under all its names, and no other file at the same time.
+    /// Device and inode number: the same for all names of a file.
     public struct Identity: Hashable, Sendable {
         let device: dev_t
         let inode: ino_t

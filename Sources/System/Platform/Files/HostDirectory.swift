@@ -1,10 +1,10 @@
-// Directories of the host that are named by a path: those that the process itself needs, such as a place to mount at.
+// Directories that the process itself needs, such as mount points.
 
 import Glibc
 public import SandboxModel
 
 public enum HostDirectory {
-    /// Makes a directory that only this user may enter, unless it is there.
+    /// `mkdir(2)` with mode 0700. Succeeds if the path exists.
     public static func make(_ path: String) throws(SystemError) {
         do throws(SystemError) {
             try systemCall { unsafe mkdir(path, S_IRWXU) }
@@ -13,7 +13,7 @@ public enum HostDirectory {
         }
     }
 
-    /// Removes a directory that is empty.
+    /// `rmdir(2)`.
     public static func remove(_ path: String) throws(SystemError) {
         try systemCall { unsafe rmdir(path) }
     }

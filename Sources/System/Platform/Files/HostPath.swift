@@ -1,10 +1,10 @@
-// Paths that the user named: made absolute, resolved, read whole.
+// Paths of the host that the user named.
 
 public import Glibc
 public import SandboxModel
 
 public enum HostPath {
-    /// The path without symbolic links, `.` and `..`.
+    /// `realpath(3)`: the path without symbolic links, `.` and `..`.
     public static func resolved(_ path: String) throws(SystemError) -> String {
         guard let resolved = unsafe realpath(path, nil) else { throw SystemError(code: errno) }
         // realpath allocated it for us.
@@ -12,8 +12,8 @@ public enum HostPath {
         return unsafe String(cString: resolved)
     }
 
-    /// The path from the root, as it was written otherwise. An empty path stays one: it names nothing
-    /// (path_resolution(7)), and not the present directory.
+    /// Puts `getcwd(3)` before a relative path. An empty path stays empty: it names nothing (path_resolution(7)), not the
+    /// working directory.
     public static func absolute(_ path: String) throws(SystemError) -> String {
         if path.isEmpty || path.hasPrefix("/") { return path }
         guard let directory = unsafe getcwd(nil, 0) else { throw SystemError(code: errno) }
@@ -22,9 +22,9 @@ public enum HostPath {
         return unsafe String(cString: directory) + "/" + path
     }
 
-    /// The directory that something lies in, and its name there.
-    /// - Parameter absolute: a path from the root, without a slash at its end.
-    /// - Returns: nil for what ends with no name, such as the root.
+    /// Splits a path into parent directory and last name.
+    /// - Parameter absolute: an absolute path without a trailing slash.
+    /// - Returns: nil where there is no last name, as in `/`.
     public static func place(of absolute: String) -> (directory: String, name: FileName)? {
         guard let slash = absolute.utf8.lastIndex(of: UInt8(ascii: "/")),
             let name = FileName(absolute[slash...].utf8.dropFirst())
@@ -32,7 +32,7 @@ public enum HostPath {
         return (slash == absolute.startIndex ? "/" : String(absolute[..<slash]), name)
     }
 
-    /// A resolved path, then every directory that it lies in up to the root.
+    /// A resolved path, then its parents up to the root.
     public static func withAncestors(_ resolved: String) -> [String] {
         var paths = [resolved]
         while let last = paths.last, let slash = last.lastIndex(of: "/"), last != "/" {
@@ -41,49 +41,56 @@ public enum HostPath {
         return paths
     }
 
-    /// Whether a directory is another or holds it, at whatever depth. Both are known by their inodes, so that a
-    /// directory that is bound elsewhere is still the same.
+    /// Whether `path` is `directory` or lies below it. Compares inodes, so that a bind mount of a directory counts as the
+    /// directory.
     public static func holds(_ directory: String, _ path: String) throws(SystemError) -> Bool {
         try holds(try status(directory).identity, path)
     }
 
-    /// Whether a directory that is known by its inode is another or holds it.
+    /// As ``holds(_:_:)``, with the directory given by its inode.
     public static func holds(_ directory: FileStatus.Identity, _ path: String) throws(SystemError) -> Bool {
         for place in withAncestors(try resolved(path)) where try status(place).identity == directory { return true }
         return false
     }
 
-    /// Whether a path is a file that this process may run.
+    /// `access(2)` with `X_OK`: whether the path is a regular file that this process may execute.
     public static func isProgram(_ path: String) -> Bool {
         unsafe access(path, X_OK) == 0 && (try? status(path).kind) == .file
     }
 
-    /// Whether this process may make something in a directory.
+    /// `access(2)` with `W_OK | X_OK`: whether this process may create entries in the directory.
     public static func isWritable(_ directory: String) -> Bool {
         unsafe access(directory, W_OK | X_OK) == 0
     }
 
-    /// All bytes of a file that is not large.
+    /// Reads a whole file.
+    /// - Parameter limit: in bytes.
+    /// - Throws: EFBIG beyond `limit`.
     public static func contents(_ path: String, limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {
         try Descriptor.open(path: path, flags: O_RDONLY).readToEnd(limit: limit)
     }
 
+    /// `mkdir(2)`.
     public static func makeDirectory(_ path: String, mode: mode_t) throws(SystemError) {
         try systemCall { unsafe mkdir(path, mode) }
     }
 
+    /// `chmod(2)`.
     public static func changeMode(of path: String, to mode: mode_t) throws(SystemError) {
         try systemCall { unsafe chmod(path, mode) }
     }
 
+    /// `rmdir(2)`.
     public static func removeDirectory(_ path: String) throws(SystemError) {
         try systemCall { unsafe rmdir(path) }
     }
 
+    /// `unlink(2)`.
     public static func removeFile(_ path: String) throws(SystemError) {
         try systemCall { unsafe unlink(path) }
     }
 
+    /// `readlink(2)`.
     public static func symbolicLinkTarget(_ path: String) throws(SystemError) -> String {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let length = try systemCall {
@@ -94,13 +101,15 @@ public enum HostPath {
         return String(decoding: target[..<length], as: UTF8.self)
     }
 
-    /// Asks the filesystem behind a path whether it answers. A stat does not ask: the kernel may remember the answer.
-    /// - Throws: ENOTCONN where a FUSE server has died, and what stat(2) throws.
+    /// `statvfs(3)`: fails where the filesystem behind the path no longer answers. The kernel may answer stat(2) from its
+    /// cache.
+    /// - Throws: ENOTCONN where the FUSE server has died.
     public static func requireAnswer(_ path: String) throws(SystemError) {
         var statistics = statvfs()
         try systemCall { unsafe statvfs(path, &statistics) }
     }
 
+    /// `stat(2)`, or `lstat(2)` unless `following`.
     public static func status(_ path: String, following: Bool = true) throws(SystemError) -> FileStatus {
         var status = stat()
         try systemCall { unsafe following ? stat(path, &status) : lstat(path, &status) }
@@ -109,7 +118,8 @@ public enum HostPath {
 }
 
 extension Descriptor {
-    /// Reads from the present position to the end: for pipes, and for files of /proc, which have no length.
+    /// `read(2)` from the file position to the end: for pipes, and for files of /proc, which have no length.
+    /// - Throws: EFBIG beyond `limit` bytes.
     public borrowing func readToEnd(limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {
         let number = self.number
         var bytes = [UInt8]()
@@ -126,14 +136,14 @@ extension Descriptor {
 }
 
 extension Descriptor {
-    /// Writes at the present position, or at the end of a file that is open for appending.
+    /// `write(2)` at the file position, repeated until all bytes are written.
     public borrowing func append(_ bytes: [UInt8]) throws(SystemError) {
         try writeAll(bytes, to: number)
     }
 }
 
 extension Descriptor {
-    /// As ``append(_:)``, of memory that the caller keeps.
+    /// As ``append(_:)``.
     public borrowing func append(_ bytes: borrowing RawSpan) throws(SystemError) {
         let number = self.number
         var done = 0
@@ -146,7 +156,7 @@ extension Descriptor {
     }
 }
 
-/// Writes all bytes, in as many calls as that takes.
+/// `write(2)`, repeated until all bytes are written.
 func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
     var done = 0
     while done < bytes.count {

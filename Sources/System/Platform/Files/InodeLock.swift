@@ -1,14 +1,14 @@
-// Waiting for whoever holds an inode's lock, a write(2) for example, with a call that changes nothing.
+// Waiting for the holder of an inode's lock, such as a write(2) under way, by a call that changes nothing.
 
 import SandboxModel
 
 extension AttributeHolder {
-    /// Takes the inode's lock of a regular file, and gives it back.
+    /// Takes and releases the inode lock of a regular file, by a `setxattr(2)` that the kernel refuses.
     ///
-    /// A default access control list belongs to directories only. The kernel looks at that when it holds the lock, and
-    /// before it asks the filesystem (`vfs_set_acl` in fs/posix_acl.c), so that a filesystem process gets no request.
+    /// Only directories can have a default access control list. The kernel checks that with the lock held and before it
+    /// asks the filesystem (`vfs_set_acl` in fs/posix_acl.c), so that a FUSE server gets no request.
     ///
-    /// - Returns: false where the kernel did not answer like that: nothing was waited for then, perhaps.
+    /// - Returns: false if the kernel answered otherwise; it may not have taken the lock then.
     public func passInodeLock() -> Bool {
         do throws(SystemError) {
             try set(AttributeHolder.defaultList, to: AttributeHolder.ownerOnly)
@@ -20,7 +20,7 @@ extension AttributeHolder {
 
     private static let defaultList = Array("system.posix_acl_default".utf8)
 
-    /// A list as include/uapi/linux/posix_acl_xattr.h has it: version 2; then tag, permissions and number of each entry.
+    /// include/uapi/linux/posix_acl_xattr.h: version 2, then tag, permissions and identifier of each entry.
     private static let ownerOnly: [UInt8] =
         [2, 0, 0, 0]
         + [0x01, 0, 6, 0, 0xFF, 0xFF, 0xFF, 0xFF]  // the owner

@@ -1,20 +1,19 @@
-// Emptying large directories with all processors: one file after the other, each may have to wait for the host's disk.
+// Emptying large directories with several threads: unlink(2) may wait for the host's disk.
 
 public import SandboxModel
 
 extension SharedDescriptor {
-    /// Names that are read before any of their files is removed.
+    /// Names read before the first of their files is removed.
     private static let batchCount = 4096
-    /// Files that one thread removes before it looks for more; fewer are not worth a thread.
+    /// Files that a thread removes in one go. Fewer are not worth a thread.
     private static let shareCount = 64
-    /// A host that tells its disk of what came free at once, as with the mount option `discard`, waits for it each time.
+    /// With the mount option `discard` the host waits for its disk at each removal.
     private static let threadsPerProcessor = 4
 
-    /// Removes the files of the directory that this descriptor names, where there are many. Directories stay, and so
-    /// does what cannot be removed.
+    /// Removes the files of a directory that has many. Directories stay, and so do files that cannot be removed.
     ///
-    /// - Parameter removed: told of each file, on any thread, what it was just before: of a file with several names,
-    ///   perhaps before another one went.
+    /// - Parameter removed: gets, on any thread, the status that each file had before its removal. Of a file with several
+    ///   names it may predate the removal of another name.
     public func removeManyFiles(removed: @escaping @Sendable (FileStatus) -> Void) throws(SystemError) {
         let reader = try descriptor.entries()
         while true {

@@ -1,25 +1,24 @@
-// Memory for bytes on their way between the kernel, the cipher and the backing file.
+// Memory for content between the kernel, the cipher and the backing file.
 
 import Glibc
 
-/// A fixed piece of page-aligned memory with bounds-checked access.
+/// Page-aligned memory of fixed size with bounds-checked access.
 ///
-/// Aligned, because a `write` that the kernel breaks off breaks off at a page of its source: a block that is
-/// sealed into whole pages is written whole or not at all. The owner decides who may touch it when; the buffer
-/// itself has no lock.
+/// Aligned because a write(2) that is cut short ends at a page boundary of its source, so that a block that fills whole
+/// pages is written whole or not at all. Has no lock: the owner decides which thread may touch it when.
 @safe public final class PageBuffer: @unchecked Sendable {
     public static let pageSize = 4096
 
     public let count: Int
 
-    /// Valid from init to deinit, for `count` bytes; only this file and the sealing of blocks see it.
+    /// Valid from init to deinit, for `count` bytes.
     @unsafe public let base: UnsafeMutableRawPointer
 
-    /// From here on it is the kernel that gives the memory: its pages are zero without being touched, and one that is never
-    /// used costs nothing. A mount has megabytes for the largest requests, of which few devices see one.
+    /// From this size on mmap(2) provides the memory: its pages are zero without being touched. A mount has megabytes for
+    /// the largest requests, which few devices ever see.
     private static let smallestMapping = 64 << 10
 
-    /// - Parameter count: bytes, rounded up to whole pages. The memory is zero at first.
+    /// - Parameter count: in bytes, rounded up to whole pages. All bytes are zero at first.
     public init(count: Int) {
         let pages = (max(count, 1) + PageBuffer.pageSize - 1) / PageBuffer.pageSize
         self.count = pages * PageBuffer.pageSize
@@ -87,7 +86,7 @@ import Glibc
         unsafe memset(base + offset, 0, length)
     }
 
-    /// Zeroes memory that held secrets or plaintext, in a way the optimizer keeps.
+    /// `explicit_bzero(3)`, for memory that held secrets or plaintext.
     public func wipe(_ offset: Int, count length: Int) {
         check(offset, length)
         unsafe explicit_bzero(base + offset, length)
@@ -114,7 +113,7 @@ import Glibc
             && memcmp(base + offset, base + offset + 1, length - 1) == 0
     }
 
-    /// Lends the bytes of a range for the time of the call.
+    /// Lends the bytes of a range to `body`.
     @inline(__always)
     public func withBytes<Result, Failure: Error>(
         _ offset: Int, count length: Int, _ body: (RawSpan) throws(Failure) -> Result

@@ -1,10 +1,10 @@
-// Notices that an entry of a directory went away.
+// Noticing the removal of a directory entry, by inotify(7).
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
-/// Watches one entry of a directory, wherever the directory is moved meanwhile.
+/// Watches one entry of a directory. The directory itself may be moved.
 public final class RemovalWatch: Sendable {
     private let directory: Descriptor
     private let events: Descriptor
@@ -16,12 +16,12 @@ public final class RemovalWatch: Sendable {
         events = Descriptor(owning: try systemCall { unsafe platform_watch_removals(directory) })
     }
 
-    /// Can be read when some entry was removed, until ``isRemoved()`` has looked which.
+    /// Readable when some entry was removed, until the next call of ``isRemoved()``.
     public var eventDescriptor: Int32 { events.number }
 
     /// Whether the entry is gone.
     public func isRemoved() -> Bool {
-        // What the events say is of no interest, only that there were any.
+        // The events only say that it is time to look.
         var discarded = [UInt8](repeating: 0, count: 4096)
         while unsafe read(events.number, &discarded, discarded.count) > 0 {}
         do throws(SystemError) {

@@ -1,17 +1,17 @@
-// Files that are whole when they get their name, and files that never get one.
+// Files that get their name only when they are complete, or never.
 
 public import Glibc
 public import SandboxModel
 
-/// A file under a random name of its own, made new, until it gets its real name or is given up.
+/// A new file under a random name, removed with this value unless it gets its real name.
 public final class UnfinishedFile {
     public let file: SharedDescriptor
-    /// For whoever wants a path, as long as it has one.
+    /// Valid while the file has its random name.
     public let path: String
     private let directory: Descriptor
     private var name: FileName?
 
-    /// - Parameter directory: where it is to have its real name, too.
+    /// - Parameter directory: the directory in which the file is also to get its real name.
     public init(in directory: String, mode: mode_t = S_IRUSR | S_IWUSR) throws(SystemError) {
         self.directory = try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY)
         let name = FileName(".appcontainer-\(Entropy.bytes(8).hexadecimal)")!
@@ -24,14 +24,14 @@ public final class UnfinishedFile {
         if let name { try? directory.removeFile(name) }
     }
 
-    /// Takes its name away: from then on it lives as long as it is open.
+    /// Removes the random name; the file then lives as long as it is open.
     public func removeName() throws(SystemError) {
         if let name { try directory.removeFile(name) }
         name = nil
     }
 
-    /// Gives it its real name, durably.
-    /// - Parameter mode: what becomes of something else that has that name.
+    /// Gives the file its real name, durably: `fsync(2)`, `renameat2(2)`, `fsync(2)` of the directory.
+    /// - Parameter mode: what happens to an entry of that name.
     public func rename(to newName: FileName, mode: Descriptor.RenameMode) throws(SystemError) {
         guard let name else { preconditionFailure("the file has no name any more") }
         try file.descriptor.synchronize()

@@ -1,11 +1,11 @@
-// Mounts of the host: the calls of mount(2), for a process that may make them.
+// mount(2) and umount2(2), for a process with CAP_SYS_ADMIN.
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
 public enum HostMount {
-    /// A new mount. Programs on it gain no privileges (MS_NOSUID) and device nodes mean nothing (MS_NODEV).
+    /// `mount(2)` with `MS_NOSUID | MS_NODEV`.
     public static func mount(
         source: String, at path: String, type: String, options: String
     ) throws(SystemError) {
@@ -14,40 +14,40 @@ public enum HostMount {
         }
     }
 
-    /// Shows a directory of a mount at another path as well.
+    /// `mount(2)` with `MS_BIND`.
     public static func bind(_ source: String, at path: String) throws(SystemError) {
         try systemCall { unsafe Glibc.mount(source, path, nil, UInt(MS_BIND), nil) }
     }
 
-    /// Makes one bind read-only, whatever the others of the same filesystem are.
+    /// `mount(2)` with `MS_REMOUNT | MS_BIND | MS_RDONLY`: other binds of the same filesystem stay as they are.
     public static func makeReadOnly(_ path: String) throws(SystemError) {
         let flags = MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV
         try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(flags), nil) }
     }
 
-    /// Keeps mounts below this path out of other mount namespaces, and theirs out of here.
+    /// `mount(2)` with `MS_PRIVATE`: mounts below the path do not propagate between mount namespaces.
     public static func makePrivate(_ path: String) throws(SystemError) {
         try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(MS_PRIVATE), nil) }
     }
 
-    /// Whether what is mounted at a path has lost the process that serves it (ENOTCONN).
+    /// `statvfs(3)`: whether the process that served the mount is gone (ENOTCONN).
     ///
-    /// The kernel goes on answering what it remembers, attributes for one; the filesystem's figures it never remembers.
+    /// The kernel still answers stat(2) from its cache; it caches no answer to statvfs.
     public static func isAbandoned(_ path: String) -> Bool {
         var figures = statvfs()
         return unsafe statvfs(path, &figures) == -1 && errno == ENOTCONN
     }
 
     public enum Removal: Sendable {
-        /// EBUSY while anybody uses it.
+        /// Fails with EBUSY while the mount is in use.
         case whenIdle
-        /// Out of sight at once, gone when nobody uses it any more.
+        /// `MNT_DETACH`: out of sight at once, ended with its last use.
         case lazily
-        /// Out of sight at once, and every request under way is broken off.
+        /// `MNT_DETACH | MNT_FORCE`: out of sight at once, and requests under way are aborted.
         case byForce
     }
 
-    /// Takes the topmost mount at the path away.
+    /// `umount2(2)` of the topmost mount at the path, with `UMOUNT_NOFOLLOW`.
     public static func unmount(_ path: String, _ removal: Removal = .whenIdle) throws(SystemError) {
         let flags =
             switch removal {

@@ -1,12 +1,12 @@
-// The mounts that this process sees: /proc/self/mountinfo, as proc_pid_mountinfo(5) describes it.
+// The mounts of this mount namespace: /proc/self/mountinfo (proc_pid_mountinfo(5)).
 
 public import SandboxModel
 
 /// One line of mountinfo.
 public struct MountInfo: Equatable, Sendable {
-    /// The minor number of the filesystem's device.
+    /// The minor device number; for FUSE also the number of the connection.
     public let minor: UInt32
-    /// Which part of the filesystem is shown.
+    /// The directory of the filesystem that is the root of this mount.
     public let root: String
     public let mountPoint: String
     /// Options of this mount, such as `ro`.
@@ -14,7 +14,7 @@ public struct MountInfo: Equatable, Sendable {
     public let type: String
     public let source: String
 
-    /// - Returns: nil when the line is not one of mountinfo.
+    /// - Returns: nil if the line is malformed.
     public init?(line: some StringProtocol) {
         let space: Character = " "
         let fields = line.split(separator: space, omittingEmptySubsequences: false)
@@ -30,14 +30,14 @@ public struct MountInfo: Equatable, Sendable {
         source = MountInfo.decoded(fields[end + 2])
     }
 
-    /// All mounts, in the order in which they were made: of two at one place the later one is seen.
+    /// All mounts in the order of mounting. Of two at one mount point, the later one is visible.
     public static func all() throws(SystemError) -> [MountInfo] {
         let text = String(decoding: try HostPath.contents("/proc/self/mountinfo"), as: UTF8.self)
         let newline: Character = "\n"
         return text.split(separator: newline).compactMap { MountInfo(line: $0) }
     }
 
-    /// Undoes the octal escapes that the kernel writes for spaces, tabs, line ends, backslashes and hashes.
+    /// Decodes the octal escapes of the kernel for space, tab, newline, backslash and `#`.
     static func decoded(_ field: some StringProtocol) -> String {
         guard field.utf8.contains(UInt8(ascii: "\\")) else { return String(field) }
         var bytes: [UInt8] = []

@@ -1,14 +1,14 @@
-// Waiting for a change of the list of mounts.
+// Waiting for a change of the mount list.
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
-/// Waits until anybody mounts or unmounts something (proc_pid_mountinfo(5): POLLERR and POLLPRI), or until it is ended.
+/// Waits by `poll(2)` on /proc/self/mountinfo until something is mounted or unmounted, or until ``stop()``.
 public final class MountListWait: Sendable {
     private let list: Descriptor
     private let ended: Descriptor
-    /// Closed to end the waiting.
+    /// The writing end of a pipe; closing it ends the waiting.
     private let end: Monitor<SharedDescriptor?>
 
     public init() throws(SystemError) {
@@ -19,7 +19,7 @@ public final class MountListWait: Sendable {
         list = try Descriptor.open(path: "/proc/self/mountinfo", flags: O_RDONLY)
     }
 
-    /// - Returns: true after a change; false when the waiting was ended.
+    /// - Returns: true after a change, false after ``stop()``.
     public func next() -> Bool {
         var requests = [
             pollfd(fd: list.number, events: Int16(POLLPRI), revents: 0),
@@ -32,7 +32,7 @@ public final class MountListWait: Sendable {
         return false
     }
 
-    /// Has every call of ``next()`` return false from now on.
+    /// Makes every call of ``next()`` return false from now on.
     public func stop() {
         end.access { $0 = nil }
     }
