@@ -50,12 +50,13 @@ let package = Package(
             name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]
         ),
         .target(name: "CPlatform", path: "Sources/System/CPlatform"),
+        .target(name: "CProcess", path: "Sources/System/CProcess"),
 
         // Floor 0: the vocabulary.
         room("SandboxModel", in: "Model"),
 
         // Floor 1: what the machine gives, and pure rules.
-        room("Platform", in: "System", uses: ["CPlatform", "SandboxModel"]),
+        room("Platform", in: "System", uses: ["CPlatform", "CProcess", "SandboxModel"]),
         room("SandboxPolicy", in: "Model", uses: ["SandboxModel"]),
         room("BackupModel", in: "Model", uses: ["SandboxModel"]),
         room("HashFunctions", in: "System", uses: ["COpenSSL", "Platform"]),

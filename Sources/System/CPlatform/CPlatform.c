@@ -136,6 +136,10 @@ int platform_peer_user(int socket, uint32_t *user) {
 
 int platform_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
+int platform_signal_process(int descriptor, int number) {
+    return (int)syscall(SYS_pidfd_send_signal, descriptor, number, NULL, 0);
+}
+
 static _Thread_local const void *remembered;
 
 void platform_remember(const void *pointer) {

@@ -1,6 +1,6 @@
-// System calls and constants that glibc shows only under _GNU_SOURCE, which must not be defined in a header
-// that Swift imports (it would see two definitions of fd_set). Each function is the call itself: errno and -1.
-// No header of the C library is included but the compiler's own: two modules that declare one type confuse Swift.
+// System calls and constants that glibc declares under _GNU_SOURCE only, which a header that Swift imports must not define
+// (Swift would see two definitions of fd_set). Each function is the call itself: -1 and errno on failure.
+// Includes the compiler's own headers only: Swift confuses a type that two modules declare.
 #pragma once
 
 #include <stddef.h>
@@ -57,13 +57,6 @@ const char *platform_error_name(int error);
 /// FICLONE: `to` shares all extents of `from`, where the host filesystem can.
 int platform_clone_file(int from, int to);
 
-/// Starts a program with default signals, `descriptors` as its descriptors from 0 on (-1 stands for /dev/null) and no
-/// other, at most 8, and `environment`, or this process's where it is NULL. A detached one has a session of its own
-/// and `/` as its working directory. Answers 0 or an error number, as posix_spawn does.
-int platform_spawn(
-    int *process, const char *path, char *const arguments[], char *const environment[], const int descriptors[],
-    int count, int detached);
-
 /// Two ends of a socket that a program started by this one does not get.
 int platform_socket_pair(int ends[2]);
 
@@ -81,19 +74,6 @@ int platform_watch_removals(const char *directory);
 int platform_peer_user(int socket, uint32_t *user);
 
 int platform_pidfd_open(int process);
-
-// A mount, as its guard is told of it.
-struct platform_guarded {
-    // 0 when it has ended.
-    int is_mounted;
-    // The minor number of its device, which is the kernel's number of the connection.
-    unsigned connection;
-    // Where it is mounted; empty where it does not fit.
-    char path[248];
-};
-// Starts a process that ends the mounts of this one should it be killed and a thread of it not be able to end.
-// Returns a descriptor to which `struct platform_guarded` are written, each in one piece, or -1.
-int platform_start_guard(void);
 
 /// Remembers a pointer for the calling thread, and answers it; null in a thread that has remembered none.
 void platform_remember(const void *pointer);
@@ -126,41 +106,6 @@ long platform_getxattrat(int directory, const char *name, const char *attribute,
 int platform_setxattr(const char *path, const char *name, const void *value, size_t size, int flags, int follow);
 int platform_removexattr(const char *path, const char *name, int follow);
 long platform_listxattr(const char *path, char *list, size_t size, int follow);
-
-/// A program to start.
-struct platform_plan {
-    /// The first names the program: a path, or a name that is looked for in PATH. A NULL ends each vector.
-    char *const *arguments;
-    char *const *environment;
-    /// Its working directory.
-    const char *directory;
-    /// In a session of its own, with /dev/null as its standard descriptors.
-    int is_detached;
-    /// The program is bubblewrap: it leaves signals to the command that it confines, to which they are handed on.
-    int is_confined;
-};
-
-/// A process that was made for a program, and has not become it yet.
-struct platform_child {
-    int process;
-    int gate;
-    int report;
-};
-
-/// Makes the process; it stands in the working directory and waits. It ends when this process does, or lets go of it.
-/// Unless detached, signals that reach this process alone are handed on to it from now on: one such child at a time.
-/// Answers 0 or an error number.
-int platform_make_child(const struct platform_plan *plan, struct platform_child *child);
-/// Lets it become the program. Answers 0, or the error number that says why it could not; 0 as well when it was killed.
-int platform_start_child(struct platform_child *child);
-/// Has it end instead.
-void platform_abandon_child(struct platform_child *child);
-/// Waits for its end, and stops with it where a shell waits. By the thread that made it. Answers 0 or an error number.
-int platform_await_child(int process, int *status);
-
-/// Whether the signal asks a program to end, and whether this process ignores it.
-int platform_asks_for_end(int number);
-int platform_ignores(int number);
 
 /// pidfd_send_signal(2).
 int platform_signal_process(int descriptor, int number);

@@ -1,6 +1,6 @@
 // A process beside this one that ends its mounts if it is killed. Guard.c says why that takes a process.
 
-import CPlatform
+import CProcess
 import Glibc
 import Synchronization
 
@@ -11,7 +11,7 @@ public final class MountGuard: Sendable {
     /// Starts the guard, which ends with this process.
     /// - Returns: nil if it cannot be started. Mounts then end as the kernel ends them.
     public init?() {
-        let number = platform_start_guard()
+        let number = process_start_guard()
         guard number >= 0 else { return nil }
         news = Mutex(Descriptor(owning: number))
     }
@@ -35,7 +35,7 @@ public final class MountGuard: Sendable {
     }
 
     private func report(_ connection: UInt32, isMounted: Bool, _ path: String) {
-        var message = platform_guarded()
+        var message = guarded_mount()
         message.is_mounted = isMounted ? 1 : 0
         message.connection = connection
         // The struct is zero at first, so that a path that fits ends with NUL.

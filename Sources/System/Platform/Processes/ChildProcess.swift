@@ -1,7 +1,7 @@
 // A program that this process starts and waits for, or lets go of: made first, so that somebody can be told of it, and
 // let go then.
 
-import CPlatform
+import CProcess
 public import Glibc
 public import SandboxModel
 
@@ -43,7 +43,7 @@ public final class ChildProcess: Sendable {
     }
 
     private struct State {
-        var child: platform_child?
+        var child: process_child?
         /// Let go of, or told to end.
         var isSettled = false
         var failure: SystemError?
@@ -75,7 +75,7 @@ public final class ChildProcess: Sendable {
         }.get()
     }
 
-    private static func make(_ plan: Plan) throws(SystemError) -> platform_child {
+    private static func make(_ plan: Plan) throws(SystemError) -> process_child {
         // Copies that live until the process is made and has a copy of its own, with the NULL that ends each vector.
         var words: [UnsafeMutablePointer<CChar>?] = unsafe plan.arguments.map { unsafe strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] = unsafe plan.environment.map { unsafe strdup($0) } + [nil]
@@ -83,14 +83,14 @@ public final class ChildProcess: Sendable {
             for index in unsafe words.indices { unsafe free(words[index]) }
             for index in unsafe variables.indices { unsafe free(variables[index]) }
         }
-        var child = platform_child()
+        var child = process_child()
         let error = unsafe words.withUnsafeMutableBufferPointer { words in
             unsafe variables.withUnsafeMutableBufferPointer { variables in
                 unsafe plan.directory.withCString { directory in
-                    var plan = unsafe platform_plan(
+                    var plan = unsafe process_plan(
                         arguments: words.baseAddress, environment: variables.baseAddress, directory: directory,
                         is_detached: plan.isDetached ? 1 : 0, is_confined: plan.isConfined ? 1 : 0)
-                    return unsafe platform_make_child(&plan, &child)
+                    return unsafe process_make_child(&plan, &child)
                 }
             }
         }
@@ -100,7 +100,7 @@ public final class ChildProcess: Sendable {
 
     private static func waitForEnd(of process: pid_t) throws(SystemError) -> End {
         var status: Int32 = 0
-        let error = unsafe platform_await_child(process, &status)
+        let error = unsafe process_await_child(process, &status)
         guard error == 0 else { throw SystemError(code: error) }
         // WIFSIGNALED and its siblings are macros that Swift does not import.
         let signal = status & 0x7F
@@ -111,17 +111,17 @@ public final class ChildProcess: Sendable {
     /// - Throws: ENOENT when there is no such program, EACCES or ENOEXEC when it cannot be run.
     public func start() throws(SystemError) {
         guard var child = settle() else { return }
-        let error = unsafe platform_start_child(&child)
+        let error = unsafe process_start_child(&child)
         guard error == 0 else { throw SystemError(code: error) }
     }
 
     /// Has the process end without having been anything; once it is the program, nothing happens.
     public func abandon() {
         guard var child = settle() else { return }
-        unsafe platform_abandon_child(&child)
+        unsafe process_abandon_child(&child)
     }
 
-    private func settle() -> platform_child? {
+    private func settle() -> process_child? {
         state.access { state in
             defer { state.isSettled = true }
             return state.isSettled ? nil : state.child
@@ -135,6 +135,6 @@ public final class ChildProcess: Sendable {
 
     /// The signals that ask a program to end and that this process was started to ignore: so is whatever it starts.
     public static var ignoredRequestsToEnd: [Int32] {
-        (1..<32).filter { platform_asks_for_end($0) != 0 && platform_ignores($0) != 0 }
+        (1..<32).filter { process_asks_for_end($0) != 0 && process_ignores($0) != 0 }
     }
 }

@@ -1,6 +1,6 @@
 // Starting a program with exactly the descriptors that it is to have.
 
-import CPlatform
+import CProcess
 public import Glibc
 public import SandboxModel
 
@@ -27,7 +27,7 @@ public enum ProcessStart {
         var identifier: pid_t = 0
         let error = unsafe vector.withUnsafeMutableBufferPointer { vector in
             unsafe variables.withUnsafeMutableBufferPointer { variables in
-                unsafe platform_spawn(
+                unsafe process_spawn(
                     &identifier, executable, vector.baseAddress, environment == nil ? nil : variables.baseAddress,
                     numbers, Int32(numbers.count), detached ? 1 : 0)
             }

@@ -1,14 +1,14 @@
-// A process that stands by another which serves FUSE mounts, for the case that it is killed.
+// A process that ends the FUSE mounts of its parent if the parent is killed.
 //
-// A thread that waits in the kernel for its own process's mount (a notification, or syncfs, that has to write dirty
-// pages out) cannot be killed. Where all others are, it waits for an answer that nobody gives; and as long as it waits
-// the process keeps the descriptor of the mount, so that the kernel does not end the mount either. Everybody who uses
-// the mount then waits for ever. Who stands by sees the others gone and that one left, and ends the mount.
+// A thread that waits in the kernel for a mount of its own process (a notification or syncfs that has to write dirty pages)
+// cannot be killed. If all other threads are, nobody answers it. While it waits, the process keeps /dev/fuse open, so that
+// the kernel does not end the mount, and all users of the mount hang. The guard sees the other threads gone and that one
+// left, and aborts the connection.
 //
-// Made by fork(2) from a process with threads: nothing here but system calls and memory of its own.
+// fork(2) from a process with threads: the guard makes system calls only and uses memory of its own.
 
 #define _GNU_SOURCE
-#include "CPlatform.h"
+#include "CProcess.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,9 +24,9 @@
 
 #define MOST_MOUNTS 256
 
-static struct platform_guarded mounts[MOST_MOUNTS];
+static struct guarded_mount mounts[MOST_MOUNTS];
 
-static void note(const struct platform_guarded *news) {
+static void record(const struct guarded_mount *news) {
     for (int index = 0; index < MOST_MOUNTS; index++) {
         if (news->is_mounted ? mounts[index].is_mounted == 0
                              : mounts[index].is_mounted != 0 && mounts[index].connection == news->connection) {
@@ -51,12 +51,12 @@ static void end_mounts(void) {
                 continue;
             }
         }
-        // Where the control filesystem is not mounted: only root may do this.
+        // Where fusectl is not mounted. Only root may do this.
         umount2(mounts[index].path, MNT_FORCE);
     }
 }
 
-// 0: gone, or as good as; 1: alive; 2: its first thread has ended and others have not.
+// 0: gone or about to be; 1: alive; 2: the first thread has ended and others have not.
 static int state_of(pid_t process) {
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
@@ -74,7 +74,7 @@ static int state_of(pid_t process) {
     if (end == NULL || (end[2] != 'Z' && end[2] != 'X')) {
         return end != NULL;
     }
-    // The twentieth field, the seventeenth behind the state, is the number of threads.
+    // The number of threads: field 20 of proc_pid_stat(5), 17 after the state.
     const char *field = end + 2;
     for (int index = 0; index < 17 && field != NULL; index++) {
         field = strchr(field + 1, ' ');
@@ -84,16 +84,16 @@ static int state_of(pid_t process) {
 
 static _Noreturn void stand_by(pid_t process, int news) {
     while (1) {
-        // Nothing tells that the first thread of a process has ended and others have not (of a pidfd since Linux 6.15
-        // neither): it is looked for.
+        // Polls /proc: nothing reports that the first thread has ended and others have not. A pidfd stopped doing so with
+        // Linux 6.15.
         struct pollfd event = {.fd = news, .events = POLLIN};
         poll(&event, 1, 500);
-        struct platform_guarded mount;
+        struct guarded_mount mount;
         if (event.revents & POLLIN && read(news, &mount, sizeof mount) == (ssize_t)sizeof mount) {
-            note(&mount);
+            record(&mount);
             continue;
         }
-        // Threads that end take their time; one that is still there after a while waits for what does not come.
+        // Threads take time to end. One that is still there after a while waits in vain.
         while (state_of(process) == 2) {
             usleep(200 * 1000);
             if (state_of(process) == 2) {
@@ -104,13 +104,13 @@ static _Noreturn void stand_by(pid_t process, int news) {
             _exit(0);
         }
         if (event.revents & POLLHUP) {
-            // The process lives and wants no guard any more.
+            // The parent lives and has dismissed its guard.
             _exit(0);
         }
     }
 }
 
-int platform_start_guard(void) {
+int process_start_guard(void) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) == -1) {
         return -1;
@@ -126,7 +126,7 @@ int platform_start_guard(void) {
         sigprocmask(SIG_SETMASK, &none, NULL);
         prctl(PR_SET_NAME, "appcontainer-by");
         dup2(ends[0], 3);
-        // What the process holds is not to be held here as well: by its standard streams others know that it lives.
+        // Keeps none of the parent's descriptors: others tell by its standard streams whether it lives.
         int null = open("/dev/null", O_RDWR);
         for (int stream = 0; null != -1 && stream < 3; stream++) {
             dup2(null, stream);

@@ -1,10 +1,10 @@
-// A program that this process starts: made first, let go later, waited for while signals are handed on to it.
+// A child that waits before it executes its program, and gets the signals of its parent.
 //
-// The child is made by fork(2) from a process with threads: nothing in it but system calls and memory of its own, until
-// execvpe, which glibc keeps free of locks.
+// fork(2) from a process with threads: the child makes system calls only and touches no memory that another thread may have
+// locked, until execvpe, which takes no lock in glibc.
 
 #define _GNU_SOURCE
-#include "CPlatform.h"
+#include "CProcess.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,24 +19,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What a shell, a terminal or a harness sends to have a command end, look or draw itself anew. SIGTSTP is the last one.
-static const int handed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
-enum { HANDED_ON = sizeof handed_on / sizeof handed_on[0] };
+// Signals by which a shell, a terminal or a harness ends, stops or continues a command, or has it redraw. SIGTSTP comes last.
+static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
+enum { FORWARDED = sizeof forwarded / sizeof forwarded[0] };
 
-// Read by a signal handler. One child a process is handed signals: 0 when there is none.
+// The child that gets signals, 0 if there is none. A signal handler reads both.
 static _Atomic int target;
 static _Atomic int is_confined;
-// A signal that came before there was a child to hand it to.
+// A signal that came before the child.
 static _Atomic int early;
 
-int platform_asks_for_end(int number) {
+int process_asks_for_end(int number) {
     return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-// The first child of a process, by system calls alone; 0 when there is none or it is not shown.
+// The first child of a process; 0 if there is none or /proc does not show it. System calls only.
 static int first_child(int process) {
     char path[64], text[32];
-    // What snprintf does with %d takes no lock.
+    // snprintf takes no lock for %d.
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -51,66 +51,66 @@ static int first_child(int process) {
     return child;
 }
 
-// The kernel sends what is typed to the whole foreground process group, the child included; only what somebody sent to
-// this process alone is handed on.
-static void hand_on(int number, siginfo_t *information, void *context) {
+// The kernel sends the terminal's signals to the whole foreground process group, the child included. Only signals that were
+// sent to this process alone are forwarded.
+static void forward(int number, siginfo_t *information, void *context) {
     (void)context;
     int saved = errno;
     int process = target;
     if (information->si_code == SI_KERNEL) {
-        // Has reached the child as well.
+        // Has reached the child too.
     } else if (process == 0) {
         early = number;
     } else if (!is_confined) {
         kill(process, number);
     } else {
-        // The program that confines, the first process inside, the command.
+        // bubblewrap, then its first process inside, then the command.
         int first = first_child(process);
         int command = first > 0 ? first_child(first) : 0;
         if (command > 0) {
             kill(command, number);
-        } else if (platform_asks_for_end(number)) {
+        } else if (process_asks_for_end(number)) {
             kill(process, SIGKILL);
         }
     }
     errno = saved;
 }
 
-// The signals of `handed_on` that this process takes: what its caller has it ignore stays ignored, by the child too.
+// The signals of `forwarded` that this process does not ignore. Ignored ones stay ignored, in the child too.
 static void taken(sigset_t *set, int confined) {
     sigemptyset(set);
-    for (int index = 0; index < HANDED_ON; index++) {
+    for (int index = 0; index < FORWARDED; index++) {
         struct sigaction action;
-        // What confines stops with the command; nobody else could tell that it has.
-        if (handed_on[index] == SIGTSTP && confined) {
+        // bubblewrap stops with the command; nothing else shows that the command stopped.
+        if (forwarded[index] == SIGTSTP && confined) {
             continue;
         }
-        if (sigaction(handed_on[index], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-            sigaddset(set, handed_on[index]);
+        if (sigaction(forwarded[index], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+            sigaddset(set, forwarded[index]);
         }
     }
 }
 
 static void set_handlers(const sigset_t *set) {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART, .sa_sigaction = hand_on};
-    for (int index = 0; index < HANDED_ON; index++) {
-        if (sigismember(set, handed_on[index])) {
-            sigaction(handed_on[index], &action, NULL);
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART, .sa_sigaction = forward};
+    for (int index = 0; index < FORWARDED; index++) {
+        if (sigismember(set, forwarded[index])) {
+            sigaction(forwarded[index], &action, NULL);
         }
     }
 }
 
 static void remove_handlers(const sigset_t *set) {
-    for (int index = 0; index < HANDED_ON; index++) {
-        if (sigismember(set, handed_on[index])) {
-            // Drops one that was sent before, and that no thread has got round to yet: it was meant for the child.
-            signal(handed_on[index], SIG_IGN);
-            signal(handed_on[index], SIG_DFL);
+    for (int index = 0; index < FORWARDED; index++) {
+        if (sigismember(set, forwarded[index])) {
+            // Drops a pending signal: it was meant for the child.
+            signal(forwarded[index], SIG_IGN);
+            signal(forwarded[index], SIG_DFL);
         }
     }
 }
 
-int platform_ignores(int number) {
+int process_ignores(int number) {
     struct sigaction action;
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
@@ -121,22 +121,22 @@ static void fail(int report, int error) {
     _exit(127);
 }
 
-// In the child.
-static void become(const struct platform_plan *plan, const sigset_t *handled, int gate, int report) {
-    for (int index = 0; index < HANDED_ON; index++) {
-        if (sigismember(handled, handed_on[index])) {
-            signal(handed_on[index], SIG_DFL);
+// Runs in the child.
+static void become(const struct process_plan *plan, const sigset_t *handled, int gate, int report) {
+    for (int index = 0; index < FORWARDED; index++) {
+        if (sigismember(handled, forwarded[index])) {
+            signal(forwarded[index], SIG_DFL);
         }
     }
     signal(SIGPIPE, SIG_DFL);
     if (plan->is_confined) {
-        for (int index = 0; index < HANDED_ON; index++) {
-            if (platform_asks_for_end(handed_on[index])) {
-                signal(handed_on[index], SIG_IGN);
+        for (int index = 0; index < FORWARDED; index++) {
+            if (process_asks_for_end(forwarded[index])) {
+                signal(forwarded[index], SIG_IGN);
             }
         }
     }
-    // The threads of Swift's runtime block every signal.
+    // Threads of the Swift runtime block every signal.
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -149,7 +149,7 @@ static void become(const struct platform_plan *plan, const sigset_t *handled, in
             }
         }
     }
-    // Out of the way first: either may have the number that the other is to have.
+    // Moved away first: either may have the number that the other is to get.
     gate = fcntl(gate, F_DUPFD_CLOEXEC, 16);
     report = fcntl(report, F_DUPFD_CLOEXEC, 16);
     if (dup3(gate, 3, O_CLOEXEC) < 0 || dup3(report, 4, O_CLOEXEC) < 0) {
@@ -171,7 +171,7 @@ static void become(const struct platform_plan *plan, const sigset_t *handled, in
     fail(4, errno);
 }
 
-int platform_make_child(const struct platform_plan *plan, struct platform_child *child) {
+int process_make_child(const struct process_plan *plan, struct process_child *child) {
     int gate[2], report[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0) {
         return errno;
@@ -190,7 +190,7 @@ int platform_make_child(const struct platform_plan *plan, struct platform_child 
         is_confined = plan->is_confined;
     }
     set_handlers(&handled);
-    // No handler runs in the child.
+    // Blocks all signals, so that no handler runs in the child.
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t process = fork();
@@ -204,8 +204,8 @@ int platform_make_child(const struct platform_plan *plan, struct platform_child 
         target = process;
         int number = early;
         if (number != 0) {
-            // What confines would ignore it.
-            kill(process, plan->is_confined && platform_asks_for_end(number) ? SIGKILL : number);
+            // bubblewrap would ignore it.
+            kill(process, plan->is_confined && process_asks_for_end(number) ? SIGKILL : number);
         }
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -217,12 +217,12 @@ int platform_make_child(const struct platform_plan *plan, struct platform_child 
         close(report[0]);
         return error;
     }
-    *child = (struct platform_child){.process = process, .gate = gate[1], .report = report[0]};
+    *child = (struct process_child){.process = process, .gate = gate[1], .report = report[0]};
     return 0;
 }
 
-int platform_start_child(struct platform_child *child) {
-    // A child that is gone has no gate to go through, which is no reason for a signal; it may have said why.
+int process_start_child(struct process_child *child) {
+    // No SIGPIPE for a child that is gone; it may have reported why.
     ssize_t sent = send(child->gate, "", 1, MSG_NOSIGNAL);
     (void)sent;
     close(child->gate);
@@ -237,7 +237,7 @@ int platform_start_child(struct platform_child *child) {
     return count == sizeof error ? error : 0;
 }
 
-void platform_abandon_child(struct platform_child *child) {
+void process_abandon_child(struct process_child *child) {
     if (child->gate >= 0) {
         close(child->gate);
     }
@@ -247,7 +247,7 @@ void platform_abandon_child(struct platform_child *child) {
     child->gate = child->report = -1;
 }
 
-// Whether the shell that waits for this process would want it to stop: it is in the foreground of its terminal.
+// Whether this process is in the foreground of its terminal, so that a shell waits for it.
 static int is_in_foreground(void) {
     int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
     if (terminal < 0) {
@@ -258,9 +258,9 @@ static int is_in_foreground(void) {
     return answer;
 }
 
-// The command has stopped, as an editor does at ^Z: the shell has to see this process stop.
+// Stops this process too when the command stopped, as an editor does at ^Z, so that the shell notices.
 static void stop_as_well(int process) {
-    // One that is just being continued with this process is not stopped for long.
+    // A child that is being continued together with this process is not stopped for long.
     usleep(20000);
     siginfo_t state = {0};
     if (waitid(P_PID, (id_t)process, &state, WSTOPPED | WNOHANG | WNOWAIT) != 0 || state.si_pid == 0) {
@@ -268,27 +268,27 @@ static void stop_as_well(int process) {
     }
     waitid(P_PID, (id_t)process, &state, WSTOPPED | WNOHANG);
     if (is_in_foreground()) {
-        // To this thread, which is then not past the next line when the process stops.
+        // raise(3) stops this thread before the next line runs.
         raise(SIGSTOP);
         kill(process, SIGCONT);
     }
 }
 
-int platform_await_child(int process, int *status) {
+int process_await_child(int process, int *status) {
     sigset_t handled, before;
     sigemptyset(&handled);
-    for (int index = 0; index < HANDED_ON; index++) {
-        sigaddset(&handled, handed_on[index]);
+    for (int index = 0; index < FORWARDED; index++) {
+        sigaddset(&handled, forwarded[index]);
     }
-    int hands_on = target == process;
-    if (hands_on) {
+    int forwards = target == process;
+    if (forwards) {
         pthread_sigmask(SIG_UNBLOCK, &handled, &before);
     }
     int error = 0;
     while (1) {
         siginfo_t state = {0};
-        // Left a zombie: its number stays its own until no handler knows it any more.
-        int options = WEXITED | WNOWAIT | (hands_on ? WSTOPPED : 0);
+        // WNOWAIT leaves a zombie, whose number is not reused while a handler may still send to it.
+        int options = WEXITED | WNOWAIT | (forwards ? WSTOPPED : 0);
         if (waitid(P_PID, (id_t)process, &state, options) != 0) {
             if (errno == EINTR) {
                 continue;
@@ -302,7 +302,7 @@ int platform_await_child(int process, int *status) {
         }
         break;
     }
-    if (hands_on) {
+    if (forwards) {
         target = 0;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         taken(&handled, is_confined);
@@ -312,8 +312,4 @@ int platform_await_child(int process, int *status) {
         error = errno;
     }
     return error;
-}
-
-int platform_signal_process(int descriptor, int number) {
-    return (int)syscall(SYS_pidfd_send_signal, descriptor, number, NULL, 0);
 }

@@ -1,7 +1,7 @@
-// A program that this process starts with exactly the descriptors that it is to have.
+// Starting a program with an exact set of descriptors.
 
 #define _GNU_SOURCE
-#include "CPlatform.h"
+#include "CProcess.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +11,13 @@
 
 enum { MOST_DESCRIPTORS = 8 };
 
-int platform_spawn(
+int process_spawn(
     int *process, const char *path, char *const arguments[], char *const environment[], const int descriptors[],
     int count, int detached) {
     if (count > MOST_DESCRIPTORS) {
         return EINVAL;
     }
-    // Out of the way of the numbers that the child is to see, so that one dup2 cannot overwrite another's source.
+    // Duplicated above the target numbers, so that no dup2 overwrites the source of another.
     int high[MOST_DESCRIPTORS];
     int error = 0;
     for (int index = 0; index < count; index++) {

@@ -1,0 +1,65 @@
+// Starting programs, and the guard of mounts: C because no Swift may run between fork(2) and execve(2).
+// Includes no header of the C library: Swift confuses a type that two modules declare.
+#pragma once
+
+/// Starts a program with posix_spawn(3), with default signals.
+///
+/// `descriptors` become its descriptors from 0 on (-1 is /dev/null), at most 8; all others are closed. `environment` may be
+/// NULL for that of this process. A detached program leads a session and has `/` as its working directory.
+/// Returns 0 or an error number.
+int process_spawn(
+    int *process, const char *path, char *const arguments[], char *const environment[], const int descriptors[],
+    int count, int detached);
+
+/// A program to start.
+struct process_plan {
+    /// The program (a path, or a name to find in PATH) and its arguments. Ends with NULL.
+    char *const *arguments;
+    /// Ends with NULL.
+    char *const *environment;
+    /// The working directory.
+    const char *directory;
+    /// Leads a session, with /dev/null as standard descriptors.
+    int is_detached;
+    /// The program is bubblewrap. Signals go to the command that it confines.
+    int is_confined;
+};
+
+/// A forked process that waits to become its program.
+struct process_child {
+    int process;
+    int gate;
+    int report;
+};
+
+/// Forks a process that waits in the working directory, and ends with this process or with process_abandon_child.
+///
+/// Unless it is detached, signals to this process alone are forwarded to it: one such child at a time.
+/// Returns 0 or an error number.
+int process_make_child(const struct process_plan *plan, struct process_child *child);
+/// Has the process execute its program.
+/// Returns 0, also if it was killed, or the error number of execve(2).
+int process_start_child(struct process_child *child);
+/// Has the process end without executing its program.
+void process_abandon_child(struct process_child *child);
+/// waitpid(2), on the thread that made the process. Stops this process when a shell's job control stops the child.
+/// Returns 0 or an error number.
+int process_await_child(int process, int *status);
+
+/// Whether a signal asks a program to end: SIGHUP, SIGINT, SIGQUIT, SIGTERM.
+int process_asks_for_end(int number);
+/// Whether this process ignores a signal.
+int process_ignores(int number);
+
+/// A message to the guard of mounts.
+struct guarded_mount {
+    /// 0 when the mount has ended.
+    int is_mounted;
+    /// The minor number of its device: the number of its FUSE connection.
+    unsigned connection;
+    /// Its mount point; empty if it does not fit.
+    char path[248];
+};
+/// Starts a process that ends the mounts of this one if it is killed and one of its threads cannot end.
+/// Returns a pipe that takes `struct guarded_mount`, each in one write; -1 and errno on failure.
+int process_start_guard(void);
