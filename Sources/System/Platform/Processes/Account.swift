@@ -1,15 +1,16 @@
-// Users of the host, by name.
+// The user database of the host.
 
 import Glibc
 
-/// An entry of the user database.
+/// A user and its primary group.
 public struct Account: Sendable {
     public let user: UInt32
     public let group: UInt32
 
-    /// - Parameter name: a login name, or a number for a user that the database has or has not.
+    /// `getpwnam(3)`, then `getpwuid(3)`.
+    /// - Parameter name: a login name, or a user ID, which need not be in the database.
     public static func named(_ name: String) -> Account? {
-        // An entry is valid until the next call of its kind; commands ask from one thread.
+        // Valid until the next such call. Only commands call this, from one thread.
         if let entry = unsafe getpwnam(name) {
             return unsafe Account(user: entry.pointee.pw_uid, group: entry.pointee.pw_gid)
         }
@@ -18,6 +19,7 @@ public struct Account: Sendable {
         return Account(user: number, group: number)
     }
 
+    /// `getpwuid(3)`: the login name of a user ID.
     public static func name(of user: UInt32) -> String? {
         guard let entry = unsafe getpwuid(user), let name = unsafe entry.pointee.pw_name else { return nil }
         return unsafe String(cString: name)

@@ -1,27 +1,26 @@
-// A program that this process starts and waits for, or lets go of: made first, so that somebody can be told of it, and
-// let go then.
+// Child processes that have a process identifier before they execute their program.
 
 import CProcess
 public import Glibc
 public import SandboxModel
 
-/// A program that is about to run, runs, or has run.
+/// A program that is about to run, runs, or has ended.
 ///
-/// The process is there from the beginning, with its number; it becomes the program with ``start()``. It ends instead
-/// when this process ends before that, or when ``abandon()`` says so. A child that is not detached gets the signals
-/// that reach this process alone; those of the terminal reach it by themselves.
+/// The process exists from `init` on and executes the program with ``start()``. It ends without doing so if this process
+/// ends before, or with ``abandon()``. Signals sent to this process alone are forwarded to a child that is not detached;
+/// signals of the terminal reach both.
 public final class ChildProcess: Sendable {
-    /// What to start.
+    /// The program to start.
     public struct Plan: Sendable {
-        /// The first names the program: a path, or a name that is looked for in `PATH`.
+        /// The program (a path, or a name to find in `PATH`) and its arguments.
         public var arguments: [String]
-        /// `NAME=value` each.
+        /// Each is `NAME=value`.
         public var environment: [String]
         /// The working directory.
         public var directory: String
-        /// In a session of its own, with /dev/null as its standard descriptors.
+        /// Leads a session, with /dev/null as standard descriptors.
         public var isDetached: Bool
-        /// The program is bubblewrap; signals are handed on to the command that it confines.
+        /// The program is bubblewrap. Signals are forwarded to the command that it confines.
         public var isConfined: Bool
 
         public init(
@@ -44,8 +43,8 @@ public final class ChildProcess: Sendable {
 
     private struct State {
         var child: process_child?
-        /// Let go of, or told to end.
-        var isSettled = false
+        /// Started or abandoned.
+        var isDecided = false
         var failure: SystemError?
         var end: Result<End, SystemError>?
     }
@@ -53,9 +52,8 @@ public final class ChildProcess: Sendable {
     public let identifier: pid_t
     private let state: Monitor<State>
 
-    /// Makes the process, on a thread that lasts as long as it does: one that asks to die with its parent means that
-    /// thread.
-    /// - Throws: EAGAIN or ENOMEM where there is no room for another.
+    /// Forks the process, on a thread that lives as long as the process does: PR_SET_PDEATHSIG refers to the thread.
+    /// - Throws: EAGAIN or ENOMEM of fork(2).
     public init(_ plan: Plan) throws(SystemError) {
         let state = Monitor(State())
         self.state = state
@@ -76,7 +74,7 @@ public final class ChildProcess: Sendable {
     }
 
     private static func make(_ plan: Plan) throws(SystemError) -> process_child {
-        // Copies that live until the process is made and has a copy of its own, with the NULL that ends each vector.
+        // Copies with a NULL at the end, which live until fork(2) has copied the memory.
         var words: [UnsafeMutablePointer<CChar>?] = unsafe plan.arguments.map { unsafe strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] = unsafe plan.environment.map { unsafe strdup($0) } + [nil]
         defer {
@@ -107,33 +105,34 @@ public final class ChildProcess: Sendable {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }
 
-    /// Lets the process become the program, unless that has happened.
-    /// - Throws: ENOENT when there is no such program, EACCES or ENOEXEC when it cannot be run.
+    /// Has the process execute its program, once.
+    /// - Throws: ENOENT, EACCES, ENOEXEC and the like of execve(2).
     public func start() throws(SystemError) {
-        guard var child = settle() else { return }
+        guard var child = takeWaitingChild() else { return }
         let error = unsafe process_start_child(&child)
         guard error == 0 else { throw SystemError(code: error) }
     }
 
-    /// Has the process end without having been anything; once it is the program, nothing happens.
+    /// Has the process end without executing its program. Does nothing after ``start()``.
     public func abandon() {
-        guard var child = settle() else { return }
+        guard var child = takeWaitingChild() else { return }
         unsafe process_abandon_child(&child)
     }
 
-    private func settle() -> process_child? {
+    /// The child if it still waits, for the first caller.
+    private func takeWaitingChild() -> process_child? {
         state.access { state in
-            defer { state.isSettled = true }
-            return state.isSettled ? nil : state.child
+            defer { state.isDecided = true }
+            return state.isDecided ? nil : state.child
         }
     }
 
-    /// Waits until the program has ended.
+    /// `waitpid(2)`: waits until the program has ended.
     public func wait() throws(SystemError) -> End {
         try state.wait { $0.end }.get()
     }
 
-    /// The signals that ask a program to end and that this process was started to ignore: so is whatever it starts.
+    /// The signals that ask a program to end and that this process, and with it each child, ignores.
     public static var ignoredRequestsToEnd: [Int32] {
         (1..<32).filter { process_asks_for_end($0) != 0 && process_ignores($0) != 0 }
     }

@@ -1,18 +1,18 @@
-// What is kept of the descriptors that a process may open, for those who cannot go on without one.
+// Descriptors kept free for calls that cannot go on without one.
 
 public import SandboxModel
 
-/// The last of the descriptors that this process may open.
+/// The highest descriptor numbers that this process may open.
 ///
-/// Clients decide how many files they open and how many connections they make, so these end where the reserve begins.
-/// The reserve is for what comes and goes within a call, and for libdispatch: while work waits, it looks at its threads
-/// in /proc once a second, and ends the process where it gets no descriptor for that.
+/// Clients decide how many files and connections they open, so those are refused from the reserve on. It is left to
+/// descriptors that live within one call, and to libdispatch, which opens files of /proc once a second while work waits,
+/// and aborts the process if it cannot.
 public enum DescriptorReserve {
-    /// How many there are; fewer where the host grants hardly more.
+    /// The size of the reserve; less where the limit is low.
     public static let size = 64
 
-    /// Whether a descriptor is one of them. The host gives the lowest number that is free: one of the last tells that
-    /// hardly another is.
+    /// Whether a descriptor belongs to the reserve. The kernel assigns the lowest free number, so such a number means that
+    /// few others are free.
     public static func holds(_ number: Int32) -> Bool {
         let limit = ProcessSettings.openFileLimit
         return Int(number) >= limit - min(size, limit / 4)
@@ -20,9 +20,9 @@ public enum DescriptorReserve {
 }
 
 extension Descriptor {
-    /// To be asked of what stays open for a client.
+    /// Checks a descriptor that is to stay open for a client.
     ///
-    /// - Throws: ENFILE for one of the reserve. The client has descriptors left, or the call would not have come here.
+    /// - Throws: ENFILE if it belongs to the reserve. Not EMFILE: the client itself has descriptors left.
     public borrowing func requireNotOfReserve() throws(SystemError) {
         if DescriptorReserve.holds(number) { throw .tooManyFilesInSystem }
     }

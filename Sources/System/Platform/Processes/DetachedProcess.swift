@@ -1,17 +1,16 @@
-// Starting a process that outlives this one and keeps nothing of it, and hearing from it once.
+// Daemons: a process that outlives this one, keeps nothing of it, and reports once.
 
 import CPlatform
 public import Glibc
 public import SandboxModel
 
-/// A process in a session of its own that reports once, over a pipe, how its start went.
+/// A session leader that reports over a pipe, once, how its start went.
 public struct DetachedProcess: ~Copyable {
     public let identifier: pid_t
     private let reports: Descriptor
 
-    /// Starts a program with `/` as its working directory, /dev/null as its standard descriptors, and of this
-    /// process's other descriptors none but `lock`, a directory that is
-    /// locked; it finds it in ``Parent``.
+    /// Starts a program with `/` as its working directory, /dev/null as its standard descriptors, and `lock`, a locked
+    /// directory that it finds in ``Parent``. It gets no other descriptor of this process.
     public init(
         executable: String, arguments: [String], lock: borrowing Descriptor
     ) throws(SystemError) {
@@ -32,17 +31,17 @@ public struct DetachedProcess: ~Copyable {
     }
 
     /// Waits for the report.
-    /// - Returns: what the process wrote until it closed its end; empty when it ended without a word.
+    /// - Returns: the bytes that the process wrote before it closed the pipe; empty if it ended without a report.
     public borrowing func report() throws(SystemError) -> [UInt8] {
         try reports.readToEnd()
     }
 
-    /// What a detached process finds of the one that started it.
+    /// The parent, as the detached process finds it in descriptors 3 and 4.
     public struct Parent: ~Copyable {
         private let report: Descriptor
         private let lock: Descriptor
 
-        /// - Returns: nil when this process was not started by ``DetachedProcess``.
+        /// - Returns: nil if ``DetachedProcess`` did not start this process.
         public init?() {
             var pipe = stat()
             var directory = stat()
@@ -54,37 +53,39 @@ public struct DetachedProcess: ~Copyable {
             lock = Descriptor(owning: 4)
         }
 
-        /// Tells the parent how the start went, and lets go of its lock.
+        /// Sends the report, and closes pipe and lock.
         public consuming func send(_ bytes: [UInt8]) {
             let number = report.number
-            // A parent that has gone meanwhile wants no report; SIGPIPE is ignored by every server.
+            // EPIPE if the parent has ended. Every server ignores SIGPIPE.
             _ = try? systemCall { unsafe bytes.withUnsafeBytes { unsafe write(number, $0.baseAddress, $0.count) } }
         }
     }
 }
 
-/// Another process, held by a descriptor, so that its number cannot come to mean a third one.
+/// Another process by a pidfd, so that a reused process identifier cannot mean a third one.
 public struct ProcessHandle: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
-    /// - Returns: nil when there is no such process.
+    /// `pidfd_open(2)`.
+    /// - Returns: nil if there is no such process.
     public init?(_ identifier: pid_t) {
         guard identifier > 0, let number = try? systemCall({ platform_pidfd_open(identifier) }) else { return nil }
         descriptor = Descriptor(owning: number)
     }
 
-    /// Waits until the process has ended and its descriptors are closed.
-    /// - Returns: false when the time was up first.
+    /// `poll(2)`: waits until the process has ended and its descriptors are closed.
+    /// - Returns: false after the time limit.
     public borrowing func waitForEnd(milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         let ready = try? systemCall { unsafe poll(&request, 1, milliseconds) }
         return (ready ?? 0) > 0
     }
 
-    /// Can be read when the process has ended; for who waits for many things at once.
+    /// Readable once the process has ended, for poll(2).
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// - Throws: ESRCH when it has ended, EPERM when it is another user's.
+    /// `pidfd_send_signal(2)`.
+    /// - Throws: ESRCH after the process has ended, EPERM for another user's.
     public borrowing func send(_ signal: Int32) throws(SystemError) {
         let number = descriptor.number
         try systemCall { platform_signal_process(number, signal) }
@@ -92,7 +93,7 @@ public struct ProcessHandle: ~Copyable, Sendable {
 }
 
 extension Descriptor {
-    /// An exclusive `flock`, as soon as whoever has it lets go.
+    /// `flock(2)` with `LOCK_EX`: waits for the lock.
     public borrowing func lock() throws(SystemError) {
         let number = self.number
         try systemCall { flock(number, LOCK_EX) }

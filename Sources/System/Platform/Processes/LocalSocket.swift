@@ -1,13 +1,12 @@
-// Connections to Unix sockets.
+// Connections to Unix sockets (unix(7)).
 
 import Glibc
 public import SandboxModel
 
 extension Descriptor {
-    /// Connects to whoever listens at a Unix socket. No program that is started has the descriptor, and nothing waits on it.
+    /// `socket(2)` and `connect(2)`: a non-blocking, close-on-exec connection.
     ///
-    /// - Throws: ENOENT and ECONNREFUSED where nobody listens; EAGAIN where so many wait already that there is no room for
-    ///   one more.
+    /// - Throws: ENOENT and ECONNREFUSED if nobody listens; EAGAIN if the backlog is full; ENAMETOOLONG.
     public static func connected(toSocket path: String) throws(SystemError) -> Descriptor {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

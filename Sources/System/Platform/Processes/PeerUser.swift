@@ -1,10 +1,11 @@
-// Who is at the other end of a Unix socket.
+// The user at the other end of a Unix socket.
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
 public enum PeerUser {
+    /// `getsockopt(2)` with `SO_PEERCRED`.
     /// - Parameter socket: a connected Unix socket.
     public static func identifier(of socket: Int32) throws(SystemError) -> UInt32 {
         var user: UInt32 = 0

@@ -1,17 +1,17 @@
-// What belongs to a process: what it has started, and what those have, as /proc tells.
+// The descendants of a process, by /proc.
 
 public import Glibc
 import SandboxModel
 
-/// The processes that run because one process does.
+/// A process and the processes that it started, directly or not.
 public enum ProcessFamily {
-    /// A process as /proc/PID/stat has it.
+    /// A line of /proc/PID/stat.
     private struct Member {
         let id: pid_t
         let parent: pid_t
         let session: pid_t
 
-        /// Between the number and the rest stands the name, which can hold blanks and parentheses.
+        /// The name, between the identifier and the rest, may contain blanks and parentheses.
         init?(_ text: [UInt8]) {
             guard let close = text.lastIndex(of: UInt8(ascii: ")")) else { return nil }
             let fields = text[text.index(after: close)...].split(separator: UInt8(ascii: " "))
@@ -27,8 +27,8 @@ public enum ProcessFamily {
         }
     }
 
-    /// The process, its descendants, and every process of the session that it leads. One that has lost its parents on
-    /// the way, and left the session, is not found.
+    /// The process, its descendants, and all processes of its session. Misses a process that was reparented and has left
+    /// the session.
     public static func members(of process: pid_t) -> [pid_t] {
         let all = processes()
         var found: Set<pid_t> = [process]

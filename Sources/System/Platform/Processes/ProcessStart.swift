@@ -1,22 +1,22 @@
-// Starting a program with exactly the descriptors that it is to have.
+// Starting a program with an exact set of descriptors.
 
 import CProcess
 public import Glibc
 public import SandboxModel
 
 public enum ProcessStart {
-    /// Starts a program with default signals.
+    /// `posix_spawn(3)`, with default signals.
     ///
     /// - Parameters:
-    ///   - environment: `NAME=value` each; this process's when nil.
-    ///   - descriptors: what the program finds as its descriptors from 0 on, at most eight; nil is /dev/null.
-    ///   - detached: in a session of its own, with `/` as its working directory.
-    /// - Returns: the process, for which somebody has to wait.
+    ///   - environment: each `NAME=value`; nil for that of this process.
+    ///   - descriptors: the program's descriptors from 0 on, at most eight; nil is /dev/null.
+    ///   - detached: leads a session, with `/` as its working directory.
+    /// - Returns: the process identifier. The caller must wait for the process.
     public static func start(
         executable: String, arguments: [String], environment: [String]? = nil, descriptors: [Int32?],
         detached: Bool = false
     ) throws(SystemError) -> pid_t {
-        // Copies that live until posix_spawn has returned, each list with the NULL that ends it.
+        // Copies with a NULL at the end, which live until posix_spawn has returned.
         var vector = unsafe copies([executable] + arguments)
         var variables = unsafe copies(environment ?? [])
         defer {

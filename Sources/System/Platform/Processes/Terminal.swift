@@ -1,4 +1,4 @@
-// What a command asks of the terminal it was typed at.
+// Standard streams and terminal of a command.
 
 import Glibc
 public import SandboxModel
@@ -8,19 +8,19 @@ public enum Terminal {
         isatty(descriptor) == 1
     }
 
-    /// Writes to standard output.
+    /// `write(2)` to standard output.
     public static func writeOutput(_ text: String) throws(SystemError) {
         try writeAll(Array(text.utf8), to: STDOUT_FILENO)
     }
 
-    /// Waits until nobody can read standard output any more: the other end of a pipe was closed, or a terminal hung up.
-    /// Of a file that never is.
+    /// `poll(2)`: waits until the reader of standard output is gone, that is, a pipe was closed or a terminal hung up.
+    /// Never returns for a file.
     public static func waitUntilOutputCloses() {
         var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
         while unsafe poll(&output, 1, -1) <= 0, errno == EINTR {}
     }
 
-    /// Reads standard input until it ends, and throws away what comes.
+    /// Reads and discards standard input until its end.
     public static func waitForEndOfInput() {
         var byte: UInt8 = 0
         while true {
@@ -29,11 +29,10 @@ public enum Terminal {
         }
     }
 
-    /// Ends the process because nobody reads standard output: whoever did wants no more, and no complaint about that, as
-    /// at the end of every program in a pipeline.
+    /// Ends the process by SIGPIPE, silently, as other programs end whose reader in a pipeline is gone.
     public static func endUnread() {
         signal(SIGPIPE, SIG_DFL)
-        // Not every thread lets signals through.
+        // The calling thread may block signals.
         var set = sigset_t()
         unsafe sigemptyset(&set)
         unsafe sigaddset(&set, SIGPIPE)
@@ -41,14 +40,14 @@ public enum Terminal {
         raise(SIGPIPE)
     }
 
-    /// Writes to standard error; there is nobody to tell if that fails.
+    /// `write(2)` to standard error. Errors are ignored: there is no one left to tell.
     public static func writeError(_ text: String) {
         try? writeAll(Array(text.utf8), to: STDERR_FILENO)
     }
 
-    /// Reads one line of standard input, byte by byte, so that what follows it stays for whoever reads next.
-    /// - Parameter silently: the terminal does not show what is typed.
-    /// - Returns: the line without its end; nil at the end of the input.
+    /// Reads one line of standard input byte by byte, so that the next reader gets what follows.
+    /// - Parameter silently: turn echo off (termios(3)).
+    /// - Returns: the line without its newline; nil at the end of the input.
     public static func readLine(silently: Bool) throws(SystemError) -> [UInt8]? {
         let silent = unsafe silently && tcgetattr(STDIN_FILENO, &settings) == 0
         if silent { silence() }
@@ -66,13 +65,13 @@ public enum Terminal {
 
     // MARK: Silence
 
-    /// What the terminal was like before. One thread reads lines; a signal's handler reads this while it does.
+    /// The settings to restore. Written by the one thread that reads lines, read by signal handlers meanwhile.
     nonisolated(unsafe) private static var settings = termios()
 
     private static let interruptions = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
     private static func silence() {
-        // Who gives up at the question gets the terminal back as it was. The handler makes calls only that a handler may.
+        // Restores the terminal if a signal ends the prompt. Calls only async-signal-safe functions (signal-safety(7)).
         for number in interruptions {
             signal(number) { number in
                 _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &Terminal.settings)

@@ -1,28 +1,28 @@
-// A process that goes on until whoever started it lets go of it, or ends.
+// Child processes that end when their owner releases them or ends.
 
 import CPlatform
 public import Glibc
 public import SandboxModel
 import Synchronization
 
-/// A program in a session of its own that is held by its standard input: it reads there that its owner has gone, however
-/// that came about. Every call blocks.
+/// A session leader whose standard input is a socket to its owner: it reads end-of-file there when the owner is gone, however
+/// the owner ended. Every call blocks.
 public final class TetheredProcess: Sendable {
     private struct State {
-        /// The other end of its standard input and output; nil when it was let go of.
+        /// The other end of its standard input and output; nil after ``letGo()``.
         var tether: SharedDescriptor?
-        /// Somebody has waited for its end, after which its number may be another's.
+        /// waitpid(2) has returned, after which the identifier may be reused.
         var isReaped = false
     }
 
     public let identifier: pid_t
     private let state: Mutex<State>
-    /// One waits; the others wait for that.
+    /// Held by the one thread that calls waitpid(2).
     private let reaping = Mutex(())
 
     public init(executable: String, arguments: [String]) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
-        // Not a pipe: to write to a socket that nobody reads any more can be done without a signal.
+        // Not a pipe: send(2) can suppress SIGPIPE.
         try systemCall { unsafe platform_socket_pair(&ends) }
         let tether = SharedDescriptor(Descriptor(owning: ends[0]))
         let theirs = Descriptor(owning: ends[1])
@@ -33,7 +33,7 @@ public final class TetheredProcess: Sendable {
         Exit.watch(self)
     }
 
-    /// Lets go; the process ends when it has put everything in order.
+    /// Releases the process, which then cleans up and ends.
     deinit {
         Exit.forget(identifier)
         letGo()
@@ -42,8 +42,8 @@ public final class TetheredProcess: Sendable {
         try? HostThread(name: "reap") { TetheredProcess.reap(identifier) }.detach()
     }
 
-    /// Writes to its standard input.
-    /// - Throws: EPIPE when it reads no more, or was let go of.
+    /// `send(2)` to its standard input.
+    /// - Throws: EPIPE if it no longer reads, or after ``letGo()``.
     public func write(_ bytes: [UInt8]) throws(SystemError) {
         let tether = try tether()
         var rest = bytes[...]
@@ -57,7 +57,7 @@ public final class TetheredProcess: Sendable {
         }
     }
 
-    /// The next line of its standard output, without its end; shorter where it ended before.
+    /// The next line of its standard output without its newline, or the rest before end-of-file.
     public func line() throws(SystemError) -> [UInt8] {
         let tether = try tether()
         var line: [UInt8] = []
@@ -77,13 +77,13 @@ public final class TetheredProcess: Sendable {
     /// Ends its standard input.
     public func letGo() {
         state.withLock { state in
-            // For all who have it: a process that was forked from this one may.
+            // shutdown(2), not close(2): a process forked from this one may have the socket too.
             if let tether = state.tether { _ = shutdown(tether.descriptor.number, Int32(SHUT_RDWR)) }
             state.tether = nil
         }
     }
 
-    /// Waits for its end.
+    /// `waitpid(2)`.
     public func waitForEnd() {
         reaping.withLock { _ in
             guard !state.withLock({ $0.isReaped }) else { return }
@@ -92,7 +92,7 @@ public final class TetheredProcess: Sendable {
         }
     }
 
-    /// As ``waitForEnd()``, for so long at most.
+    /// As ``waitForEnd()``, until `deadline` at most.
     fileprivate func waitForEnd(until deadline: ContinuousClock.Instant) {
         let left = max(.zero, deadline - .now)
         guard !state.withLock({ $0.isReaped }), let handle = ProcessHandle(identifier) else { return }

@@ -1,10 +1,10 @@
-// A thread of the host that somebody joins: for loops that block in the kernel, which the concurrency pool must not.
+// Threads for loops that block in the kernel, which the threads of Swift concurrency must not do.
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
-/// A running thread. It ends when its body returns; whoever made it calls ``join()`` or ``detach()`` once.
+/// A POSIX thread. Ends when its body returns. Exactly one call of ``join()`` or ``detach()`` must follow.
 @safe public final class HostThread: @unchecked Sendable {
     private let thread: pthread_t
 
@@ -18,10 +18,11 @@ public import SandboxModel
         }
     }
 
-    /// - Parameter name: up to 15 bytes, as `ps -L` shows it.
+    /// `pthread_create(3)`.
+    /// - Parameter name: at most 15 bytes, shown by `ps -L`.
     public init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         var thread = pthread_t()
-        // The thread takes over the reference that is retained here.
+        // The thread releases this reference.
         let start = unsafe Unmanaged.passRetained(Body(name: name, run: body))
         let code = unsafe pthread_create(
             &thread, nil,
@@ -38,23 +39,23 @@ public import SandboxModel
         self.thread = thread
     }
 
-    /// Makes a system call in which the thread waits answer EINTR, once; a call that it makes later is not affected.
+    /// `pthread_kill(3)`: makes the system call in which the thread waits fail with EINTR. Later calls are not affected.
     public func interrupt() {
         _ = HostThread.interruption
         pthread_kill(thread, HostThread.interruptingSignal)
     }
 
-    /// One that nobody else sends: the C library keeps the first two of the real-time signals, and hands out the rest.
+    /// A real-time signal that nothing else in this process uses.
     private static let interruptingSignal = __libc_current_sigrtmin() + 9
 
-    /// Installs a handler that does nothing, and without SA_RESTART, so that the call is not made again.
+    /// Installs an empty handler without `SA_RESTART`, so that the call is not restarted.
     private static let interruption: Void = {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = { _ in }
         unsafe sigaction(interruptingSignal, &action, nil)
     }()
 
-    /// Lets ``interrupt()`` reach the calling thread, whatever signals it was started without.
+    /// Unblocks the signal of ``interrupt()`` in the calling thread.
     public static func allowInterruption() {
         _ = interruption
         var set = sigset_t()
@@ -63,12 +64,12 @@ public import SandboxModel
         unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
-    /// Instead of ``join()``: nobody waits for the end.
+    /// `pthread_detach(3)`.
     public func detach() {
         pthread_detach(thread)
     }
 
-    /// Waits until the body has returned.
+    /// `pthread_join(3)`.
     public func join() {
         pthread_join(thread, nil)
     }

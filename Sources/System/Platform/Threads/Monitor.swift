@@ -1,10 +1,10 @@
-// State that threads wait for: a lock and a condition in one. Synchronization's Mutex has no waiting.
+// A lock and a condition in one. Mutex of Synchronization has no way to wait.
 
 import Glibc
 
-/// A value that one thread at a time may touch, and whose change the others can wait for.
+/// A value that one thread at a time may access, and whose changes others can wait for.
 @safe public final class Monitor<State>: @unchecked Sendable {
-    // Allocated apart because neither may move; valid from init to deinit.
+    // Allocated because neither may move. Valid from init to deinit.
     @unsafe private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @unsafe private let condition: UnsafeMutablePointer<pthread_cond_t>
     private var state: State
@@ -24,7 +24,7 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Reads or changes the state, and wakes whoever waits for a change.
+    /// Reads or changes the state, and wakes all waiting threads.
     public func access<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -36,7 +36,7 @@ import Glibc
         return try body(&state)
     }
 
-    /// Waits until the body gives something. It runs with the lock held, once at first and after every change.
+    /// Waits until `body` returns a value. Runs it with the lock held, at first and after each ``access(_:)``.
     public func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

@@ -1,21 +1,21 @@
-// Work on many items that the machine's processors share, while one thread tells how far it has come.
+// Work on many items by several threads, while one reports progress.
 
 import Glibc
 public import SandboxModel
 import Synchronization
 
-/// Spreads items over as many threads as there are processors.
+/// Spreads items over the processors.
 public enum ParallelWork {
-    /// Works on each of `count` items once, in the order of their numbers as far as there is one.
+    /// Works on each of `count` items once. Threads take them in ascending order.
     ///
     /// - Parameters:
-    ///   - threadsPerProcessor: more than 1 where most of the time an item waits for the host's disk.
-    ///   - tool: makes what one thread needs for itself, such as buffers; it is used for one item after the other.
-    ///   - progress: called on this thread, some times a second, with what the items have told their meter since the
-    ///     last call; false cancels.
-    ///   - body: works on one item, on any thread. A long item looks at its meter.
-    /// - Returns: false when `progress` cancelled it.
-    /// - Throws: the first error that an item threw; the others are given up then.
+    ///   - threadsPerProcessor: more than 1 for items that mostly wait for the host's disk.
+    ///   - tool: makes the state of one thread, such as its buffers.
+    ///   - progress: called on this thread about 20 times a second with the amount that items added to their meter since
+    ///     the last call; false cancels.
+    ///   - body: works on one item, on any thread. A long item polls `isCancelled` of its meter.
+    /// - Returns: false if `progress` cancelled the work.
+    /// - Throws: the first error of an item, which cancels the others.
     public static func run<Tool>(
         _ count: Int, threadsPerProcessor: Int = 1, tool: @escaping @Sendable () -> Tool, progress: (Int64) -> Bool,
         _ body: @escaping @Sendable (Tool, Int, WorkMeter) throws(SystemError) -> Void
@@ -43,7 +43,7 @@ public enum ParallelWork {
             do throws(SystemError) {
                 started.append(try HostThread(name: "work", body))
             } catch {
-                // Fewer will do. Where there is none this one does the work, and tells of it in the end.
+                // Fewer threads will do. Without any, this thread does the work and reports progress at the end.
                 if started.isEmpty { body() }
                 break
             }
@@ -57,13 +57,13 @@ public enum ParallelWork {
                 }
             }
         }
-        // Nothing that the items held is held any more when this returns.
+        // Joined, so that nothing that the items held outlives this call.
         for thread in started { thread.join() }
         if let error = shared.failure.withLock({ $0 }) { throw error }
         return isWanted && progress(meter.take())
     }
 
-    /// As ``run(_:threadsPerProcessor:tool:progress:_:)``, for work that needs nothing of its own in each thread.
+    /// As ``run(_:threadsPerProcessor:tool:progress:_:)``, without state of a thread.
     public static func run(
         _ count: Int, threadsPerProcessor: Int = 1, progress: (Int64) -> Bool,
         _ body: @escaping @Sendable (Int, WorkMeter) throws(SystemError) -> Void
@@ -81,7 +81,7 @@ public enum ParallelWork {
     }
 }
 
-/// Counts what the threads of one piece of work have done, and tells them when it is given up.
+/// Adds up the progress of the threads of one job, and tells them when it is cancelled.
 public final class WorkMeter: Sendable {
     private let done = Atomic<Int64>(0)
     private let cancelled = Atomic(false)
@@ -98,6 +98,6 @@ public final class WorkMeter: Sendable {
         cancelled.store(true, ordering: .relaxed)
     }
 
-    /// What was added since the last call.
+    /// Returns the amount added since the last call.
     func take() -> Int64 { done.exchange(0, ordering: .relaxed) }
 }

@@ -1,17 +1,17 @@
-// A lock that many readers or one writer hold. The standard library's Synchronization has none.
+// A reader/writer lock, which Synchronization lacks.
 
 import Glibc
 
-/// A reader/writer lock that prefers waiting writers, so that a stream of readers cannot starve one.
+/// A reader/writer lock (`pthread_rwlock_t`) that prefers waiting writers, so that readers cannot starve one.
 @safe public final class ReadWriteLock: @unchecked Sendable {
-    // Allocated apart because a pthread lock must not move; valid from init to deinit.
+    // Allocated because a pthread lock must not move. Valid from init to deinit.
     @unsafe private let lock: UnsafeMutablePointer<pthread_rwlock_t>
 
     public init() {
         unsafe lock = .allocate(capacity: 1)
         var attributes = pthread_rwlockattr_t()
         unsafe pthread_rwlockattr_init(&attributes)
-        // PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, an enumerator that Swift does not import as a number.
+        // PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, which Swift does not import.
         unsafe pthread_rwlockattr_setkind_np(&attributes, 2)
         unsafe pthread_rwlock_init(lock, &attributes)
         unsafe pthread_rwlockattr_destroy(&attributes)
@@ -36,7 +36,7 @@ import Glibc
         return try body()
     }
 
-    /// For callers that work on a span, which no closure can capture: to be followed by ``unlock()`` in a `defer`.
+    /// For callers with a span, which a closure cannot capture. ``unlock()`` must follow in a `defer`.
     @inline(__always)
     public func lockForWriting() {
         unsafe pthread_rwlock_wrlock(lock)

@@ -1,10 +1,10 @@
-// A count that threads wait for. Unlike a condition it needs no lock: whoever is woken has nothing left to wait for.
+// A counting semaphore. Unlike with a condition, a woken thread has no lock to wait for.
 
 import Glibc
 
-/// A counting semaphore of POSIX, for threads of one process.
+/// `sem_t` of sem_overview(7), for threads of one process.
 @safe public final class Semaphore: @unchecked Sendable {
-    // Allocated apart because it may not move; valid from init to deinit.
+    // Allocated because it must not move. Valid from init to deinit.
     @unsafe private let semaphore: UnsafeMutablePointer<sem_t>
 
     public init() {
@@ -17,18 +17,18 @@ import Glibc
         unsafe semaphore.deallocate()
     }
 
-    /// Adds one to the count, which lets one thread through.
+    /// `sem_post(3)`.
     public func signal() {
         unsafe sem_post(semaphore)
     }
 
-    /// Waits until the count is more than zero, and takes one from it.
+    /// `sem_wait(3)`.
     public func wait() {
         while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
     }
 
-    /// As ``wait()``, for some time at most.
-    /// - Returns: false when the time has passed and the count was zero all along.
+    /// `sem_timedwait(3)`.
+    /// - Returns: false after the time limit.
     public func wait(milliseconds: Int) -> Bool {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

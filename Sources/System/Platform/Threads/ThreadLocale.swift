@@ -1,15 +1,16 @@
-// The locale of the calling thread, by which a C library knows the character set of names.
+// The locale of the calling thread, from which libarchive takes the character set of names.
 
 import Glibc
 
-/// For libraries that convert names and have no other way to be told.
+/// `uselocale(3)`.
 public enum ThreadLocale {
-    /// Bytes above 127 are no characters, so that a library that converts names has to leave them as they are.
+    /// Runs `body` in the locale `C`, where bytes above 127 are no characters and names stay as they are.
     public static func ascii<Result>(_ body: () -> Result) -> Result { unsafe with(posix, body) }
 
+    /// Runs `body` in the locale `C.UTF-8`.
     public static func utf8<Result>(_ body: () -> Result) -> Result { unsafe with(unicode, body) }
 
-    // Made once and never freed. The C library has both by itself, whatever is installed.
+    // Made once and never freed. glibc has both built in.
     @unsafe private nonisolated(unsafe) static let posix = unsafe newlocale(1 << LC_CTYPE, "C", nil)
     @unsafe private nonisolated(unsafe) static let unicode = unsafe newlocale(1 << LC_CTYPE, "C.UTF-8", nil)
 

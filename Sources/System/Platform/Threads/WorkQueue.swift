@@ -1,4 +1,4 @@
-// Threads for work that blocks: the pool that runs Swift's tasks has one thread a core, and must not be held up.
+// Threads for work that blocks. The pool of Swift concurrency has one thread for each processor and must not be blocked.
 
 import Dispatch
 

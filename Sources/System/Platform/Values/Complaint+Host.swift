@@ -1,10 +1,10 @@
-// The host's error numbers as one line for the user.
+// Errors of the host as one line for the user.
 
 import Glibc
 public import SandboxModel
 
 extension Complaint {
-    /// - Parameter doing: what could not be done, such as "cannot create Notes.app".
+    /// - Parameter doing: the action that failed, such as "cannot create Notes.app".
     public init(_ error: SystemError, doing: String) {
         switch error.code {
         case ENOSPC, EDQUOT:
@@ -18,7 +18,7 @@ extension Complaint {
         }
     }
 
-    /// Runs calls of the host, and says in one line what was being done when one fails.
+    /// Runs `body`, and turns its error into a complaint that begins with `doing`.
     public static func wrap<Result: ~Copyable>(
         _ doing: @autoclosure () -> String, _ body: () throws(SystemError) -> Result
     ) throws(Complaint) -> Result {

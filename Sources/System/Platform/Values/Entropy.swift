@@ -1,26 +1,27 @@
-// Random bytes from the kernel.
+// Random bytes from getrandom(2).
 
 import CPlatform
 import Glibc
 
 public enum Entropy {
-    /// Fills a range of the buffer with bytes from the kernel's generator.
+    /// `getrandom(2)` into a range of the buffer.
     public static func fill(_ buffer: PageBuffer, at offset: Int, count: Int) {
         precondition(offset >= 0 && count >= 0 && offset + count <= buffer.count)
         unsafe fill(UnsafeMutableRawBufferPointer(start: buffer.base + offset, count: count))
     }
 
-    /// Fills memory that the caller owns, such as the place of a key.
+    /// `getrandom(2)` into memory of the caller, such as a key.
     public static func fill(_ bytes: UnsafeMutableRawBufferPointer) {
         var done = 0
         while done < bytes.count {
             let got = unsafe platform_getrandom(bytes.baseAddress! + done, bytes.count - done)
-            // The only failure left on a running system is a signal before the first byte.
+            // On a running system only a signal before the first byte is left as a failure.
             precondition(got > 0 || errno == EINTR, "getrandom: \(errno)")
             done += max(got, 0)
         }
     }
 
+    /// `getrandom(2)`.
     public static func bytes(_ count: Int) -> [UInt8] {
         unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in
             while filled < count {

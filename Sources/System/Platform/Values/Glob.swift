@@ -1,9 +1,9 @@
-// Names by pattern, as shells have them: fnmatch(3).
+// File name patterns of fnmatch(3).
 
 import Glibc
 
-/// A pattern of fnmatch(3), whatever the case of letters. One with a slash is matched against the whole path, in which `*`
-/// does not match a slash; one without is matched against the last name.
+/// A case-insensitive pattern of fnmatch(3). With a slash it is matched against the whole path (`FNM_PATHNAME`), without one
+/// against the last name.
 public struct Glob: Sendable {
     private let pattern: String
     private let isPath: Bool
@@ -14,10 +14,10 @@ public struct Glob: Sendable {
     }
 
     /// - Parameters:
-    ///   - path: names with slashes between them.
-    ///   - name: the last of them.
+    ///   - path: names separated by slashes.
+    ///   - name: the last of these names.
     public func matches(_ path: String, name: String) -> Bool {
-        // FNM_CASEFOLD of glibc is not among what its module has.
+        // FNM_CASEFOLD, which glibc declares under _GNU_SOURCE only.
         let flags: Int32 = 1 << 4 | (isPath ? Int32(FNM_PATHNAME) : 0)
         return unsafe fnmatch(pattern, isPath ? path : name, flags) == 0
     }

@@ -1,9 +1,9 @@
-// Bytes as text: digests, identifiers, and names that nobody can guess.
+// Bytes as hexadecimal digits, for digests, identifiers and random names.
 
 extension [UInt8] {
-    /// Two digits for each byte, in small letters.
+    /// Two lower-case digits for each byte.
     public var hexadecimal: String {
-        // Two elements are written for each byte, which is the capacity.
+        // Exactly `capacity` elements are initialized: two for each byte.
         unsafe String(unsafeUninitializedCapacity: 2 * count) { text in
             for (index, byte) in self.enumerated() {
                 unsafe text[2 * index] = [UInt8].digit(byte >> 4)
@@ -17,7 +17,7 @@ extension [UInt8] {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
-    /// - Returns: nil unless there are two digits for each byte, in small letters.
+    /// - Returns: nil unless the text consists of pairs of lower-case digits.
     public init?(hexadecimal text: ArraySlice<UInt8>) {
         guard text.count.isMultiple(of: 2) else { return nil }
         self = []

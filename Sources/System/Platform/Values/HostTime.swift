@@ -1,10 +1,10 @@
-// Instants of the host's clock, as files bear them.
+// Instants of CLOCK_REALTIME, as file timestamps have them.
 
 public import Glibc
 
-/// A point of CLOCK_REALTIME.
+/// An instant of CLOCK_REALTIME.
 public struct HostTime: Comparable, Hashable, Sendable {
-    /// Since the beginning of 1970, without leap seconds.
+    /// Since 1970-01-01 UTC, without leap seconds. Instants out of range are clamped.
     public let nanoseconds: Int64
 
     public init(nanoseconds: Int64) {
@@ -13,17 +13,18 @@ public struct HostTime: Comparable, Hashable, Sendable {
 
     public init(_ time: timespec) {
         let (product, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-        // Times that far away, which a filesystem can bear, are all the same here.
+        // A filesystem can hold times outside of the range of Int64 nanoseconds.
         nanoseconds = overflow ? (time.tv_sec < 0 ? .min : .max) : product &+ Int64(time.tv_nsec)
     }
 
+    /// `clock_gettime(2)` with `CLOCK_REALTIME`.
     public static var now: HostTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return HostTime(time)
     }
 
-    /// How far the time that the kernel gives to files may lie behind its clock: a timer's tick, and some reserve.
+    /// In nanoseconds: how far a file timestamp of the kernel may lie behind its clock, one timer tick and a margin.
     public static let tick: Int64 = 20_000_000
 
     public func seconds(since other: HostTime) -> Double { Double(nanoseconds) / 1e9 - Double(other.nanoseconds) / 1e9 }
@@ -32,7 +33,7 @@ public struct HostTime: Comparable, Hashable, Sendable {
 }
 
 extension HostTime {
-    /// As system calls take it.
+    /// As system calls take an instant.
     public var raw: timespec {
         let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return rest < 0

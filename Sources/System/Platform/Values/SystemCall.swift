@@ -1,4 +1,4 @@
-// The one place where errno is read. Every system call of the project goes through one of these functions.
+// The one place that reads errno: system calls as throwing functions.
 
 import CPlatform
 import Glibc
@@ -36,13 +36,13 @@ extension SystemError {
         return unsafe String(cString: name)
     }
 
-    /// The host's words for the error, such as "No such file or directory".
+    /// `strerror(3)`, such as "No such file or directory".
     public var message: String {
         unsafe String(cString: strerror(code))
     }
 }
 
-/// Makes a system call that answers -1 and errno on failure, again when a signal cut it short.
+/// Makes a system call that returns -1 and sets errno on failure, and repeats it after EINTR.
 @inline(__always)
 @discardableResult
 public func systemCall<Result: FixedWidthInteger & SignedInteger>(
@@ -51,7 +51,7 @@ public func systemCall<Result: FixedWidthInteger & SignedInteger>(
     while true {
         let result = call()
         if result != -1 { return result }
-        // Read at once: releasing any object may run code that sets it.
+        // Read at once: releasing an object may run code that sets errno.
         let code = errno
         if code != EINTR { throw SystemError(code: code) }
     }
