@@ -1,13 +1,14 @@
-// The container of the test that is running.
+// The container of the running test.
 
 import ContainerFoundation
 
-/// What a test with the trait ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:)``,
-/// or a test case derived from ``AppContainerTestCase``, has to itself.
+/// The container of a test with the trait
+/// ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:)``, or of a test case derived from
+/// ``AppContainerTestCase``.
 public enum AppContainer {
     @TaskLocal static var container: TestContainer?
 
-    /// Runs a test's body in its container. Code that imports ContainerFoundation takes the container for its home there.
+    /// Runs a test's body with `container` as ``current``, and as the home of code that imports ContainerFoundation.
     static func with<Result>(
         _ container: TestContainer, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
@@ -22,8 +23,7 @@ public enum AppContainer {
         }
     }
 
-    /// The container of the test that is running. It is there in the test's own task, and in those that it starts but
-    /// for detached ones.
+    /// The container of the running test. Available in the test's task and its child tasks, but not in detached ones.
     public static var current: TestContainer {
         guard let container else {
             preconditionFailure(

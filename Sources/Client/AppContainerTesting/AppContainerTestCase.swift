@@ -1,4 +1,4 @@
-// The same for XCTest.
+// Containers for tests of XCTest.
 
 import AppContainer
 import Foundation
@@ -46,7 +46,7 @@ open class AppContainerTestCase: XCTestCase {
         for file in OpenFiles.below(container.home) {
             AppContainerTestCase.say("\(name): warning: \(file) is still open at the end of the test; close it before")
         }
-        // Not `hasSucceeded`: no test has before its run is over.
+        // Not `hasSucceeded`, which is false until the run is over.
         let failed = (testRun?.totalFailureCount ?? 0) > 0
         let events = AppContainerTestCase.wait {
             let events = failed ? await container.eventLines() : nil
@@ -59,7 +59,7 @@ open class AppContainerTestCase: XCTestCase {
         }
     }
 
-    /// Runs a body on the tasks' threads while this one waits: tests begin on the main thread.
+    /// Runs an async body while this thread, the main one, waits.
     private static func wait<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) -> Result<Value, any Error> {
@@ -79,7 +79,7 @@ open class AppContainerTestCase: XCTestCase {
     }
 }
 
-/// What one thread waits for and another gives.
+/// A result that one thread waits for and another provides.
 private final class Answer<Value: Sendable>: @unchecked Sendable {
     private let condition = NSCondition()
     private var value: Result<Value, any Error>?

@@ -1,28 +1,28 @@
-// What a test's device is to be like.
+// Options of a test's device.
 
 /// The device that a test asks for.
 public struct ContainerOptions: Hashable, Sendable {
-    /// Where the app of a test comes from.
+    /// The origin of a test's app.
     public enum Source: Hashable, Sendable {
-        /// A `.app` directory or an `.ipa` of the host, which is installed on a new device. Relative paths begin at the
-        /// working directory, which is the package's under `swift test`.
+        /// A `.app` directory or an `.ipa`, installed on a new device. Relative paths start at the working directory, which
+        /// is the package's under `swift test`.
         case app(String)
-        /// A device that somebody has prepared, and the identifier of an app on it; of its only one when nil.
+        /// A prepared device, and the identifier of an app on it; nil for its only app.
         case device(String, app: String?)
     }
 
     public var source: Source
-    /// The device's passcode: what it gets, or, of one that was prepared, what it has. None when nil.
+    /// The passcode that a new device gets, or that a prepared one has. No passcode if nil.
     public var passcode: String?
     /// Identifiers of group containers that the app is entitled to.
     public var groups: [String]
     /// Identifiers of iCloud containers that the app is entitled to.
     public var iCloud: [String]
-    /// Bytes that the device holds; what the host's filesystem does when nil.
+    /// The device's capacity in bytes; nil for that of the host's filesystem.
     public var capacity: Int?
-    /// Whether the device is unlocked when the test begins; else it is before its first unlock.
+    /// Whether the device is unlocked when the test begins. Otherwise it is before first unlock.
     public var isUnlocked: Bool
-    /// Whether the app counts as running for as long as the test lasts: nothing of it is purged then.
+    /// Whether the app counts as running during the test, so that nothing of it is purged.
     public var isRunning: Bool
 
     public init(

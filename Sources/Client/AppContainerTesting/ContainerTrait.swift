@@ -1,4 +1,4 @@
-// The trait by which a test of Swift Testing gets a container of its own.
+// The trait that gives a test of Swift Testing a container of its own.
 
 import AppContainer
 public import Testing
@@ -6,17 +6,17 @@ public import Testing
 extension Trait where Self == ContainerTrait {
     /// Gives each test a device of its own, with the app installed and mounted: ``AppContainer/current``.
     ///
-    /// On a suite it gives one to each test in it. The device is a copy of a template that is made once, is unlocked if
-    /// it has a passcode, and is gone when the test has ended, however it ended.
+    /// On a suite, each test in it gets a device. The device is a copy of a template that is made once. It is deleted when
+    /// the test ends, however it ends.
     ///
     /// - Parameters:
     ///   - app: the path of a `.app` directory or an `.ipa`.
-    ///   - passcode: none when nil: then nothing can be locked.
+    ///   - passcode: nil for none; such a device cannot be locked.
     ///   - groups: identifiers of group containers that the app is entitled to.
     ///   - iCloud: identifiers of iCloud containers that the app is entitled to.
-    ///   - capacity: bytes that the device holds; what the host's filesystem does when nil.
-    ///   - isUnlocked: whether the device is unlocked when the test begins; else it is before its first unlock.
-    ///   - isRunning: whether the app counts as running for as long as the test lasts: nothing of it is purged then.
+    ///   - capacity: in bytes; nil for that of the host's filesystem.
+    ///   - isUnlocked: whether the device is unlocked when the test begins. Otherwise it is before first unlock.
+    ///   - isRunning: whether the app counts as running during the test, so that nothing of it is purged.
     public static func appContainer(
         app: String, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [], capacity: Int? = nil,
         isUnlocked: Bool = true, isRunning: Bool = false
@@ -27,11 +27,11 @@ extension Trait where Self == ContainerTrait {
                 isUnlocked: isUnlocked, isRunning: isRunning))
     }
 
-    /// Gives each test a copy of a device that somebody has prepared and shut down.
+    /// Gives each test a copy of a prepared device that is shut down.
     ///
     /// - Parameters:
     ///   - device: the path of its directory.
-    ///   - app: the identifier of the app that is mounted; the device's only one when nil.
+    ///   - app: the identifier of the app to mount; nil for the device's only one.
     ///   - passcode: the device's passcode.
     public static func appContainer(
         copyOf device: String, app: String? = nil, passcode: String? = nil, isUnlocked: Bool = true,
@@ -75,15 +75,15 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// Whether the test has no trait of this sort nearer to it, which is the one that counts. A test never has two devices: it
-    /// would wait for the second with the first in its hands, as all others do.
+    /// Whether no other trait of this kind is nearer to the test. The nearest applies: a test with two devices could wait for
+    /// the second while it holds the first, as all other tests do.
     private func isInnermost(of test: Test) -> Bool {
         let nearest = test.traits.compactMap { $0 as? ContainerTrait }.last
         return AppContainer.container == nil && (nearest?.options ?? options) == options
     }
 
     private static func end(_ container: TestContainer, of test: Test, failed: Bool) async {
-        // In a task of its own: a test that ran out of time is cancelled, and its events are wanted most of all.
+        // In a task of its own: a test that exceeded its time limit is cancelled, and its events matter most.
         if failed, let events = await Task(operation: { await container.eventLines() }).value {
             Attachment.record(Array(events.utf8), named: "events.jsonl", sourceLocation: test.sourceLocation)
         }

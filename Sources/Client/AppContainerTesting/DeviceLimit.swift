@@ -1,17 +1,17 @@
-// How many devices tests have at a time: each is a process, and a machine has room for so many.
+// A limit to the devices that tests have at the same time: each is a process.
 
 import AppContainer
 import FoundationEssentials
 
-/// Lets a number of tests at a time have a device; the others wait for their turn, in the order in which they came.
+/// Admits tests to a device in order of arrival, up to a limit.
 ///
-/// The number is what the environment variable `APPCONTAINER_TEST_DEVICES` says, else two for each processor.
+/// The limit is the environment variable `APPCONTAINER_TEST_DEVICES`, by default two for each processor.
 actor DeviceLimit {
     static let shared = DeviceLimit(ProcessInfo.processInfo.environment[variable])
 
     private static let variable = "APPCONTAINER_TEST_DEVICES"
 
-    /// What the variable says when that is no number.
+    /// The value of the variable, if it is invalid.
     private let refused: String?
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -34,7 +34,7 @@ actor DeviceLimit {
         }
     }
 
-    /// - Throws: ``DeviceError`` of kind `badRequest` where the environment says no number.
+    /// - Throws: ``DeviceError`` of kind `badRequest` if the variable is not a positive number.
     func enter() async throws(DeviceError) {
         if let refused {
             throw DeviceError(

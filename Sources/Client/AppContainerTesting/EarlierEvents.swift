@@ -1,4 +1,4 @@
-// What is in a device's record already when something begins that is to be told apart from it.
+// Telling new events of a record from those that it had before.
 
 import AppContainer
 
@@ -9,10 +9,10 @@ struct EarlierEvents: Sendable {
         self.events = events
     }
 
-    /// Whether the next refusal may be one that the record leaves out: of each process and rule it takes 1,000 at once.
+    /// Whether the record may leave out the next refusal: it takes bursts of 1,000 for each process and rule.
     var mayBeFlooded: Bool { events.count >= 1000 }
 
-    /// What of a later record came afterwards. Its oldest events may be gone by then, however many these were.
+    /// The events of a later record that are new. The oldest ones may be gone from it by then.
     func later(in record: [Event]) -> [Event] {
         for first in events.indices where record.starts(with: events[first...]) {
             return Array(record.dropFirst(events.count - first))

@@ -1,10 +1,10 @@
-// Failures, told to whichever of the two kinds of tests is running.
+// Failures of an expectation, for Swift Testing and XCTest.
 
 import AppContainer
 import Testing
 import XCTest
 
-/// Where an expectation stands in the source.
+/// The source location of an expectation.
 struct Place {
     let file: StaticString
     let fileID: String

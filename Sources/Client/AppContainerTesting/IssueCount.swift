@@ -1,4 +1,4 @@
-// How often a test has failed so far.
+// The number of failures of a test so far.
 
 import Synchronization
 

@@ -1,9 +1,9 @@
-// What this process still holds of a mount: descriptors and mappings, as proc(5) shows them.
+// Open descriptors and mappings of this process below a directory, by proc(5).
 
 import Foundation
 
 enum OpenFiles {
-    /// The paths of files below a directory that this process has open or mapped, each once.
+    /// The paths below `directory` that this process has open or mapped, each once.
     static func below(_ directory: String) -> [String] {
         let prefix = directory + "/"
         let files = FileManager.default

@@ -1,14 +1,14 @@
-// Who refused a call.
+// The rules that can refuse a call.
 
 import AppContainer
 
-/// What a test expects to be refused by.
+/// The rule or rules by which a test expects a refusal.
 public enum Refusal: Hashable, Sendable {
-    /// Any rule about places: the sealed bundle, the Inbox, the top level, the standard directories, ….
+    /// Any rule of the sandbox: sealed bundle, Inbox, top level, standard directories and so on.
     case sandbox
-    /// The file's protection class, in the device's present state.
+    /// The file's protection class in the current state of the device.
     case dataProtection
-    /// One rule, by the name that events and appcontainer(7) have for it, such as `inbox`.
+    /// A single rule by its name in events and appcontainer(7), such as `inbox`.
     case rule(String)
 
     func matches(_ rule: String?) -> Bool {

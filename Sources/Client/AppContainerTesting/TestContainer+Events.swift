@@ -4,13 +4,12 @@ import AppContainer
 import Foundation
 
 extension TestContainer {
-    /// What has happened on the device since the test began: not what was done to get it ready for the test.
+    /// The events since the test began, without those of its preparation.
     func ownEvents() async throws(DeviceError) -> [Event] {
         earlier.later(in: try await device.recordedEvents())
     }
 
-    /// The events of the test, one JSON object a line, for a report; nil when there are none, and when the device
-    /// does not answer any more.
+    /// The events of the test as JSON lines; nil if there are none, or if the device no longer answers.
     func eventLines() async -> String? {
         guard let events = try? await ownEvents(), !events.isEmpty else { return nil }
         let encoder = JSONEncoder()
@@ -18,12 +17,12 @@ extension TestContainer {
         return events.compactMap { try? String(decoding: encoder.encode($0), as: UTF8.self) + "\n" }.joined()
     }
 
-    /// Runs a body, and tells what happened on the device meanwhile. A refused call is in the record before it returns.
+    /// Runs a body and returns the events that came meanwhile. A refused call is recorded before it returns.
     func events<Result>(
         isolation: isolated (any Actor)? = #isolation, during body: () async throws -> Result
     ) async throws -> (result: Swift.Result<Result, any Error>, events: [Event]) {
         let before = EarlierEvents(try await device.recordedEvents())
-        // After a flood the record has room for 100 a second.
+        // After a burst the record takes 100 refusals a second.
         if before.mayBeFlooded { try await Task.sleep(for: .milliseconds(100)) }
         let result: Swift.Result<Result, any Error>
         do {

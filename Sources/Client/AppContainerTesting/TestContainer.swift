@@ -1,11 +1,11 @@
-// The container of one test: its device, mounted and at hand.
+// The container of one test, mounted on a device of its own.
 
 public import AppContainer
 import ContainerFoundation
 public import FoundationEssentials
 import Synchronization
 
-/// An app's container on a device of a test's own.
+/// An app's container on the device of one test.
 ///
 /// ```swift
 /// @Test(.appContainer(app: "Fixtures/Notes.app", passcode: "1234"))
@@ -21,7 +21,7 @@ public final class TestContainer: Sendable {
     public let app: String
     private let isRunning: Bool
     private let mount: Mutex<Mount>
-    /// What the record had when the test began.
+    /// The events from before the test.
     let earlier: EarlierEvents
 
     /// - Parameter isRunning: whether the app counts as running while it is mounted.
@@ -33,18 +33,18 @@ public final class TestContainer: Sendable {
         earlier = EarlierEvents(try await device.recordedEvents())
     }
 
-    /// The path of the app's home: the mount point. It is another after ``update(to:)``.
+    /// The mount point of the app's home. Changes with ``update(to:)``.
     public var home: String { mount.withLock { $0.mountPoint } }
 
-    /// The whole path of a place in the app's home.
+    /// The absolute path of a file in the app's home.
     /// - Parameter path: relative to the home, such as `Documents/notes.db`.
     public func path(_ path: String) -> String { path.isEmpty ? home : "\(home)/\(path)" }
 
-    /// A place in the app's home as a URL.
+    /// The URL of a file in the app's home.
     /// - Parameter path: relative to the home, such as `Documents/notes.db`.
     public func url(_ path: String) -> URL { URL(filePath: self.path(path)) }
 
-    /// The whole path of a place in a group container that the app is entitled to.
+    /// The absolute path of a file in a group container that the app is entitled to.
     /// - Parameters:
     ///   - group: the group's identifier.
     ///   - path: relative to the container.
@@ -52,7 +52,7 @@ public final class TestContainer: Sendable {
         self.path(path.isEmpty ? "Groups/\(group)" : "Groups/\(group)/\(path)")
     }
 
-    /// A place in a group container that the app is entitled to, as a URL.
+    /// The URL of a file in a group container that the app is entitled to.
     /// - Parameters:
     ///   - group: the group's identifier.
     ///   - path: relative to the container.
@@ -60,44 +60,44 @@ public final class TestContainer: Sendable {
         URL(filePath: self.path(inGroup: group, path))
     }
 
-    /// A path relative to the app's home.
-    /// - Parameter path: relative already, or one below ``home``.
+    /// Makes a path relative to the app's home.
+    /// - Parameter path: relative, or absolute below ``home``.
     func relative(_ path: String) -> String {
         path == home ? "" : path.hasPrefix(home + "/") ? String(path.dropFirst(home.count + 1)) : path
     }
 
-    // MARK: What happens to a phone
+    // MARK: Device and app
 
-    /// Locks the device, at once.
+    /// Locks the device without grace period.
     public func lock() async throws(DeviceError) { try await device.lock(now: true) }
 
     /// Unlocks the device.
     public func unlock() async throws(DeviceError) { try await device.unlock() }
 
-    /// Does to the device what a reboot does: with a passcode it is before its first unlock then. The mount stays.
+    /// Reboots the device: with a passcode it is before first unlock afterwards. The mount stays.
     public func restart() async throws(DeviceError) { try await device.restart() }
 
     /// Puts files or directories of the host into the app's Inbox.
-    /// - Returns: their whole paths there.
+    /// - Returns: their absolute paths there.
     @discardableResult
     public func deliver(_ files: String...) async throws(DeviceError) -> [String] {
         try await device.deliver(files, to: app).map(path)
     }
 
-    /// Removes what of the app may be purged; nothing while it runs.
+    /// Purges Caches and tmp of the app; nothing while it runs.
     @discardableResult
     public func purge(_ level: PurgeRequest.Level = .critical) async throws(DeviceError) -> PurgeReport {
         try await device.purge(PurgeRequest(app: app, level: level))
     }
 
-    /// Updates the app, as the App Store does: it is ended first, and gets a new bundle and a home with another path.
+    /// Updates the app as the App Store does: terminates it, and gives it a new bundle and a home with another path.
     ///
-    /// ``home`` tells the new path. No file of the old home may be open: nobody goes on with it.
-    /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then as it was. `cancelled` when the task
-    ///   was before it began; from then on it comes to its end.
+    /// ``home`` is the new path afterwards. No file of the old home may be open.
+    /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then unchanged. `cancelled` if the task
+    ///   was cancelled before; a cancellation during the update has no effect.
     @discardableResult
     public func update(to path: String) async throws(DeviceError) -> App {
-        // Before it has begun it can be cancelled, and not in the middle: the test would have no home.
+        // Not cancelled in the middle, which would leave the test without a home.
         if Task.isCancelled { throw DeviceError(.cancelled, "cancelled") }
         let update = Task { () -> Result<App, DeviceError> in
             do throws(DeviceError) {
@@ -122,8 +122,8 @@ public final class TestContainer: Sendable {
         return updated
     }
 
-    /// Runs a body for which the app's home is where it is now: code that imports ContainerFoundation takes the one where the
-    /// test began for its own otherwise, as an app does that an update has not ended.
+    /// Runs a body with the present ``home`` as the home of code that imports ContainerFoundation. After an update such code
+    /// otherwise still sees the home with which the test began.
     public func inHome<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
@@ -135,7 +135,7 @@ public final class TestContainer: Sendable {
         mount.withLock { $0 = new }
     }
 
-    /// Gives a file a protection class, or a directory the one of what is created in it from now on.
+    /// Sets the protection class of a file, or the class that a directory gives to files created in it from now on.
     public func setProtection(_ protection: FileProtection?, of path: String) async throws(DeviceError) {
         try await device.setProtection(protection, of: relative(path), in: app)
     }
@@ -145,11 +145,11 @@ public final class TestContainer: Sendable {
         try await device.exclude(relative(path), of: app)
     }
 
-    /// What the device knows of a path.
+    /// Returns the facts that the device has about a path.
     public func inspect(_ path: String) async throws(DeviceError) -> Inspection {
         try await device.inspect(relative(path), of: app)
     }
 
-    /// What has happened on the device so far, and then each event as it comes.
+    /// The events of the device so far, and then each new one.
     public var events: DeviceEvents { device.events }
 }

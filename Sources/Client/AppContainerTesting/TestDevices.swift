@@ -1,31 +1,31 @@
-// Devices for tests: one template for each sort that is asked for, and a copy of it for each test.
+// Devices for tests: a template for each set of options, and a copy of it for each test.
 
 import AppContainer
 
-/// The templates of this process. Each is made by the first test that asks for its sort, and goes with the process.
+/// The templates of this process. The first test with given options makes one; it is deleted with the process.
 actor TestDevices {
     static let shared = TestDevices()
 
     private var templates: [ContainerOptions: Task<DeviceTemplate, any Error>] = [:]
 
-    /// Makes a device with the app mounted, and unlocks it where that was asked for.
+    /// Makes a device, unlocks it if the options say so, and mounts the app.
     func container(_ options: ContainerOptions) async throws -> TestContainer {
         let template = try await template(for: options)
         return try await TestDevices.container(options, from: template)
     }
 
     private func template(for options: ContainerOptions) async throws -> DeviceTemplate {
-        // What is done to a copy makes no other template.
-        var sort = options
-        sort.isUnlocked = true
-        sort.isRunning = false
-        let template = templates[sort] ?? Task { [sort] in try await DeviceTemplate(sort) }
-        templates[sort] = template
+        // These two options apply to the copy only.
+        var key = options
+        key.isUnlocked = true
+        key.isRunning = false
+        let template = templates[key] ?? Task { [key] in try await DeviceTemplate(key) }
+        templates[key] = template
         do {
             return try await template.value
         } catch {
-            // Whoever comes next tries anew: what was missing may be there then.
-            if templates[sort] == template { templates[sort] = nil }
+            // The next test tries again: the cause may be gone by then.
+            if templates[key] == template { templates[key] = nil }
             throw error
         }
     }
@@ -65,10 +65,10 @@ actor TestDevices {
     }
 }
 
-/// A device that is shut down, and that tests have copies of.
+/// A device that is shut down, of which tests get copies.
 private final class DeviceTemplate: Sendable {
     let path: String
-    /// The identifier of the app that was installed; nil where the device was prepared by somebody who did not say.
+    /// The identifier of the installed app; nil for a prepared device whose app was not named.
     let app: String?
     private let made: Device.Template?
 

@@ -1,4 +1,4 @@
-// What a new item takes over from the one whose place it gets. Until it is there, all of it can be given back.
+// Metadata that a new item takes over from the item that it replaces. Revocable until the exchange.
 
 import Foundation
 import Glibc
@@ -8,18 +8,18 @@ import SandboxModel
 struct CarriedMetadata {
     private let item: FilePlace
     private let status: FileStatus
-    /// The class that the item had, where it has another now.
+    /// The former class of the item, if it was changed.
     private var formerProtection: ProtectionClass?
-    /// Attributes that it did not have.
+    /// Attributes that were added to the item.
     private var added: [[UInt8]] = []
 
-    /// Attributes and mode go along as far as the caller's rights allow.
+    /// Copies attributes and mode as far as the caller's permissions allow.
     ///
     /// - Parameters:
-    ///   - own: the names of the attributes that are the new item's own, which stay.
-    ///   - isMounted: whether the new item is on a mount. Elsewhere it gets the mode, and no attribute.
-    /// - Throws: where the item may not have the class, because the device is locked: nobody is to find a document less
-    ///   protected than it was. Then it is as it was.
+    ///   - own: names of the new item's own attributes, which stay.
+    ///   - isMounted: whether the new item is on a mount. Elsewhere it gets the mode only.
+    /// - Throws: EPERM if the item cannot get the class because the device is locked. No document may end up less protected
+    ///   than before. The item is then unchanged.
     init(
         of original: FilePlace, to item: FilePlace, keeping own: [[UInt8]], isMounted: Bool
     ) throws(SystemError) {
@@ -27,7 +27,7 @@ struct CarriedMetadata {
         status = try item.status()
         let replaced = try original.status()
         if isMounted {
-            // Attributes are taken by what its owner may write.
+            // Setting attributes takes write permission.
             if status.permissions & S_IWUSR == 0 {
                 try? item.directory.changeMode(of: item.name, to: status.permissions | S_IWUSR)
             }
@@ -42,7 +42,7 @@ struct CarriedMetadata {
         try? item.directory.changeMode(of: item.name, to: replaced.permissions)
     }
 
-    /// What has no class of its own keeps what its directory gave it; what takes its place comes from another one.
+    /// Applies to files without a class of their own too: the new item comes from another directory, which gave it another.
     private mutating func carryProtection(of original: FilePlace, keeping own: [[UInt8]]) throws(SystemError) {
         guard !own.contains(Array(ProtectionClass.attributeName.utf8)), let protection = original.mountedProtection
         else { return }
@@ -63,10 +63,10 @@ struct CarriedMetadata {
         }
     }
 
-    /// Makes the item what it was, wherever it is still in its place.
+    /// Restores the item, if it is still in its place.
     func undo() {
         if formerProtection != nil || !added.isEmpty {
-            // The mode that was carried may not let its owner write.
+            // The mode that was taken over may deny its owner writing.
             try? item.directory.changeMode(of: item.name, to: status.permissions | S_IWUSR)
         }
         for name in added { try? item.attributes.remove(name) }

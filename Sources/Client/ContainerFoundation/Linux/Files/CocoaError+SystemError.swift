@@ -1,4 +1,4 @@
-// What a refused system call is to an app: the Cocoa error that Foundation makes of the same errno.
+// Errors of system calls as the Cocoa errors that Foundation makes of the same errno.
 
 import Foundation
 import Glibc
@@ -6,7 +6,7 @@ import Platform
 import SandboxModel
 
 extension CocoaError {
-    /// - Parameter reading: whether the app wanted to know something, rather than change it.
+    /// - Parameter reading: whether the call reads. Foundation has different codes for reading and writing.
     init(_ error: SystemError, path: String, reading: Bool = false) {
         let code: CocoaError.Code =
             switch error.code {
@@ -27,8 +27,8 @@ extension CocoaError {
     }
 }
 
-/// Makes calls on a path, and turns what they refuse into the app's kind of error.
-/// - Parameter path: asked for only where it is needed.
+/// Runs calls on a path, and turns a `SystemError` into a `CocoaError`.
+/// - Parameter path: evaluated only on failure.
 func onItem<Result>(
     _ path: @autoclosure () -> String, reading: Bool = false, _ body: () throws(SystemError) -> Result
 ) throws(CocoaError) -> Result {

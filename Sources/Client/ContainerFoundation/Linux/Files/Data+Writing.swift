@@ -1,4 +1,4 @@
-// Writing data with a protection class, and in place of a file whose mode is to stay.
+// Writing data with a protection class, and atomic writes that keep the mode of the replaced file.
 
 public import Foundation
 import Glibc
@@ -8,13 +8,13 @@ import SandboxModel
 extension Data {
     /// Writes the data to a file.
     ///
-    /// On a mount the class that `options` ask for is the file's before its first byte is written, and an atomic write
+    /// On a mount the file gets the class of `options` before its first byte is written, and an atomic write
     /// keeps the mode of the file that it replaces, as on Apple's systems.
-    /// - Throws: a `CocoaError`: `fileWriteNoPermission` where the device is locked for the class. What was there stays.
+    /// - Throws: a `CocoaError`: `fileWriteNoPermission` if the device is locked for the class. An existing file is unchanged.
     public func write(to url: URL, options: Data.WritingOptions = []) throws {
         let isAtomic = options.contains(.atomic)
         guard url.isFileURL, isAtomic || options.protection != nil,
-            // Foundation ends the process over these two together.
+            // Foundation aborts on this combination.
             !(isAtomic && options.contains(.withoutOverwriting)),
             let item = MountedItem(url.path)
         else { return try self.FoundationEssentials::write(to: url, options: options) }
@@ -29,7 +29,7 @@ extension Data {
     }
 
     private func writeFile(at path: String, protection: ProtectionClass, mayReplace: Bool) throws(SystemError) {
-        // As open(2) does, this follows a link that leads somewhere.
+        // Follows a symbolic link, as open(2) does.
         let place = try FilePlace(mayReplace ? (try? HostPath.resolved(path)) ?? path : path)
         let file: Descriptor
         do throws(SystemError) {
@@ -37,27 +37,27 @@ extension Data {
         } catch {
             guard error == .exists, mayReplace else { throw error }
             file = try place.directory.open(place.name, flags: O_WRONLY)
-            // First: where it is refused, the content is still there.
+            // Before truncation: a refusal leaves the content as it is.
             try AttributeHolder(file: file).setProtection(protection)
             try file.truncate(to: 0)
         }
         try fill(file)
     }
 
-    /// - Parameter encoding: that of the text that the data is.
+    /// - Parameter encoding: the encoding of the text, nil for other data.
     func replaceFile(
         at path: String, protection: ProtectionClass? = nil, encoding: String.Encoding? = nil
     ) throws(SystemError) {
         let place = try FilePlace(path)
         let replaced = try? place.status()
-        // Who might not read the old file does not read the new one either, while it is written.
+        // The new file is never readable for users who could not read the old one.
         let mode = replaced?.kind == .file ? replaced?.permissions : nil
         let passing = FileName.passing
         let file = try place.directory.makeFile(
             passing, protection: protection, mode: mode == nil ? 0o666 : Descriptor.ownersOnly)
         do throws(SystemError) {
             try fill(file)
-            // As Foundation does: the text can do without.
+            // Errors are ignored, as in Foundation: the text is complete without the attribute.
             if let value = encoding?.attributeValue {
                 try? AttributeHolder(file: file).set(String.Encoding.attributeName, to: value)
             }

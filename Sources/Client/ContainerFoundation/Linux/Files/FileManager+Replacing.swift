@@ -1,23 +1,22 @@
-// Putting a new item in the place of another. Foundation 6.3 on Linux renames the wrong way and loses the new content.
+// Replacing items. `replaceItemAt` of Foundation 6.3 on Linux renames the wrong way and loses the new content.
 
 public import Foundation
 import Platform
 import SandboxModel
 
 extension FileManager {
-    /// Puts an item in the place of another, so that one of them is there at any time.
+    /// Replaces an item by another. At any time one of the two is in place.
     ///
-    /// Mode, class and attributes of the original go to the new item, where it has none of its own; the mark that keeps
-    /// something out of backups does not. With `usingNewMetadataOnly` the new item stays as it is.
+    /// The new item takes over mode, class and attributes of the original that it has not itself, but not its exclusion from
+    /// backups. With `usingNewMetadataOnly` it takes over nothing.
     /// - Parameters:
-    ///   - newItemURL: what to put there; from another filesystem, and out of the Inbox, it is copied beside the original
-    ///     first, which takes room for both.
-    ///   - backupItemName: a name in the original's directory, under which the original is kept afterwards with
-    ///     `withoutDeletingBackupItem`. What has the name before is removed when all is in its place.
-    /// - Returns: where the new item is.
-    /// - Throws: a `CocoaError`; `fileWriteNoPermission` where the device is locked for the original's class,
-    ///   `fileWriteUnknown` where one item is in the other. Both items, and the backup of an earlier time, are where and
-    ///   what they were then.
+    ///   - newItemURL: the new item. From another filesystem, or out of the Inbox, it is copied beside the original first,
+    ///     which takes space for both.
+    ///   - backupItemName: the name under which the original is kept in its directory with `withoutDeletingBackupItem`. An
+    ///     item of that name is removed at the end.
+    /// - Returns: the URL of the new item.
+    /// - Throws: a `CocoaError`; `fileWriteNoPermission` if the device is locked for the original's class, `fileWriteUnknown`
+    ///   if one item contains the other. Both items and an earlier backup are then unchanged.
     public func replaceItemAt(
         _ originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String? = nil,
         options: FileManager.ItemReplacementOptions = []
@@ -30,7 +29,7 @@ extension FileManager {
         return originalItemURL
     }
 
-    /// Puts an item in the place of another: ``replaceItemAt(_:withItemAt:backupItemName:options:)``.
+    /// Calls ``replaceItemAt(_:withItemAt:backupItemName:options:)``.
     public func replaceItem(
         at originalItemURL: URL, withItemAt newItemURL: URL, backupItemName: String?,
         options: FileManager.ItemReplacementOptions = []

@@ -1,23 +1,23 @@
-// Moves that overwrite nothing.
+// Renames that overwrite nothing.
 
 import Platform
 import SandboxModel
 
 extension FilePlace {
-    /// Moves what is here to where nothing is.
+    /// Moves the item to a place that must be free.
     ///
-    /// - Throws: EEXIST where something is.
+    /// - Throws: EEXIST if it is not.
     func move(to other: FilePlace) throws(SystemError) {
         do throws(SystemError) {
             return try directory.rename(name, to: other.name, in: other.directory, mode: .keeping)
         } catch {
             guard error.meansNoFlags, try other.statusIfThere() == nil else { throw error }
         }
-        // A filesystem that cannot tell by itself.
+        // A filesystem without RENAME_NOREPLACE.
         try directory.rename(name, to: other.name, in: other.directory)
     }
 
-    /// Exchanges what is here with what is there.
+    /// Exchanges the items of two places.
     func swap(with other: FilePlace) throws(SystemError) {
         do throws(SystemError) {
             return try directory.rename(name, to: other.name, in: other.directory, mode: .exchanging)
@@ -27,7 +27,7 @@ extension FilePlace {
         try swapInTurn(with: other)
     }
 
-    /// For a filesystem that knows no exchange: for a moment nothing is there, but nothing is lost.
+    /// Exchanges by three renames, for a filesystem without RENAME_EXCHANGE. For a moment one place is empty; nothing is lost.
     func swapInTurn(with other: FilePlace) throws(SystemError) {
         let passing = try FilePlace(.passing, beside: other)
         try other.directory.rename(other.name, to: passing.name, in: passing.directory)
@@ -47,6 +47,6 @@ extension FilePlace {
 }
 
 extension SystemError {
-    /// What a filesystem says to a flag of renameat2(2) that it does not know.
+    /// The errors of filesystems that do not know a flag of renameat2(2).
     fileprivate var meansNoFlags: Bool { self == .invalid || self == .notSupported }
 }

@@ -1,17 +1,17 @@
-// What the filesystem knows of a file or directory beyond POSIX, and whether there is such a filesystem at all.
+// Files and directories on a mount, with the attributes that this filesystem adds to POSIX.
 
 import Foundation
 import Glibc
 import Platform
 import SandboxModel
 
-/// A path in an app's home that is mounted. The last name need not exist.
+/// A path in a mounted home. The last name need not exist.
 struct MountedItem {
     let path: String
     private let holder: AttributeHolder
 
-    /// - Parameter following: whether a symbolic link at the path's end is followed, as by chmod(2), or is what is meant.
-    /// - Returns: nil off a mount, where nothing of all this is known and nothing is to be left behind.
+    /// - Parameter following: whether to follow a symbolic link at the end of the path.
+    /// - Returns: nil off a mount.
     init?(_ path: String, following: Bool = true) {
         guard let path = try? HostPath.absolute(path.withoutTrailingSlashes), MountedItem.isMounted(path, following)
         else {
@@ -21,8 +21,8 @@ struct MountedItem {
         holder = AttributeHolder(path: path, following: following)
     }
 
-    /// An attribute that the filesystem makes up for each file and directory, and never lists: so none that was copied
-    /// elsewhere can be taken for it. What cannot have it, as a link, or does not exist, is where its directory is.
+    /// Reads an attribute that the filesystem has for each file and directory and never lists, so that no copy elsewhere
+    /// can have it. For a symbolic link, and for a path that does not exist, the parent directory decides.
     private static func isMounted(_ path: String, _ following: Bool) -> Bool {
         var place = path
         var following = following
@@ -38,8 +38,8 @@ struct MountedItem {
                     let kind = try? HostPath.status(place, following: following).kind
                     if kind == .file || kind == .directory { return false }
                 case .notSupported, .notPermitted: return false
-                // It cannot be told: whoever is to be protected is not to go without it and hear nothing. The call itself
-                // will fail for the same reason.
+                // Unknown. Assuming a mount is the safe side: the call itself will fail for the same reason, and no file
+                // goes unprotected silently.
                 default: return true
                 }
             }
@@ -51,7 +51,7 @@ struct MountedItem {
 
     // MARK: Exclusion from backups
 
-    /// Apple's name of the mark without the prefix that other filesystems of Linux need: they refuse it.
+    /// Apple's attribute name, without the prefix `user.` that other Linux filesystems require.
     private static let mark = Array(BackupMark.attributeName.utf8.dropFirst("user.".utf8.count))
 
     func isExcludedFromBackup() throws(SystemError) -> Bool {
@@ -74,15 +74,15 @@ struct MountedItem {
 
     // MARK: Protection
 
-    /// - Returns: nil for what has no class, such as a symbolic link or the bundle.
+    /// - Returns: nil for items without a class, such as symbolic links or the bundle.
     func protection() throws(SystemError) -> ProtectionClass? { try holder.protection() }
 
     func setProtection(_ protection: ProtectionClass) throws(SystemError) { try holder.setProtection(protection) }
 }
 
 extension AttributeHolder {
-    /// The class of a file on a mount, or what a directory there gives; nil elsewhere, where an attribute of this name came
-    /// with a copy.
+    /// The class of a file on a mount, or the class that a directory gives. Nil off a mount, where an attribute of this name
+    /// came with a copy.
     var mountedProtection: ProtectionClass? {
         guard (try? value(of: Array(BackupInclusion.attributeName.utf8))) != nil else { return nil }
         return try? protection()

@@ -1,4 +1,4 @@
-// Files that have their class before their first byte.
+// New files that have their protection class before their first byte.
 
 import Glibc
 import Platform
@@ -6,15 +6,15 @@ import SandboxModel
 
 extension Descriptor {
     private static let newFile = O_RDWR | O_CREAT | O_EXCL
-    /// For a file that gets the mode of another when it is complete.
+    /// The mode of a file until it gets that of the file that it replaces.
     static let ownersOnly = S_IRUSR | S_IWUSR
 
-    /// Makes an empty file in the directory that this descriptor names, which is on a mount where a class is asked for.
+    /// Creates an empty file in this directory, which must be on a mount if `protection` is not nil.
     ///
     /// - Parameters:
-    ///   - protection: its class; nil leaves it to the directory.
-    ///   - mode: as open(2) takes it, so less the process's mask.
-    /// - Throws: EEXIST where the name is taken; EPERM where the device is locked for the class. Nothing is left behind.
+    ///   - protection: the class; nil for that of the directory.
+    ///   - mode: as for open(2), subject to the umask.
+    /// - Throws: EEXIST if the name is taken; EPERM if the device is locked for the class. Leaves no file behind then.
     borrowing func makeFile(
         _ name: FileName, protection: ProtectionClass?, mode: mode_t = 0o666
     ) throws(SystemError) -> Descriptor {
@@ -31,13 +31,13 @@ extension Descriptor {
             }
             return file
         } catch {
-            // On a locked device a file could perhaps be made of the class, and none of the one that the directory gives.
+            // A locked device may allow files of `protection` and refuse those of the class that the directory gives.
             guard error == .notPermitted, protection != .complete else { throw error }
             return try makeFileApart(name, protection: protection, mode: mode)
         }
     }
 
-    /// A directory of any class can be made at any time, and what is made in it has the class from the beginning.
+    /// Creates the file in a new directory that has the class, which is possible at any time, and moves it out.
     private borrowing func makeFileApart(
         _ name: FileName, protection: ProtectionClass, mode: mode_t
     ) throws(SystemError) -> Descriptor {
@@ -58,7 +58,7 @@ extension Descriptor {
 }
 
 extension FileName {
-    /// A name for the time of a save, by the pattern that Foundation's own have: whoever knows those knows these.
+    /// A temporary name in Foundation's pattern, so that tools that skip Foundation's temporary files skip ours.
     static var passing: FileName {
         FileName(".dat.nosync\(String(getpid(), radix: 16, uppercase: true)).\(Entropy.bytes(4).hexadecimal)")!
     }

@@ -1,4 +1,4 @@
-// Writing text in place of a file whose mode is to stay.
+// Writing text; atomic writes keep the mode of the replaced file.
 
 public import Foundation
 import Platform
@@ -8,8 +8,8 @@ extension StringProtocol {
     /// Writes the text to a file.
     ///
     /// On a mount an atomic write keeps the mode of the file that it replaces, as on Apple's systems.
-    /// - Throws: a `CocoaError`: `fileWriteInapplicableStringEncoding` where the encoding lacks a character. What was there
-    ///   stays.
+    /// - Throws: a `CocoaError`: `fileWriteInapplicableStringEncoding` if the encoding lacks a character. An existing file is
+    ///   unchanged.
     public func write(to url: URL, atomically: Bool, encoding: String.Encoding) throws {
         guard atomically, url.isFileURL, let item = MountedItem(url.path) else {
             return try self.FoundationEssentials::write(to: url, atomically: atomically, encoding: encoding)
@@ -31,11 +31,11 @@ extension StringProtocol {
 }
 
 extension String.Encoding {
-    /// The attribute that Foundation gives to a file of text, and that `String(contentsOf:usedEncoding:)` reads.
+    /// The attribute that Foundation sets on text files, and `String(contentsOf:usedEncoding:)` reads.
     static let attributeName = Array("com.apple.TextEncoding".utf8)
 
-    /// The name that IANA has for the encoding, and the number that CoreFoundation has; nil for those that Foundation on
-    /// Linux does not write down either.
+    /// IANA's name and CoreFoundation's number of the encoding; nil for encodings that Foundation on Linux does not record
+    /// either.
     var attributeValue: [UInt8]? {
         let value: String? =
             switch self {

@@ -1,16 +1,16 @@
-// The file manager that `FileManager.default` is: Foundation's, which knows the home and the protection of files.
+// `FileManager.default`: Foundation's file manager with the app's home and file protection.
 
 public import Foundation
 import Platform
 import SandboxModel
 
 extension FileManager {
-    /// The process's file manager. One that an app makes by itself is Foundation's own: it knows nothing of containers.
+    /// The process's file manager. `FileManager()` makes one of Foundation's own, which knows nothing of containers.
     public class var `default`: FileManager { ContainerFileManager.shared }
 }
 
 final class ContainerFileManager: FileManager, @unchecked Sendable {
-    // It has no state but its superclass's, which is Sendable.
+    // No state but that of its superclass, which is Sendable.
     static let shared = ContainerFileManager()
 
     // MARK: Attributes
@@ -18,7 +18,7 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
     override func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {
         var attributes = attributes
         if let protection = attributes.removeValue(forKey: .protectionKey) {
-            // First: a mode may take away the right to it.
+            // First: the mode may remove the permission to set it.
             try onItem(path) { () throws(SystemError) in
                 guard let item = MountedItem(path) else {
                     _ = try HostPath.status(path)
@@ -82,19 +82,19 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
                 atPath: path, withIntermediateDirectories: createIntermediates, attributes: attributes)
         }
         let protection = try onItem(item.path) { () throws(SystemError) in try ProtectionClass(foundationValue: value) }
-        // The class goes to the topmost directory that is made; those in it have it from there.
+        // Only the topmost new directory gets the class: those below inherit it.
         var top = item.path
         while createIntermediates, let parent = HostPath.place(of: top)?.directory, !fileExists(atPath: parent) {
             top = parent
         }
         if !fileExists(atPath: top) {
-            // The class first: a mode may take away the right to set it.
+            // The class first: the mode may remove the permission to set it.
             try super.createDirectory(atPath: top, withIntermediateDirectories: false, attributes: nil)
             do {
                 try setAttributes([.protectionKey: protection.fileProtection], ofItemAtPath: top)
                 if !rest.isEmpty { try super.setAttributes(rest, ofItemAtPath: top) }
             } catch {
-                // Only if nobody has put anything there.
+                // rmdir(2) fails if something was put there meanwhile.
                 try? HostPath.removeDirectory(top)
                 throw error
             }
@@ -133,7 +133,7 @@ final class ContainerFileManager: FileManager, @unchecked Sendable {
         guard domainMask.contains(.userDomainMask) else { return super.urls(for: directory, in: domainMask) }
         let home = ContainerHome.path
         let foundations = super.urls(for: directory, in: domainMask)
-        // Foundation on Linux has no Library; the first of none ends the app.
+        // Foundation on Linux has no Library directory, and apps trap on the `first` of an empty list.
         guard home != nil || foundations.isEmpty else { return foundations }
         let paths = HomeDirectories(home: home ?? NSHomeDirectory()).paths(of: directory)
         return paths.map { URL(filePath: $0, directoryHint: .isDirectory) }

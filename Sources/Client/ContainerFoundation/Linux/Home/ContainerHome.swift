@@ -1,12 +1,12 @@
-// Which app's home the code that runs just now lives in.
+// The app's home of the running code.
 
 import Foundation
 import Platform
 
-/// The app's home that `URL.documentsDirectory`, `NSHomeDirectory()` and their siblings lead to.
+/// The home to which `URL.documentsDirectory`, `NSHomeDirectory()` and the like refer.
 ///
-/// An app that `appcontainer run` has started knows its home by the environment variable `CFFIXED_USER_HOME`, as with
-/// Foundation alone. Tests of one process live in homes of their own by a task-local value:
+/// An app started by `appcontainer run` has its home in the environment variable `CFFIXED_USER_HOME`, as with Foundation
+/// alone. Tests in one process have their own homes by a task-local value:
 ///
 /// ```swift
 /// try await ContainerHome.$current.withValue("/run/user/1000/home") {
@@ -14,13 +14,13 @@ import Platform
 /// }
 /// ```
 ///
-/// Child tasks and `Task { }` inherit it; detached tasks, threads and blocks on dispatch queues do not, and live in the
-/// home of the environment. Linux only.
+/// Child tasks and `Task { }` inherit it. Detached tasks, threads and blocks on dispatch queues do not, and use the home of
+/// the environment. Linux only.
 public enum ContainerHome {
-    /// The absolute path of the present task's home; nil leaves the choice to the environment.
+    /// The absolute path of the current task's home; nil for that of the environment.
     @TaskLocal public static var current: String?
 
-    /// The home that is in force, without a slash at its end; nil where there is none, and all is as Foundation has it.
+    /// The current home without a trailing slash; nil if there is none, where Foundation's own behaviour applies.
     static var path: String? {
         if let current { return current.withoutTrailingSlashes }
         guard ProcessSettings.variable("CFFIXED_USER_HOME")?.hasPrefix("/") == true else { return nil }

@@ -1,29 +1,29 @@
-// `URL.documentsDirectory` and its siblings, which Foundation has on Apple's systems only.
+// `URL.documentsDirectory` and the like, which Foundation has on Apple's systems only.
 
 public import Foundation
 
 extension URL {
-    /// The home: the app's, where there is one.
+    /// The app's home, or the user's where there is none.
     public static var homeDirectory: URL { URL(filePath: NSHomeDirectory(), directoryHint: .isDirectory) }
 
-    /// A user's home. In an app's home everybody lives there, as on iOS.
+    /// A user's home. In an app's home the same for all users, as on iOS.
     public static func homeDirectory(forUser user: String) -> URL? {
         FileManager.default.homeDirectory(forUser: user)
     }
 
-    /// Where temporary files go.
+    /// The directory for temporary files: in an app's home `tmp`, which is in no backup, and purged.
     public static var temporaryDirectory: URL { URL(filePath: NSTemporaryDirectory(), directoryHint: .isDirectory) }
 
-    /// What the user made: in backups, and never purged.
+    /// `Documents` of the home, for files of the user: in backups, and never purged.
     public static var documentsDirectory: URL { standard(.documentDirectory) }
 
     /// `Library` of the home.
     public static var libraryDirectory: URL { standard(.libraryDirectory) }
 
-    /// What the app needs and the user does not see. An app makes this directory itself.
+    /// `Library/Application Support` of the home, for files that the user does not see. The app creates it.
     public static var applicationSupportDirectory: URL { standard(.applicationSupportDirectory) }
 
-    /// What can be had again: in no backup, and purged when space runs out.
+    /// `Library/Caches` of the home: in no backup, and purged when space runs out.
     public static var cachesDirectory: URL { standard(.cachesDirectory) }
 
     public static var applicationDirectory: URL { standard(.applicationDirectory) }
@@ -35,10 +35,10 @@ extension URL {
     public static var sharedPublicDirectory: URL { standard(.sharedPublicDirectory) }
     public static var trashDirectory: URL { standard(.trashDirectory) }
 
-    /// Where the homes of users are.
+    /// `/home`.
     public static var userDirectory: URL { URL(filePath: "/home", directoryHint: .isDirectory) }
 
-    /// Finds a standard directory, and makes it if that is asked for.
+    /// Finds a standard directory, and creates it if `shouldCreate`.
     ///
     /// - Throws: what `FileManager.url(for:in:appropriateFor:create:)` throws.
     public init(

@@ -1,41 +1,41 @@
-// Resource values that Foundation on Linux has no room for.
+// Resource values that Foundation on Linux lacks.
 
 public import Foundation
 
 extension URLResourceKey {
-    /// The class of a file, or of a directory the one that it gives: a ``URLFileProtection``.
+    /// The class of a file, or the class that a directory gives: a ``URLFileProtection``.
     public static let fileProtectionKey = URLResourceKey(rawValue: "NSURLFileProtectionKey")
-    /// Whether there are such classes: a `Bool`.
+    /// Whether the volume has protection classes: a `Bool`.
     public static let volumeSupportsFileProtectionKey = URLResourceKey(rawValue: "NSURLVolumeSupportsFileProtectionKey")
-    /// Bytes that can be stored of what the user asked for, or the app needs: an `Int64`.
+    /// Bytes available for content that the user requested or the app needs: an `Int64`.
     public static let volumeAvailableCapacityForImportantUsageKey = URLResourceKey(
         rawValue: "NSURLVolumeAvailableCapacityForImportantUsageKey")
-    /// Bytes that can be stored of what the app only expects to need: an `Int64`.
+    /// Bytes available for content that the app only expects to need: an `Int64`.
     public static let volumeAvailableCapacityForOpportunisticUsageKey = URLResourceKey(
         rawValue: "NSURLVolumeAvailableCapacityForOpportunisticUsageKey")
 }
 
 extension URLResourceValues {
-    /// The class of a file, or of a directory the one that it gives; nil off a mount, and where there is none.
+    /// The class of a file, or the class that a directory gives; nil off a mount, and for items without a class.
     public var fileProtection: URLFileProtection? { addition(.fileProtectionKey) }
 
     /// Whether files have protection classes.
     public var volumeSupportsFileProtection: Bool? { addition(.volumeSupportsFileProtectionKey) }
 
-    /// Bytes that can be stored of what the user asked for, or the app needs: what may be purged counts as free.
+    /// Bytes available for content that the user requested or the app needs. Purgeable space counts as free.
     public var volumeAvailableCapacityForImportantUsage: Int64? {
         addition(.volumeAvailableCapacityForImportantUsageKey)
     }
 
-    /// Bytes that can be stored of what the app only expects to need, so that nothing has to be purged for it.
+    /// Bytes available for content that the app only expects to need. Purgeable space does not count.
     public var volumeAvailableCapacityForOpportunisticUsage: Int64? {
         addition(.volumeAvailableCapacityForOpportunisticUsageKey)
     }
 
-    /// Bytes that the file takes. Foundation on Linux counts blocks of another size than those that the system counts in.
+    /// Bytes allocated for the file. Foundation on Linux multiplies `st_blocks` by the wrong block size.
     public var fileAllocatedSize: Int? { addition(.fileAllocatedSizeKey) ?? self.Foundation::fileAllocatedSize }
 
-    /// Bytes that the file takes, with all that belongs to it.
+    /// Bytes allocated for the file and its metadata.
     public var totalFileAllocatedSize: Int? {
         addition(.totalFileAllocatedSizeKey) ?? self.Foundation::totalFileAllocatedSize
     }
@@ -48,7 +48,8 @@ extension URLResourceValues {
         return values
     }
 
-    /// The structure takes no key that Foundation does not know. Linux has no quarantine, and its properties may be any.
+    /// The key in `quarantineProperties` that holds the additions: the structure takes no key that Foundation does not know,
+    /// Linux has no quarantine, and these properties may hold any value.
     private static let place = "ContainerFoundation"
 
     private var additions: [URLResourceKey: Any] {
