@@ -10,7 +10,7 @@ import pytest
 from conftest import make_app
 
 PACKAGE = Path(__file__).parent.parent / "README.md"
-PROJECT = Path(__file__).parents[3] / "README.md"
+PROJECT = Path(__file__).parents[4] / "README.md"
 
 
 def blocks(readme: Path) -> list[str]:

@@ -1,1 +1,1 @@
-../../../../Sources/AppContainer/Documentation.docc/Tutorial/Resources/Drafts.swift
+../../../../Sources/Client/AppContainer/Documentation.docc/Tutorial/Resources/Drafts.swift

@@ -1,1 +1,1 @@
-../../../../Sources/AppContainer/Documentation.docc/Tutorial/Resources/DraftTests-4.swift
+../../../../Sources/Client/AppContainer/Documentation.docc/Tutorial/Resources/DraftTests-4.swift
