@@ -45,7 +45,8 @@ enum OfflineDevice {
     /// - Throws: ``Complaint`` of kind `appRunning` while an app is running, `inUse` while one is mounted.
     static func shutDown(_ path: String, toBe change: String) async throws(Complaint) {
         guard let client = await DaemonLauncher.running(path) else {
-            return try DaemonLauncher.clearAbandoned(path)
+            try DaemonLauncher.clearAbandoned(path)
+            return await DaemonLauncher.waitForEnding(path)
         }
         let status: DeviceStatus
         do throws(DeviceError) {

@@ -98,6 +98,21 @@ public enum DaemonLauncher {
         withExtendedLifetime(lock) {}
     }
 
+    /// Waits, six seconds at most, until a daemon that no longer answers has released the device.
+    ///
+    /// `POST /v1/shutdown` is answered before the daemon's process has ended.
+    public static func waitForEnding(_ device: String) async {
+        if let record = DaemonRecord(of: device), let process = ProcessHandle(record.pid) {
+            _ = process.waitForEnd(milliseconds: 5_000)
+        }
+        // The daemon removes its record first; its lock goes with the process.
+        let directory = try? DeviceDirectory.open(at: device)
+        for _ in 0..<100 {
+            guard let directory, directory.isLocked else { return }
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
     /// Asks a daemon to end, and waits until its process has.
     public static func shutDown(_ device: String, _ client: DeviceClient) async throws(Complaint) {
         // Taken before the request: afterwards the number may be another process's.

@@ -159,6 +159,12 @@ public final class DeviceDirectory: Sendable {
         return lock
     }
 
+    /// Whether a process serves or changes the device now.
+    public var isLocked: Bool {
+        guard let file = try? root.open(Name.lock, flags: O_RDWR) else { return false }
+        return (try? file.tryLock()) == false
+    }
+
     /// Waits until nobody else starts this device's process or copies the device.
     /// - Returns: what keeps others waiting for as long as it lives.
     public func takeTurn() throws(Complaint) -> SharedDescriptor {
