@@ -34,7 +34,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-        .package(url: "https://github.com/swhitty/FlyingFox", .upToNextMinor(from: "0.27.1")),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         // Ground: C that Swift cannot import by itself.
@@ -102,14 +102,19 @@ let package = Package(
         // Floor 6: the public library and the process that it talks to.
         room(
             "AppContainer", in: "Client",
-            uses: ["Platform", "SandboxModel", .product(name: "FlyingSocks", package: "FlyingFox")]),
+            uses: ["Platform", "SandboxModel"]),
+        room(
+            "ControlServer", in: "Device",
+            uses: [
+                "Platform", "SandboxModel", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
         room(
             "Daemon", in: "Device",
             uses: [
                 "AppContainer", "BackingStore", "BackupModel", "BundleSeal", "ContainerMount", "ContainerVolume",
-                "DeviceLifecycle", "FinderBackup", "Platform", "SandboxModel", "SandboxPolicy", "TarBackup",
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
+                "ControlServer", "DeviceLifecycle", "FinderBackup", "Platform", "SandboxModel", "SandboxPolicy",
+                "TarBackup",
                 .product(name: "Logging", package: "swift-log"),
             ]),
 
@@ -171,7 +176,7 @@ let package = Package(
             resources: [.copy("Transcripts")]),
         tests(
             "AppContainerTests", in: "Client",
-            of: ["AppContainer", .product(name: "FlyingSocks", package: "FlyingFox")]),
+            of: ["AppContainer", "Platform", "SandboxModel"]),
         tests(
             "AppContainerTestingTests", in: "Client",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),
@@ -179,9 +184,10 @@ let package = Package(
         tests(
             "DaemonTests", in: "Device",
             of: [
-                "AppContainer", "BackingStore", "ContainerVolume", "Daemon", "DataProtection", "DeviceLifecycle",
+                "AppContainer", "BackingStore", "ContainerVolume", "ControlServer", "Daemon", "DataProtection",
+                "DeviceLifecycle",
                 "Platform", "SandboxModel", "TestSupport",
-                .product(name: "FlyingSocks", package: "FlyingFox"), .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         tests(
             "BundleSealTests", in: "Formats",
@@ -194,6 +200,12 @@ let package = Package(
             "DataProtectionTests", in: "Formats",
             of: ["DataProtection", "HashFunctions", "Platform", "SandboxModel", "TestSupport"],
             resources: [.copy("Fixtures")]),
+        tests(
+            "ControlServerTests", in: "Device",
+            of: [
+                "ControlServer", "Platform", "SandboxModel", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
         tests("PropertyListsTests", in: "System", of: ["PropertyLists", "TestSupport"]),
         tests("PlatformTests", in: "System", of: ["Platform", "SandboxModel"]),
         tests("SandboxModelTests", in: "Model", of: ["SandboxModel"]),

@@ -134,6 +134,10 @@ int platform_peer_user(int socket, uint32_t *user) {
     return 0;
 }
 
+int platform_accept(int socket) {
+    return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
 int platform_pidfd_open(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 
 int platform_signal_process(int descriptor, int number) {

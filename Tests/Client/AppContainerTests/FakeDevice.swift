@@ -1,7 +1,7 @@
 // Something at a control socket that answers one request, and need not be a device.
 
-import FlyingSocks
 import Foundation
+import Platform
 
 struct FakeDevice {
     /// The path of its socket.
@@ -10,17 +10,18 @@ struct FakeDevice {
     /// - Parameter answer: all that is sent to who connects first, when he has asked.
     init(answering answer: String) throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "fake-\(UInt64.random(in: 0 ... .max))").path
-        let listener = try Socket(domain: Int32(sa_family_t(AF_UNIX)))
-        try listener.bind(to: sockaddr_un.unix(path: path))
-        try listener.listen()
+        let listener = SharedDescriptor(try Descriptor.listening(atSocket: path, permissions: 0o600))
         socket = path
-        Thread.detachNewThread {
-            let connection = (try? listener.accept()).map { Socket(file: $0.file) }
+        Task {
+            try await listener.waitUntilReady(for: .reading)
+            let connection = LocalConnection(try listener.descriptor.accept())
             var asked: [UInt8] = []
-            while !asked.ends(with: "\r\n\r\n".utf8), let byte = try? connection?.read() { asked.append(byte) }
-            _ = try? connection?.write(Data(answer.utf8))
-            try? connection?.close()
-            try? listener.close()
+            while !asked.ends(with: "\r\n\r\n".utf8) {
+                let piece = try await connection.read(atMost: 4096)
+                if piece.isEmpty { break }
+                asked += piece
+            }
+            try await connection.write(Array(answer.utf8))
             try? FileManager.default.removeItem(atPath: path)
         }
     }

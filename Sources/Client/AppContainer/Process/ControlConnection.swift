@@ -1,15 +1,12 @@
-// One request and its answer over the control socket: HTTP/1.1 as RFC 9112 has it, as far as a client needs it.
-//
-// FlyingFox's own client hands an answer over when all of it is there; progress has to be shown line by line.
+// One request and its response over the control socket: HTTP/1.1 (RFC 9112), as far as this client needs it.
+// Own code, so that a package that uses this library builds no HTTP library.
 
-import FlyingSocks
-import FoundationEssentials
 import Glibc
 import Platform
 import SandboxModel
 
 struct ControlConnection: ~Copyable {
-    private let socket: AsyncSocket
+    private let socket: LocalConnection
     private var buffer: [UInt8] = []
     private var position = 0
     /// What is left of the body.
@@ -30,25 +27,14 @@ struct ControlConnection: ~Copyable {
     }
 
     init(to path: String) async throws(DeviceError) {
-        do {
-            let pool = try await SocketPool<Poll>.client
-            // Not by FlyingSocks, which keeps the descriptor of a connection that does not come about, and lets programs
-            // that are started inherit each.
-            let number = try await ControlConnection.connected(to: path)
-            socket = try AsyncSocket(socket: Socket(file: Socket.FileDescriptor(rawValue: number)), pool: pool)
-        } catch let error as DeviceError {
-            throw error
-        } catch {
-            throw DeviceError(.unexpected, "cannot wait for the control socket \(path): \(error)")
-        }
+        socket = try await ControlConnection.connected(to: path)
     }
 
-    /// - Returns: the number of a descriptor that the caller closes.
-    private static func connected(to path: String) async throws(DeviceError) -> Int32 {
+    private static func connected(to path: String) async throws(DeviceError) -> LocalConnection {
         var attempts = 0
         while true {
             do throws(SystemError) {
-                return try Descriptor.connected(toSocket: path).release()
+                return try LocalConnection(to: path)
             } catch {
                 switch error.code {
                 case ENOENT, ECONNREFUSED:
@@ -69,10 +55,6 @@ struct ControlConnection: ~Copyable {
         }
     }
 
-    deinit {
-        try? socket.close()
-    }
-
     /// Sends a request and reads the answer up to its body, which ``line()`` reads.
     /// - Returns: the status code.
     mutating func send(
@@ -84,7 +66,7 @@ struct ControlConnection: ~Copyable {
         }
         request += "Content-Length: \(body.count)\r\nConnection: close\r\n\r\n"
         do {
-            try await socket.write(Data(request.utf8) + Data(body))
+            try await socket.write(Array(request.utf8) + body)
         } catch {
             throw ControlConnection.broken(error)
         }
@@ -186,6 +168,7 @@ struct ControlConnection: ~Copyable {
         } catch {
             throw ControlConnection.broken(error)
         }
+        if buffer.isEmpty { throw .ended }
     }
 
     private static func broken(_ error: any Error) -> DeviceError {

@@ -1,11 +1,12 @@
 // Which request of the control API is which call on the device.
 
 import AppContainer
+import ControlServer
 import Logging
 import Platform
 import SandboxModel
 
-extension ControlHandler {
+extension ControlResponder {
     static func routes(
         device: any ServedDevice, queue: WorkQueue, log: Logger, shutdown: @escaping @Sendable () -> Void
     ) -> [String: Route] {
@@ -18,7 +19,7 @@ extension ControlHandler {
             routes[Request.path] = Route(isQuery: Request.isQuery) { (body, lines) throws(Complaint) in
                 let request = try ControlJSON.decode(type, from: body)
                 if lines {
-                    let work = WorkBody(on: queue) { (progress) throws(Complaint) in
+                    let work = WorkLines(on: queue) { (progress) throws(Complaint) in
                         do throws(Complaint) {
                             return try call(request, progress)
                         } catch {
@@ -26,7 +27,7 @@ extension ControlHandler {
                             throw error
                         }
                     }
-                    return .work(work)
+                    return .lines(work)
                 }
                 let result = await queue.run { () -> Result<Request.Reply, Complaint> in
                     Result { () throws(Complaint) in try call(request) { _ in true } }
@@ -118,10 +119,10 @@ extension ControlHandler {
             return .success(Done(), lines: lines)
         }
         // Goes on for as long as the client is there.
-        routes[ControlPath.followedEvents] = Route(isQuery: true) { (_, _, departure) throws(Complaint) in
+        routes[ControlPath.followedEvents] = Route(isQuery: true) { (_, _, client) throws(Complaint) in
             let subscription = try device.followEvents()
-            departure.whenOccurred { [weak follower = subscription.follower] in follower?.end() }
-            return .events(subscription)
+            client.whenOccurred { [weak follower = subscription.follower] in follower?.end() }
+            return .lines(EventLines(subscription: subscription))
         }
         // Waits without a thread.
         routes[MountEndRequest.path] = Route(isQuery: MountEndRequest.isQuery) { (body, lines) throws(Complaint) in
@@ -138,7 +139,7 @@ extension ControlHandler {
     private static func addRunning(
         to routes: inout [String: Route], device: any ServedDevice, queue: WorkQueue, log: Logger
     ) {
-        routes[RunRequest.path] = Route(isQuery: RunRequest.isQuery) { (body, lines, departure) throws(Complaint) in
+        routes[RunRequest.path] = Route(isQuery: RunRequest.isQuery) { (body, lines, client) throws(Complaint) in
             let request = try ControlJSON.decode(RunRequest.self, from: body)
             guard lines else {
                 throw Complaint(
@@ -146,15 +147,15 @@ extension ControlHandler {
                     "run: the app runs for as long as the answer is read, so ask for lines with the header "
                         + "Accept: \(ControlMedia.lines)")
             }
-            let work = WorkBody(on: queue, until: departure) { (progress) throws(Complaint) in
+            let work = WorkLines(on: queue, until: client) { (progress) throws(Complaint) in
                 do throws(Complaint) {
-                    return try device.run(request, until: departure, progress: progress)
+                    return try device.run(request, until: client, progress: progress)
                 } catch {
                     log.refusal(ControlPath.root + RunRequest.path, error)
                     throw error
                 }
             }
-            return .work(work)
+            return .lines(work)
         }
     }
 }

@@ -1,6 +1,7 @@
 // What the control API asks of a device. Every call blocks until it is done and may be made from any thread.
 
 public import AppContainer
+public import ControlServer
 public import SandboxModel
 
 /// Takes news of long work, some of which reach the client.
@@ -31,9 +32,9 @@ public protocol ServedDevice: Sendable {
 
     func capacity(_ request: CapacityRequest) throws(Complaint) -> CapacityReport
     func purge(_ request: PurgeRequest, progress: @escaping ProgressReport) throws(Complaint) -> PurgeReport
-    /// The app is marked running until the client departs, or what runs ends.
+    /// The app is marked running until the client disconnects, or what runs ends.
     func run(
-        _ request: RunRequest, until departure: Departure, progress: @escaping ProgressReport
+        _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp
     func runProcess(_ request: RunProcessRequest) throws(Complaint)
     func runEnd(_ request: RunEndRequest) throws(Complaint)

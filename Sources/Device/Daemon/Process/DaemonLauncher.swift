@@ -93,7 +93,7 @@ public enum DaemonLauncher {
         AbandonedMount.removeAll(
             of: device, privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket))
         Homes(directory: RuntimeDirectory.homesDirectory(besideSocket: socket)).removeAll()
-        for path in [socket, ControlServer.inner(socket)] { try? HostPath.removeFile(path) }
+        try? HostPath.removeFile(socket)
         DaemonRecord.remove(from: device)
         withExtendedLifetime(lock) {}
     }

@@ -40,7 +40,7 @@ public enum DaemonProcess {
             path: path, runtimeDirectory: groundwork.runtimeDirectory, guardian: groundwork.guardian)
         let socket = device.socket
         let log = device.log
-        let server = ControlServer(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
+        let server = ControlAPI(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
         var isListening = false
         do throws(Complaint) {
             try prepare(device)
@@ -68,7 +68,7 @@ public enum DaemonProcess {
 struct ServedProcess {
     let path: String
     let device: DeviceService
-    let server: ControlServer
+    let server: ControlAPI
 
     var report: StartReport {
         StartReport(

@@ -2,6 +2,7 @@
 
 import AppContainer
 import BackingStore
+import ControlServer
 import DeviceLifecycle
 import Dispatch
 import Logging
@@ -11,14 +12,14 @@ extension DeviceService {
     /// Looks at an app's seal, mounts the app where it is not mounted, and marks it running until the client departs or
     /// its process ends.
     func run(
-        _ request: RunRequest, until departure: Departure, progress: @escaping ProgressReport
+        _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
         let identifier = try identifier(request.app)
         let (hold, place) = try operations.run(on: identifier) { () throws(Complaint) in
             let app = try device.app(identifier)
             try requireSeal(of: app, request, progress: progress)
             let hold = running.hold(identifier, for: .lease(isDetached: request.detached ?? false)) { [self] in
-                departure.occur()
+                client.occur()
                 DispatchQueue.global().async { self.endMountToRun(identifier) }
             }
             do throws(Complaint) {
@@ -28,7 +29,7 @@ extension DeviceService {
                 throw error
             }
         }
-        departure.whenOccurred { [running] in
+        client.whenOccurred { [running] in
             // The signals that it may take wait for nobody, but looking for who is to get them does.
             DispatchQueue.global().async { running.disconnect(hold) }
         }

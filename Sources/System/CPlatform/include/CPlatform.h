@@ -72,6 +72,8 @@ int platform_watch_removals(const char *directory);
 
 /// The user at the other end of a connected Unix socket (SO_PEERCRED).
 int platform_peer_user(int socket, uint32_t *user);
+/// The connection of the next client, non-blocking and closed on exec (accept4).
+int platform_accept(int socket);
 
 int platform_pidfd_open(int process);
 

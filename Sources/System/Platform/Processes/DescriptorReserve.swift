@@ -1,5 +1,6 @@
 // Descriptors kept free for calls that cannot go on without one.
 
+import Glibc
 public import SandboxModel
 
 /// The highest descriptor numbers that this process may open.
@@ -16,6 +17,14 @@ public enum DescriptorReserve {
     public static func holds(_ number: Int32) -> Bool {
         let limit = ProcessSettings.openFileLimit
         return Int(number) >= limit - min(size, limit / 4)
+    }
+
+    /// Whether the next descriptor would belong to the reserve, or there is none left (`F_DUPFD_CLOEXEC` of `fcntl(2)`).
+    public static var isReached: Bool {
+        let next = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+        guard next >= 0 else { return errno == EMFILE || errno == ENFILE }
+        close(next)
+        return holds(next)
     }
 }
 

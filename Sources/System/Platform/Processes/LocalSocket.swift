@@ -1,5 +1,6 @@
 // Connections to Unix sockets (unix(7)).
 
+import CPlatform
 import Glibc
 public import SandboxModel
 
@@ -8,22 +9,96 @@ extension Descriptor {
     ///
     /// - Throws: ENOENT and ECONNREFUSED if nobody listens; EAGAIN if the backlog is full; ENAMETOOLONG.
     public static func connected(toSocket path: String) throws(SystemError) -> Descriptor {
+        let descriptor = try localSocket()
+        try descriptor.connect(toSocket: path)
+        return descriptor
+    }
+
+    /// `connect(2)`, of a ``localSocket()``.
+    public borrowing func connect(toSocket path: String) throws(SystemError) {
+        let number = self.number
+        try unsafe Descriptor.withAddress(of: path) { address, length in unsafe Glibc.connect(number, address, length) }
+    }
+
+    /// `socket(2)`: a non-blocking, close-on-exec Unix socket.
+    public static func localSocket() throws(SystemError) -> Descriptor {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        return Descriptor(owning: try systemCall { socket(AF_UNIX, kind, 0) })
+    }
+
+    /// `socket(2)`, `bind(2)`, `chmod(2)` and `listen(2)`: a non-blocking, close-on-exec socket that clients can connect to.
+    ///
+    /// - Parameter permissions: the mode of the socket's file from its first connection on.
+    /// - Throws: EADDRINUSE if something is at the path; ENAMETOOLONG.
+    public static func listening(atSocket path: String, permissions: UInt32) throws(SystemError) -> Descriptor {
+        let descriptor = try localSocket()
+        let number = descriptor.number
+        try unsafe withAddress(of: path) { address, length in unsafe bind(number, address, length) }
+        try HostPath.changeMode(of: path, to: permissions)
+        try systemCall { listen(number, backlog) }
+        return descriptor
+    }
+
+    /// `recv(2)`.
+    /// - Returns: at least one byte; none at the end of the stream.
+    /// - Throws: EAGAIN if the socket does not block and nothing has arrived.
+    public borrowing func receive(atMost count: Int) throws(SystemError) -> [UInt8] {
+        let number = self.number
+        var failure: SystemError?
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(SystemError) {
+                filled = try systemCall { unsafe recv(number, buffer.baseAddress, count, 0) }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// `send(2)`, without the signal SIGPIPE.
+    /// - Returns: the count of bytes sent, from the first on.
+    /// - Throws: EAGAIN if the socket does not block and takes nothing now; EPIPE if the other end is closed.
+    public borrowing func send(_ bytes: ArraySlice<UInt8>) throws(SystemError) -> Int {
+        let number = self.number
+        return try systemCall {
+            unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.send(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+        }
+    }
+
+    /// `shutdown(2)` with `SHUT_WR`.
+    public borrowing func closeWriting() throws(SystemError) {
+        let number = self.number
+        try systemCall { shutdown(number, Int32(SHUT_WR)) }
+    }
+
+    /// `accept4(2)`: the next client's connection, non-blocking and close-on-exec.
+    /// - Throws: EAGAIN if no client waits.
+    public borrowing func accept() throws(SystemError) -> SharedDescriptor {
+        let number = self.number
+        return SharedDescriptor(Descriptor(owning: try systemCall { platform_accept(number) }))
+    }
+
+    /// Clients that may wait to be accepted.
+    private static let backlog: Int32 = 256
+
+    private static func withAddress(
+        of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(SystemError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = Array(path.utf8)
         // Shorter than the field, so that a NUL ends it.
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .nameTooLong }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let descriptor = Descriptor(owning: try systemCall { socket(AF_UNIX, kind, 0) })
-        let number = descriptor.number
         try systemCall {
             unsafe withUnsafePointer(to: &address) {
                 unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
                 }
             }
         }
-        return descriptor
     }
 }

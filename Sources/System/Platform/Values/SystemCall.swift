@@ -18,6 +18,7 @@ extension SystemError {
     public static let noAttribute = SystemError(code: ENODATA)
     public static let noDevice = SystemError(code: ENODEV)
     public static let noEntry = SystemError(code: ENOENT)
+    public static let wouldBlock = SystemError(code: EAGAIN)
     public static let noSpace = SystemError(code: ENOSPC)
     public static let noSuchAddress = SystemError(code: ENXIO)
     public static let notDirectory = SystemError(code: ENOTDIR)

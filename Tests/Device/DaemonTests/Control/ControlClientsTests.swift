@@ -1,7 +1,7 @@
 // Clients that stop halfway, say nothing, or come in numbers: the control API outlives them and keeps nothing of them.
 
 import AppContainer
-import FlyingSocks
+import ControlServer
 import Foundation
 import Glibc
 import Platform
@@ -16,13 +16,11 @@ import Testing
         "POST /v1/unlock HTTP/1.1\r\nHost: d\r\n", "",
     ])
     func `keeps no descriptor of a client that went away`(text: String) async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             try await fixture.expect(200, "GET", "/v1/status")
             let before = try OpenFiles.count()
             for _ in 0..<50 {
-                let socket = try await AsyncSocket.connected(to: .unix(path: fixture.socket))
-                try? await socket.write(Data(text.utf8))
-                try socket.close()
+                try? await LocalConnection(to: fixture.socket).write(Array(text.utf8))
             }
             var after = try OpenFiles.count()
             for _ in 0..<1000 where after > before {
@@ -39,7 +37,7 @@ import Testing
         "POST /v1/unlock HTTP/1.1\r\nHost: d\r\n",
     ])
     func `answers a request that ends early with 400`(text: String) async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let answer = try await fixture.exchange(Data(text.utf8), halfClosing: true)
             #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
             #expect(answer.complaint?.message == "the request ended early")
@@ -47,7 +45,7 @@ import Testing
     }
 
     @Test func `answers a client that has closed its half after a whole request`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let text = "GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n"
             let answer = try await fixture.exchange(Data(text.utf8), halfClosing: true)
             #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
@@ -55,7 +53,7 @@ import Testing
     }
 
     @Test func `goes on accepting after descriptors ran out, and says so once`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             try await fixture.expect(200, "GET", "/v1/status")
             try await fixture.withIdleClients(40, descriptorsLeft: 4) { _ in
                 try await Task.sleep(for: .milliseconds(300))
@@ -66,17 +64,14 @@ import Testing
     }
 
     @Test func `answers while descriptors are short, and idle clients give way`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             try await fixture.expect(200, "GET", "/v1/status")
             try await fixture.withIdleClients(40, descriptorsLeft: 4) { sockets in
                 // The last one has a request.
                 let last = try #require(sockets.last)
-                _ = try last.write(Data("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                try await last.write(Array("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
                 let answer = try await withTimeLimit {
-                    while true {
-                        if let piece = try? last.read(atMost: 4096) { return String(decoding: piece, as: UTF8.self) }
-                        try await Task.sleep(for: .milliseconds(10))
-                    }
+                    String(decoding: try await last.read(atMost: 4096), as: UTF8.self)
                 }
                 #expect(answer.hasPrefix("HTTP/1.1 200 "), "\(answer)")
             }
@@ -85,7 +80,7 @@ import Testing
 
     @Test(arguments: ["", "GET /v1/status HTTP/1.1\r\n", "POST /v1/unlock HTTP/1.1\r\nContent-Length: 5\r\n\r\n{"])
     func `does not wait for ever for a request`(text: String) async throws {
-        try await ControlServerFixture.run(limits: ArrivalLimits(time: .milliseconds(100))) { fixture in
+        try await ControlAPIFixture.run(limits: limits { $0.time = .milliseconds(100) }) { fixture in
             let answer = try await fixture.exchange(Data(text.utf8))
             #expect(answer.hasPrefix("HTTP/1.1 408 "), "\(answer)")
             #expect(answer.complaint?.message == "the request did not arrive in time")
@@ -93,17 +88,15 @@ import Testing
     }
 
     @Test func `lets the oldest of too many idle clients go`() async throws {
-        try await ControlServerFixture.run(limits: ArrivalLimits(connections: 4)) { fixture in
+        try await ControlAPIFixture.run(limits: limits { $0.connections = 4 }) { fixture in
             let path = fixture.socket
-            var clients: [AsyncSocket] = []
-            for _ in 0..<12 { clients.append(try await AsyncSocket.connected(to: .unix(path: path))) }
-            defer { for client in clients { try? client.close() } }
+            let clients = try (0..<12).map { _ in try LocalConnection(to: path) }
             try await fixture.expect(200, "GET", "/v1/status")
             let first = clients[0]
             let answer = try await withTimeLimit { try await first.read(atMost: 4096) }
             #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 408 "))
             // The newest is served still.
-            try await clients[11].write(Data("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+            try await clients[11].write(Array("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
             let last = clients[11]
             let served = try await withTimeLimit { try await last.read(atMost: 4096) }
             #expect(String(decoding: served, as: UTF8.self).hasPrefix("HTTP/1.1 200 "))
@@ -111,16 +104,16 @@ import Testing
     }
 }
 
-extension ControlServerFixture {
+extension ControlAPIFixture {
     /// Connects clients that say nothing while hardly any descriptor is left for their other ends.
     fileprivate func withIdleClients(
-        _ count: Int, descriptorsLeft: Int, _ body: ([Socket]) async throws -> Void
+        _ count: Int, descriptorsLeft: Int, _ body: ([LocalConnection]) async throws -> Void
     ) async throws {
-        let sockets = try (0..<count).map { _ in try Socket(domain: AF_UNIX) }
-        defer { for socket in sockets { try? socket.close() } }
+        // Made before, since client and server are one process here.
+        let sockets = try (0..<count).map { _ in SharedDescriptor(try Descriptor.localSocket()) }
         try await OpenFiles.withLimit(atMost: descriptorsLeft) {
-            for client in sockets { try client.connect(to: .unix(path: socket)) }
-            try await body(sockets)
+            for client in sockets { try client.descriptor.connect(toSocket: socket) }
+            try await body(sockets.map { LocalConnection($0) })
         }
     }
 }
@@ -148,4 +141,11 @@ enum OpenFiles {
         taken.removeLast(min(more, taken.count))
         try await body()
     }
+}
+
+/// The limits of the control API, one of them changed.
+private func limits(_ change: (inout ConnectionLimits) -> Void) -> ConnectionLimits {
+    var limits = ControlAPI.limits
+    change(&limits)
+    return limits
 }

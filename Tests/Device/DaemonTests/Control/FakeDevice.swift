@@ -1,6 +1,7 @@
 // A device without a disk, to see what reaches it and what becomes of its answers.
 
 import AppContainer
+import ControlServer
 import Logging
 import SandboxModel
 import Synchronization
@@ -10,7 +11,7 @@ import Synchronization
 final class FakeDevice: ServedDevice {
     let calls = Mutex<[String]>([])
     /// Of whoever has asked to run something.
-    let departures = Mutex<[Departure]>([])
+    let clients = Mutex<[ClientDisconnect]>([])
     /// Reports that the last long operation made before it was told to stop.
     let reports = Atomic(0)
     let wasCancelled = Atomic(false)
@@ -75,11 +76,11 @@ final class FakeDevice: ServedDevice {
     func entitle(_ request: EntitleRequest) throws(Complaint) -> App { FakeDevice.app }
 
     func run(
-        _ request: RunRequest, until departure: Departure, progress: @escaping ProgressReport
+        _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
         note("run \(request.app)")
-        departures.withLock { $0.append(departure) }
-        departure.whenOccurred { [self] in note("departed") }
+        clients.withLock { $0.append(client) }
+        client.whenOccurred { [self] in note("departed") }
         return RunnableApp(mountPoint: "/mnt", isMountedToRun: false, executable: nil, lease: 7)
     }
 

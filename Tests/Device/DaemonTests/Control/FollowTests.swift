@@ -1,8 +1,8 @@
 // Following the events over the control socket, as a client in any language would.
 
 import AppContainer
-import FlyingSocks
 import Foundation
+import Platform
 import SandboxModel
 import Synchronization
 import TestSupport
@@ -12,11 +12,11 @@ import Testing
 
 @Suite struct FollowTests {
     /// A served device with a record of its own.
-    private func run(_ body: (ControlServerFixture, EventLog) async throws -> Void) async throws {
+    private func run(_ body: (ControlAPIFixture, EventLog) async throws -> Void) async throws {
         let scratch = Scratch()
         try Data().write(to: URL(filePath: scratch["Device.json"]))
         let record = EventLog(device: scratch.path)
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             fixture.device.record.withLock { $0 = record }
             try await body(fixture, record)
             record.end()
@@ -24,7 +24,7 @@ import Testing
     }
 
     /// Follows until there are so many events.
-    private func follow(_ fixture: ControlServerFixture, _ count: Int) -> Task<[Event], any Error> {
+    private func follow(_ fixture: ControlAPIFixture, _ count: Int) -> Task<[Event], any Error> {
         let socket = fixture.socket
         return Task {
             var events: [Event] = []
@@ -83,9 +83,9 @@ import Testing
             for number in 0..<4000 {
                 record.note(Event(.locked, path: String(repeating: "p", count: 1000) + "\(number)"))
             }
-            let silent = try await AsyncSocket.connected(to: .unix(path: fixture.socket))
-            defer { try? silent.close() }
-            try await silent.write(Data("GET /v1/events/follow HTTP/1.1\r\nHost: device\r\n\r\n".utf8))
+            let silent = try LocalConnection(to: fixture.socket)
+            defer { withExtendedLifetime(silent) {} }
+            try await silent.write(Array("GET /v1/events/follow HTTP/1.1\r\nHost: device\r\n\r\n".utf8))
             _ = try await silent.read(atMost: 1)
             let all = follow(fixture, .max)
             _ = try await follow(fixture, 1).value

@@ -49,7 +49,7 @@ private struct OpenAPIDocument {
     }
 
     @Test func `it has the calls that there are, each with its method and an example`() {
-        let routes = ControlHandler.routes(
+        let routes = ControlResponder.routes(
             device: FakeDevice(), queue: WorkQueue(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             shutdown: {})
         let paths = document.keys(below: ["paths"]).keys

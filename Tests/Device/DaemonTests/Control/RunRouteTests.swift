@@ -1,6 +1,7 @@
 // Leases over the control socket: an answer that stays open, and what its end tells the device.
 
 import AppContainer
+import ControlServer
 import Foundation
 import SandboxModel
 import Synchronization
@@ -8,19 +9,13 @@ import Testing
 
 @testable import Daemon
 
-private final class Flag: Sendable {
-    private let flag = Atomic(false)
-    var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }
-    func set() { flag.store(true, ordering: .sequentiallyConsistent) }
-}
-
 @Suite struct RunRouteTests {
     private func until(_ condition: () -> Bool) async throws {
         while !condition() { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test func `a run is answered in lines only`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let (status, body) = try await fixture.request("POST", "/v1/run", body: #"{"app":"com.example.Notes"}"#)
             #expect(status == 400 && body.complaintKind == "badRequest")
             #expect(fixture.device.calls.withLock { $0 }.isEmpty)
@@ -28,7 +23,7 @@ private final class Flag: Sendable {
     }
 
     @Test func `the device hears at once that whoever ran an app has gone`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             var lease: RunLease? = try await client.run(RunRequest(app: "com.example.Notes"))
             #expect(lease?.app.lease == 7 && lease?.app.mountPoint == "/mnt")
@@ -39,7 +34,7 @@ private final class Flag: Sendable {
     }
 
     @Test func `a lease tells of its process and of its end`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let lease = try await DeviceClient(socket: fixture.socket).run(RunRequest(app: "com.example.Notes"))
             try await lease.announce(42)
             await lease.end()
@@ -48,35 +43,17 @@ private final class Flag: Sendable {
     }
 
     @Test func `the answer ends when the device ends the lease`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let request = Task {
                 try await fixture.request(
                     "POST", "/v1/run", body: #"{"app":"com.example.Notes"}"#,
-                    headers: ["Accept: application/x-ndjson", "Connection-Number: 1"])
+                    headers: ["Accept: application/x-ndjson"])
             }
-            try await until { !fixture.device.departures.withLock { $0 }.isEmpty }
-            for departure in fixture.device.departures.withLock({ $0 }) { departure.occur() }
+            try await until { !fixture.device.clients.withLock { $0 }.isEmpty }
+            for client in fixture.device.clients.withLock({ $0 }) { client.occur() }
             let (status, body) = try await withTimeLimit { try await request.value }
             #expect(status == 200)
             #expect(body.contains(#"{"result":{"isMountedToRun":false,"lease":7,"mountPoint":"/mnt"}}"#), "\(body)")
         }
-    }
-
-    @Test func `nobody is taken for another client`() async throws {
-        let departures = Departures()
-        let (first, second) = (departures.begin(), departures.begin())
-        var gone: [String] = []
-        departures.end(first)
-        for header in [nil, "", "x", "-1", "\(second + 1)", "\(first)"] {
-            let box = Flag()
-            departures[header].whenOccurred { box.set() }
-            if box.isSet { gone.append(header ?? "none") }
-        }
-        #expect(gone == ["none", "", "x", "-1", "\(second + 1)", "\(first)"])
-        let box = Flag()
-        departures["\(second)"].whenOccurred { box.set() }
-        #expect(!box.isSet)
-        departures.end(second)
-        #expect(box.isSet)
     }
 }

@@ -1,7 +1,6 @@
 // What the control API answers, to good requests and to bad ones.
 
 import AppContainer
-import FlyingSocks
 import Foundation
 import Platform
 import SandboxModel
@@ -10,9 +9,9 @@ import Testing
 
 @testable import Daemon
 
-@Suite struct ControlServerTests {
+@Suite struct ControlAPITests {
     @Test func `answers a query with one JSON object`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let (status, body) = try await fixture.request("GET", "/v1/status")
             #expect(status == 200)
             #expect(try JSONDecoder().decode(DeviceStatus.self, from: Data(body.utf8)).state == "unlocked")
@@ -21,7 +20,7 @@ import Testing
 
     @Test(arguments: ["/", "/v1", "/v1/", "/v1/nothing", "/v2/status", "/v1/status/more", "/v1/../v1/nothing"])
     func `knows no other path`(path: String) async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let (status, body) = try await fixture.request("GET", path)
             #expect(status == 404)
             #expect(body.complaintKind == "notFound")
@@ -29,7 +28,7 @@ import Testing
     }
 
     @Test func `wants the method that the path has`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             try await fixture.expect(405, "GET", "/v1/shutdown")
             try await fixture.expect(405, "POST", "/v1/status", body: "{}")
             #expect(fixture.device.calls.withLock { $0 }.isEmpty)
@@ -57,7 +56,7 @@ import Testing
         ("inspect", "{\"app\": \"a\", \"path\": \"Documents\\u0000\"}", "path must not hold a NUL character"),
     ])
     func `says what is wrong with a body`(path: String, body: String, words: String) async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let (status, answer) = try await fixture.request("POST", "/v1/\(path)", body: body)
             #expect(status == 400)
             let complaint = try JSONDecoder().decode(Failure.self, from: Data(answer.utf8)).complaint
@@ -67,7 +66,7 @@ import Testing
     }
 
     @Test func `refuses a body that is too large, and goes on`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let body = "{\"app\": \"" + String(repeating: "a", count: ControlPath.largestBody) + "\"}"
             let (status, answer) = try await fixture.request("POST", "/v1/install", body: body)
             #expect(status == 413)
@@ -84,7 +83,7 @@ import Testing
     }
 
     @Test func `says that a connection carries one request, to clients that would keep it`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             for path in ["/v1/status", "/v1/nothing", "/v1/events/follow?since=x"] {
                 let answer = try await fixture.exchange(Data("GET \(path) HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
                 #expect(answer.contains("\r\nConnection: close\r\n"), "\(answer)")
@@ -93,11 +92,9 @@ import Testing
     }
 
     @Test func `survives what is not HTTP`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             for bytes in [Data("hello\n".utf8), Data([0, 255, 10, 13, 10]), Data("GET\r\n\r\n".utf8), Data()] {
-                let socket = try await AsyncSocket.connected(to: .unix(path: fixture.socket))
-                try? await socket.write(bytes)
-                try socket.close()
+                try? await LocalConnection(to: fixture.socket).write(Array(bytes))
             }
             let text = "POST /v1/install HTTP/1.1\r\nContent-Length: -1\r\n\r\n"
             _ = try await fixture.exchange(Data(text.utf8))
@@ -106,14 +103,14 @@ import Testing
     }
 
     @Test(arguments: [
-        "hello\r\n\r\n", "GET /v1/status\r\n\r\n", "GET /v1/status HTTP/2.0\r\n\r\n", "\r\n\r\n",
+        "hello\r\n\r\n", "GET /v1/status\r\n\r\n", "GET /v1/status HTTP/2.0\r\n\r\n",
         "POST /v1/install HTTP/1.1\r\nContent-Length: many\r\n\r\n",
         "POST /v1/install HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
         "POST /v1/install HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
         "GET /v1/status HTTP/1.1\r\nno colon\r\n\r\n",
     ])
     func `answers what is not a request with 400`(text: String) async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let answer = try await fixture.exchange(Data(text.utf8))
             #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
             #expect(answer.contains("\"kind\":\"badRequest\""))
@@ -121,7 +118,7 @@ import Testing
     }
 
     @Test func `refuses a head without an end, at once`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let begin = ContinuousClock.now
             let text = "GET /v1/status HTTP/1.1\r\nX-Long: " + String(repeating: "a", count: 3_000_000)
             let answer = try await fixture.exchange(Data(text.utf8))
@@ -132,7 +129,7 @@ import Testing
     }
 
     @Test func `passes a complaint on with its kind`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             let error = await #expect(throws: DeviceError.self) {
                 _ = try await client.send(UninstallRequest(app: "com.example.Notes"))
@@ -143,7 +140,7 @@ import Testing
     }
 
     @Test func `tells of progress, then the result`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             let seen = Mutex<[WorkProgress]>([])
             let app = try await client.send(InstallRequest(app: "/Notes.app")) { progress in
@@ -159,7 +156,7 @@ import Testing
     }
 
     @Test func `gives work up when its client has gone`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             let task = Task { try await client.send(CheckRequest()) { _ in } }
             while fixture.device.reportCount == 0 { await Task.yield() }
@@ -174,7 +171,7 @@ import Testing
     }
 
     @Test func `answers a shutdown before it ends`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             try await DeviceClient(socket: fixture.socket).shutdown()
             for await _ in fixture.ended {}
             #expect(fixture.device.calls.withLock { $0 } == ["shutdown"])
@@ -184,7 +181,7 @@ import Testing
     }
 
     @Test func `serves many clients at once`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for index in 0..<64 {
@@ -202,7 +199,7 @@ import Testing
     }
 
     @Test func `keeps other users out`() async throws {
-        try await ControlServerFixture.run { fixture in
+        try await ControlAPIFixture.run { fixture in
             let status = try HostPath.status(fixture.socket)
             #expect(status.permissions == 0o600)
             #expect(status.kind == .socket)

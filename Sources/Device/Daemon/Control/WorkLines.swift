@@ -1,45 +1,23 @@
-// The body of an answer that tells of its progress: newline-delimited JSON while the work is under way.
+// The body of a response that tells of progress: newline-delimited JSON while the work is under way.
 
 import AppContainer
-import FlyingSocks
-import FoundationEssentials
+import ControlServer
 import Platform
 import SandboxModel
 import Synchronization
 
-/// The lines of one piece of work, filled by its thread and emptied by the connection.
-struct WorkBody: AsyncBufferedSequence {
-    typealias Element = UInt8
+/// The lines of one piece of work, written by its thread and read by the connection.
+struct WorkLines: AsyncSequence, Sendable {
     private let lines: AsyncStream<[UInt8]>
-    private var answer: Answers.Answer?
 
-    struct AsyncIterator: AsyncBufferedIteratorProtocol {
-        var lines: AsyncStream<[UInt8]>.AsyncIterator
-        let answer: Answers.Answer?
-
-        /// FlyingFox reads bodies in pieces only.
-        mutating func next() async throws -> UInt8? { nil }
-
-        mutating func nextBuffer(suggested count: Int) async throws -> [UInt8]? {
-            await lines.next()
-        }
-    }
-
-    func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(lines: lines.makeAsyncIterator(), answer: answer)
-    }
-
-    /// The same body, which keeps its answer until it has gone out.
-    func owed(_ answer: Answers.Answer) -> WorkBody {
-        var body = self
-        body.answer = answer
-        return body
+    func makeAsyncIterator() -> AsyncStream<[UInt8]>.AsyncIterator {
+        lines.makeAsyncIterator()
     }
 
     /// Starts the work on a thread where it may block.
-    /// - Parameter departure: until when the answer stays open behind its result; nil for not at all.
+    /// - Parameter client: the response stays open behind its result until this client has gone; nil for not at all.
     init(
-        on queue: WorkQueue, until departure: Departure? = nil,
+        on queue: WorkQueue, until client: ClientDisconnect? = nil,
         _ work: @escaping @Sendable (@escaping ProgressReport) throws(Complaint) -> any Encodable & Sendable
     ) {
         let (lines, continuation) = AsyncStream.makeStream(of: [UInt8].self)
@@ -56,9 +34,9 @@ struct WorkBody: AsyncBufferedSequence {
                     return true
                 }
                 end = ControlJSON.line(ResultLine(result: result))
-                if let departure {
+                if let client {
                     continuation.yield(end)
-                    return departure.whenOccurred { continuation.finish() }
+                    return client.whenOccurred { continuation.finish() }
                 }
             } catch {
                 end = ControlJSON.line(AppContainer.Failure(DeviceError(error)))

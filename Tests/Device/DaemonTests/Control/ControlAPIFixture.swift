@@ -1,7 +1,7 @@
 // A control server on a socket of its own, and plain HTTP to it, as a client in any language would speak.
 
 import AppContainer
-import FlyingSocks
+import ControlServer
 import Foundation
 import Logging
 import Platform
@@ -10,14 +10,14 @@ import Testing
 
 @testable import Daemon
 
-struct ControlServerFixture {
+struct ControlAPIFixture {
     let device = FakeDevice()
     let socket: String
-    let server: ControlServer
+    let server: ControlAPI
     let ended: AsyncStream<Void>
     let log = CollectedLog()
 
-    init(limits: ArrivalLimits = ArrivalLimits()) async throws {
+    init(limits: ConnectionLimits = ControlAPI.limits) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "control-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(
             at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -25,14 +25,14 @@ struct ControlServerFixture {
         let (ended, end) = AsyncStream.makeStream(of: Void.self)
         self.ended = ended
         let logger = Logger(label: "test") { [log] _ in log }
-        server = ControlServer(socket: socket, device: device, log: logger, limits: limits) { end.finish() }
+        server = ControlAPI(socket: socket, device: device, log: logger, limits: limits) { end.finish() }
         try await server.start()
     }
 
     static func run(
-        limits: ArrivalLimits = ArrivalLimits(), _ body: (ControlServerFixture) async throws -> Void
+        limits: ConnectionLimits = ControlAPI.limits, _ body: (ControlAPIFixture) async throws -> Void
     ) async throws {
-        let fixture = try await ControlServerFixture(limits: limits)
+        let fixture = try await ControlAPIFixture(limits: limits)
         do {
             try await body(fixture)
         } catch {
@@ -50,13 +50,12 @@ struct ControlServerFixture {
     /// Sends bytes as they are and reads until the server closes.
     /// - Parameter halfClosing: says before reading that no more will come.
     func exchange(_ bytes: Data, halfClosing: Bool = false) async throws -> String {
-        let socket = try await AsyncSocket.connected(to: .unix(path: socket))
-        defer { try? socket.close() }
-        try? await socket.write(bytes)
-        if halfClosing { shutdown(socket.socket.file.rawValue, Int32(SHUT_WR)) }
+        let connection = try LocalConnection(to: socket)
+        try? await connection.write(Array(bytes))
+        if halfClosing { try connection.closeWriting() }
         return try await withTimeLimit {
             var answer: [UInt8] = []
-            while let piece = try? await socket.read(atMost: 4096) { answer += piece }
+            while let piece = try? await connection.read(atMost: 4096), !piece.isEmpty { answer += piece }
             return String(decoding: answer, as: UTF8.self)
         }
     }
@@ -100,7 +99,7 @@ final class CollectedLog: LogHandler {
     }
 }
 
-extension ControlServerFixture {
+extension ControlAPIFixture {
     func expect(
         _ status: Int, _ method: String, _ path: String, body: String? = nil,
         sourceLocation: SourceLocation = #_sourceLocation

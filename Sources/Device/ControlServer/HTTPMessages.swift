@@ -1,0 +1,73 @@
+// A request and its response, as a responder sees them.
+
+/// A whole request.
+public struct HTTPRequest: Sendable {
+    public let method: String
+    /// The path of the request's target, without its query.
+    public let path: String
+    /// The header `Accept`; empty when there is none.
+    public let accept: String
+    public let body: [UInt8]
+    /// Tells when the client has gone.
+    public let client: ClientDisconnect
+
+    public init(method: String, path: String, accept: String = "", body: [UInt8] = [], client: ClientDisconnect) {
+        self.method = method
+        self.path = path
+        self.accept = accept
+        self.body = body
+        self.client = client
+    }
+}
+
+/// A response. Each connection carries one, and is closed behind it.
+public struct HTTPResponse: Sendable {
+    public enum Body: Sendable {
+        /// Sent with its length.
+        case whole([UInt8])
+        /// Sent in chunks as they come, each when the client has taken the one before.
+        case stream(any AsyncSequence<[UInt8], Never> & Sendable)
+    }
+
+    public let status: Int
+    public let headers: [(name: String, value: String)]
+    public let body: Body
+
+    public init(status: Int, headers: [(name: String, value: String)], body: Body) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// The client of a connection.
+public enum HTTPPeer: Sendable, Equatable {
+    /// A process of this user, connected to a Unix socket (SO_PEERCRED in unix(7)).
+    case user(UInt32)
+    /// A process of this machine, connected to a port.
+    case loopback
+}
+
+/// The reason why a request never reached the responder.
+public enum RequestFault: Error, Equatable {
+    /// Not a request of HTTP/1.
+    case malformed
+    /// The connection ended in the middle of the request.
+    case endedEarly
+    /// More than so many bytes of request line and headers.
+    case headTooLong(Int)
+    /// More than so many bytes of body.
+    case bodyTooLong(Int)
+    /// The request was not complete in time, or gave way to newer ones.
+    case timedOut
+}
+
+/// Answers requests. All calls may come from any thread, at the same time.
+public protocol HTTPResponder: Sendable {
+    /// Looks at a client before it is listened to.
+    /// - Returns: the response to a client that may not connect; nil for one that may.
+    func refusal(of peer: HTTPPeer) -> HTTPResponse?
+    /// Must not block its thread. Its task is cancelled when the client goes.
+    func response(to request: HTTPRequest) async -> HTTPResponse
+    func response(to fault: RequestFault) -> HTTPResponse
+}

@@ -1,0 +1,125 @@
+// A server of HTTP/1.1 on a Unix socket, or on a port of this machine. It knows what a request is, and not what one asks.
+
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Platform
+import SandboxModel
+
+/// Listens, and has a responder answer each request.
+///
+/// One event loop, on a thread of its own, serves the connections of all servers. A response that waits holds no thread.
+public final class HTTPServer: Sendable {
+    public enum Address: Sendable, Equatable {
+        /// A Unix socket with mode 0600, made at this path. Nothing is there yet.
+        case unix(path: String)
+        /// A port of 127.0.0.1; 0 for one that the kernel chooses.
+        case loopback(port: Int)
+    }
+
+    /// Never shut down: a response may come after its server has stopped.
+    private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
+
+    private let inFlight = InFlightResponses()
+    private let connections: NIOLoopBoundBox<ServerConnections>
+
+    /// - Parameter warn: takes one line for the log.
+    public init(
+        responder: any HTTPResponder, limits: ConnectionLimits, warn: @escaping @Sendable (String) -> Void
+    ) {
+        let loop = HTTPServer.loop
+        let shared = ServerConnections(responder: responder, limits: limits, inFlight: inFlight, warn: warn)
+        connections = .makeBoxSendingValue(shared, eventLoop: loop)
+    }
+
+    /// Begins to listen. Clients can connect when it returns.
+    /// - Returns: the address, with the port that was chosen.
+    /// - Throws: the error of `socket(2)`, `bind(2)` or `listen(2)`.
+    @discardableResult
+    public func start(at address: Address) async throws -> Address {
+        let bootstrap = bootstrap()
+        switch address {
+        case .unix(let path):
+            let listener = try Descriptor.listening(atSocket: path, permissions: 0o600)
+            try await keep(bootstrap.withBoundSocket(listener.release()).get())
+            return address
+        case .loopback(let port):
+            let listener = try await bootstrap.bind(host: "127.0.0.1", port: port).get()
+            try await keep(listener)
+            return .loopback(port: listener.localAddress?.port ?? port)
+        }
+    }
+
+    private func keep(_ listener: any Channel) async throws {
+        try await HTTPServer.loop.submit { [connections] in connections.value.listener = listener }.get()
+    }
+
+    /// Waits until the responses that are owed have gone out, for a second at most.
+    public func drain() async {
+        await inFlight.drain(for: .seconds(1))
+    }
+
+    /// Closes the listener and every connection.
+    public func stop() async {
+        try? await HTTPServer.loop.submit { [connections] in connections.value.closeAll() }.get()
+    }
+
+    // MARK: Connections
+
+    private func bootstrap() -> ServerBootstrap {
+        ServerBootstrap(group: HTTPServer.loop)
+            .serverChannelInitializer { [connections] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let connections = connections.value
+                    // Before NIO's own handler of that kind, which would accept nothing for a second.
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { error in
+                            connections.relieve(because: SystemError(code: error.errnoCode).message)
+                            return .milliseconds(10)
+                        })
+                }
+            }
+            // A client may close its half behind its request.
+            .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { [connections] channel in
+                HTTPServer.peer(of: channel).flatMapThrowing { peer in
+                    try HTTPServer.serve(channel, from: peer, connections.value)
+                }
+            }
+    }
+
+    private static func serve(_ channel: any Channel, from peer: HTTPPeer?, _ connections: ServerConnections) throws {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = connections.limits.head
+        limits.maxHeaderListSize = connections.limits.head
+        let handler = ConnectionHandler(connections)
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(HTTPResponseEncoder())
+        try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)))
+        try pipeline.addHandler(handler)
+        if let peer, let refusal = connections.responder.refusal(of: peer) { handler.refuse(refusal) }
+    }
+
+    /// The user at the other end of a Unix socket, or the machine itself.
+    private static func peer(of channel: any Channel) -> EventLoopFuture<HTTPPeer?> {
+        guard let address = channel.localAddress, case .unixDomainSocket = address else {
+            return channel.eventLoop.makeSucceededFuture(.loopback)
+        }
+        guard let socket = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeSucceededFuture(nil)
+        }
+        return socket.unsafeGetSocketOption(level: .socket, name: .peerCredentials)
+            .map { (credentials: PeerCredentials) in HTTPPeer.user(credentials.user) }
+    }
+}
+
+/// `struct ucred` of unix(7), which Glibc's module does not have.
+private struct PeerCredentials: Sendable {
+    var process: Int32
+    var user: UInt32
+    var group: UInt32
+}
+
+extension NIOBSDSocket.Option {
+    fileprivate static let peerCredentials = NIOBSDSocket.Option(rawValue: SO_PEERCRED)
+}

@@ -1,0 +1,51 @@
+// The parts of a request, put together: a value that sees no socket.
+
+import NIOCore
+import NIOHTTP1
+
+/// Collects a request's head and body, within their limits.
+struct RequestAssembly {
+    private let largestBody: Int
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+
+    init(largestBody: Int) {
+        self.largestBody = largestBody
+    }
+
+    /// Takes the next part.
+    /// - Returns: the request when this part was its last, else nil.
+    mutating func add(
+        _ part: HTTPServerRequestPart, from client: ClientDisconnect
+    ) throws(RequestFault) -> HTTPRequest? {
+        switch part {
+        case .head(let head):
+            try begin(head)
+            return nil
+        case .body(let piece):
+            guard body.count + piece.readableBytes <= largestBody else { throw .bodyTooLong(largestBody) }
+            body += piece.readableBytesView
+            return nil
+        case .end:
+            guard let head else { throw .malformed }
+            return HTTPRequest(
+                method: head.method.rawValue, path: String(head.uri.prefix { $0 != "?" }),
+                accept: head.headers["accept"].joined(separator: ", "), body: body, client: client)
+        }
+    }
+
+    private mutating func begin(_ head: HTTPRequestHead) throws(RequestFault) {
+        guard head.version.major == 1, head.uri.hasPrefix("/") else { throw .malformed }
+        let lengths = head.headers["content-length"]
+        let codings = head.headers["transfer-encoding"]
+        // Two answers to where a body ends are two requests for two readers (RFC 9112, section 6.3).
+        guard lengths.count + codings.count <= 1, codings.allSatisfy({ $0.lowercased() == "chunked" }) else {
+            throw .malformed
+        }
+        if let length = lengths.first {
+            guard let length = Int(length), length >= 0 else { throw .malformed }
+            guard length <= largestBody else { throw .bodyTooLong(largestBody) }
+        }
+        self.head = head
+    }
+}

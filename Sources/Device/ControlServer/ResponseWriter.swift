@@ -1,0 +1,35 @@
+// A response as the bytes of HTTP/1.1.
+
+import NIOCore
+import NIOHTTP1
+
+enum ResponseWriter {
+    /// Writes a response as fast as the client takes it. Returns early when the client has gone.
+    static func write(_ response: HTTPResponse, to channel: any Channel) async {
+        for part in parts(of: response) { channel.write(part, promise: nil) }
+        if case .stream(let pieces) = response.body {
+            channel.flush()
+            for await piece in pieces {
+                let part = HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: piece)))
+                guard (try? await channel.writeAndFlush(part).get()) != nil else { return }
+            }
+        }
+        try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
+    }
+
+    /// The head, and the body where it is whole.
+    static func parts(of response: HTTPResponse) -> [HTTPServerResponsePart] {
+        var headers = HTTPHeaders()
+        for (name, value) in response.headers { headers.add(name: name, value: value) }
+        headers.add(name: "Connection", value: "close")
+        var body: [HTTPServerResponsePart] = []
+        if case .whole(let bytes) = response.body {
+            headers.add(name: "Content-Length", value: "\(bytes.count)")
+            body = [.body(.byteBuffer(ByteBuffer(bytes: bytes)))]
+        } else {
+            headers.add(name: "Transfer-Encoding", value: "chunked")
+        }
+        let status = HTTPResponseStatus(statusCode: response.status)
+        return [.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))] + body
+    }
+}

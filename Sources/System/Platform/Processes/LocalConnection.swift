@@ -1,0 +1,51 @@
+// A connection to a Unix socket whose reads and writes suspend the task, and hold no thread.
+
+public import SandboxModel
+
+/// A connected Unix socket. It is closed with the last reference.
+public final class LocalConnection: Sendable {
+    private let socket: SharedDescriptor
+
+    /// - Throws: as ``Descriptor/connected(toSocket:)``.
+    public init(to path: String) throws(SystemError) {
+        socket = SharedDescriptor(try Descriptor.connected(toSocket: path))
+    }
+
+    /// - Parameter socket: connected, and non-blocking.
+    public init(_ socket: SharedDescriptor) {
+        self.socket = socket
+    }
+
+    /// `recv(2)`, as soon as something has arrived.
+    /// - Returns: at least one byte; none at the end of the stream.
+    /// - Throws: the error of the call, or `CancellationError`.
+    public func read(atMost count: Int) async throws -> [UInt8] {
+        while true {
+            do throws(SystemError) {
+                return try socket.descriptor.receive(atMost: count)
+            } catch {
+                guard error == .wouldBlock else { throw error }
+            }
+            try await socket.waitUntilReady(for: .reading)
+        }
+    }
+
+    /// `send(2)`, repeated until all bytes are sent.
+    /// - Throws: the error of the call, or `CancellationError`.
+    public func write(_ bytes: [UInt8]) async throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            do throws(SystemError) {
+                rest = rest.dropFirst(try socket.descriptor.send(rest))
+            } catch {
+                guard error == .wouldBlock else { throw error }
+                try await socket.waitUntilReady(for: .writing)
+            }
+        }
+    }
+
+    /// `shutdown(2)` with `SHUT_WR`: the other end reads the end of the stream.
+    public func closeWriting() throws(SystemError) {
+        try socket.descriptor.closeWriting()
+    }
+}
