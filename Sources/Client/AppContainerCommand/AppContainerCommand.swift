@@ -7,7 +7,6 @@ import Glibc
 import Platform
 import SandboxModel
 
-@main
 struct AppContainerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "appcontainer",
@@ -88,7 +87,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
     }
 
-    private static func end(with complaint: Complaint) -> Never {
+    static func end(with complaint: Complaint) -> Never {
         StandardError.complain(complaint.message)
         Glibc.exit(complaint.kind.exitCode)
     }

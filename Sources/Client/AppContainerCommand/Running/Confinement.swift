@@ -2,7 +2,8 @@
 
 import AppContainer
 import ArgumentParser
-import Foundation
+import FoundationEssentials
+import Glibc
 import Platform
 import SandboxModel
 
@@ -114,31 +115,22 @@ struct Confinement {
     /// Puts up the same walls around a script that looks for the command: bubblewrap itself has one exit code for all
     /// that can go wrong.
     private func look(_ walls: [String], for command: String, _ plan: ChildProcess.Plan) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = walls + ["--", "/bin/sh", "-c", Confinement.script, "sh", command]
-        process.environment = Dictionary(
-            plan.environment.map { variable in
-                let parts = variable.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
-            }, uniquingKeysWith: { $1 })
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        let errors = Pipe()
-        process.standardError = errors
-        do {
-            try process.run()
+        let arguments = walls + ["--", "/bin/sh", "-c", Confinement.script, "sh", command]
+        let end: ChildProcess.End
+        let errors: [UInt8]
+        do throws(SystemError) {
+            (end, errors) = try CapturedProcess.run(
+                executable: program, arguments: arguments, environment: plan.environment)
         } catch {
             throw Complaint(.confinementMissing, "\(program) cannot be run; install the package bubblewrap")
         }
-        let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        switch process.terminationStatus {
-        case 0: return
-        case Confinement.notFound: throw RunFailure.cannotStart(command, .noEntry)
-        case Confinement.cannotRun: throw RunFailure.cannotStart(command, .accessDenied)
+        switch end {
+        case .exited(0): return
+        case .exited(Confinement.notFound): throw RunFailure.cannotStart(command, .noEntry)
+        case .exited(Confinement.cannotRun): throw RunFailure.cannotStart(command, .accessDenied)
         default:
-            let reason = said.split(whereSeparator: \.isNewline).first.map(String.init) ?? "bwrap: it does not say why"
+            let lines = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline)
+            let reason = lines.first.map(String.init) ?? "bwrap: it does not say why"
             throw Complaint(.unexpected, "cannot confine the command: \(reason)")
         }
     }

@@ -1,6 +1,8 @@
 // Where an executable looks for its libraries besides the system's directories: DT_RUNPATH and DT_RPATH of ELF (elf(5)).
 
-import Foundation
+import Glibc
+import Platform
+import SandboxModel
 
 /// The directories that a 64-bit little-endian ELF file names; none for anything else.
 struct ExecutableRunPath {
@@ -11,9 +13,8 @@ struct ExecutableRunPath {
     private static let largestTable = 1 << 20
 
     init(of path: String) {
-        guard let file = FileHandle(forReadingAtPath: path) else { return }
-        defer { try? file.close() }
-        guard let header = ExecutableRunPath.bytes(of: file, at: 0, count: 64),
+        guard let file = try? SharedDescriptor(Descriptor.open(path: path, flags: O_RDONLY | O_CLOEXEC)),
+            let header = ExecutableRunPath.bytes(of: file, at: 0, count: 64),
             header.starts(with: [0x7F, UInt8(ascii: "E"), UInt8(ascii: "L"), UInt8(ascii: "F"), 2, 1]),
             Int(header.number(at: 54, size: 2)) == ExecutableRunPath.programHeaderSize,
             let segments = ExecutableRunPath.bytes(
@@ -25,7 +26,7 @@ struct ExecutableRunPath {
             .filter { $0.hasPrefix("/") }
     }
 
-    private static func paths(in file: FileHandle, segments: [UInt8]) -> [String] {
+    private static func paths(in file: SharedDescriptor, segments: [UInt8]) -> [String] {
         var loaded: [(address: UInt64, offset: UInt64, size: UInt64)] = []
         var dynamic: [UInt8] = []
         for start in stride(from: 0, to: segments.count, by: programHeaderSize) {
@@ -57,11 +58,11 @@ struct ExecutableRunPath {
         }
     }
 
-    private static func bytes(of file: FileHandle, at offset: UInt64, count: Int) -> [UInt8]? {
-        guard offset < 1 << 62, (try? file.seek(toOffset: offset)) != nil,
-            let data = try? file.read(upToCount: count), data.count == count
-        else { return nil }
-        return Array(data)
+    private static func bytes(of file: SharedDescriptor, at offset: UInt64, count: Int) -> [UInt8]? {
+        guard offset < 1 << 62, count > 0 else { return nil }
+        let buffer = PageBuffer(count: count)
+        guard (try? file.descriptor.read(into: buffer, count: count, from: Int64(offset))) == count else { return nil }
+        return buffer.bytes(0, count: count)
     }
 }
 

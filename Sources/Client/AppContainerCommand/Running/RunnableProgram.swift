@@ -3,7 +3,7 @@
 import AppContainer
 import ArgumentParser
 import Daemon
-import Foundation
+import FoundationEssentials
 import Platform
 import SandboxModel
 

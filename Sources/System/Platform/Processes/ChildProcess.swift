@@ -96,7 +96,8 @@ public final class ChildProcess: Sendable {
         return child
     }
 
-    private static func waitForEnd(of process: pid_t) throws(SystemError) -> End {
+    /// `waitpid(2)`.
+    static func waitForEnd(of process: pid_t) throws(SystemError) -> End {
         var status: Int32 = 0
         let error = unsafe process_await_child(process, &status)
         guard error == 0 else { throw SystemError(code: error) }

@@ -47,14 +47,7 @@ public final class TetheredProcess: Sendable {
     public func write(_ bytes: [UInt8]) throws(SystemError) {
         let tether = try tether()
         var rest = bytes[...]
-        while !rest.isEmpty {
-            let sent = try systemCall {
-                unsafe rest.withUnsafeBytes {
-                    unsafe send(tether.descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                }
-            }
-            rest = rest.dropFirst(sent)
-        }
+        while !rest.isEmpty { rest = rest.dropFirst(try tether.descriptor.send(rest)) }
     }
 
     /// The next line of its standard output without its newline, or the rest before end-of-file.

@@ -1,0 +1,32 @@
+// A program that is run to its end for its status and its complaint.
+
+import CPlatform
+import Glibc
+public import SandboxModel
+
+public enum CapturedProcess {
+    /// Runs a program in this process's working directory, without input and output, and waits for its end. Blocks.
+    ///
+    /// - Parameters:
+    ///   - executable: a path.
+    ///   - environment: each is `NAME=value`.
+    /// - Returns: how it ended, and its standard error.
+    /// - Throws: the error of `posix_spawn(3)`.
+    public static func run(
+        executable: String, arguments: [String], environment: [String]
+    ) throws(SystemError) -> (end: ChildProcess.End, errors: [UInt8]) {
+        var ends: [Int32] = [-1, -1]
+        try systemCall { unsafe platform_socket_pair(&ends) }
+        let ours = Descriptor(owning: ends[0])
+        let process: pid_t
+        do {
+            let theirs = Descriptor(owning: ends[1])
+            process = try ProcessStart.start(
+                executable: executable, arguments: arguments, environment: environment,
+                descriptors: [nil, nil, theirs.number])
+        }
+        var errors: [UInt8] = []
+        while let piece = try? ours.receive(atMost: 4096), !piece.isEmpty { errors += piece }
+        return (try ChildProcess.waitForEnd(of: process), errors)
+    }
+}
