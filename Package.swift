@@ -38,17 +38,12 @@ let package = Package(
     ],
     targets: [
         // Ground: C that Swift cannot import by itself.
-        .systemLibrary(
-            name: "CFuse", path: "Sources/System/CFuse", pkgConfig: "fuse3", providers: [.apt(["libfuse3-dev"])]),
-        .systemLibrary(
-            name: "COpenSSL", path: "Sources/System/COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]
-        ),
-        .systemLibrary(
-            name: "CArchive", path: "Sources/System/CArchive", pkgConfig: "libarchive",
-            providers: [.apt(["libarchive-dev"])]),
-        .systemLibrary(
-            name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]
-        ),
+        // Without pkgConfig: SwiftPM would warn of each library that is missing, in every package that depends on this one,
+        // also where nothing that needs it is built.
+        .systemLibrary(name: "CFuse", path: "Sources/System/CFuse"),
+        .systemLibrary(name: "COpenSSL", path: "Sources/System/COpenSSL"),
+        .systemLibrary(name: "CArchive", path: "Sources/System/CArchive"),
+        .systemLibrary(name: "CSQLite", path: "Sources/System/CSQLite"),
         .target(name: "CPlatform", path: "Sources/System/CPlatform"),
         .target(name: "CProcess", path: "Sources/System/CProcess"),
 
