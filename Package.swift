@@ -23,6 +23,11 @@ func tests(
         name: name, dependencies: uses, path: "Tests/\(layer)/\(name)", resources: resources, swiftSettings: strict)
 }
 
+/// A library of another package, for the program alone.
+func library(_ name: String, of package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Program"]))
+}
+
 let package = Package(
     name: "appcontainer",
     products: [
@@ -30,6 +35,14 @@ let package = Package(
         .library(name: "AppContainer", targets: ["AppContainer"]),
         .library(name: "AppContainerTesting", targets: ["AppContainerTesting"]),
         .library(name: "ContainerFoundation", targets: ["ContainerFoundation"]),
+    ],
+    traits: [
+        .trait(
+            name: "Program",
+            description:
+                "The command appcontainer. A package that uses the libraries alone says traits: [], and fetches nothing."
+        ),
+        .default(enabledTraits: ["Program"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -101,8 +114,8 @@ let package = Package(
         room(
             "ControlServer", in: "Device",
             uses: [
-                "Platform", "SandboxModel", .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                "Platform", "SandboxModel", library("NIOCore", of: "swift-nio"),
+                library("NIOHTTP1", of: "swift-nio"), library("NIOPosix", of: "swift-nio"),
             ]),
         room(
             "Daemon", in: "Device",
@@ -110,7 +123,7 @@ let package = Package(
                 "AppContainer", "BackingStore", "BackupModel", "BundleSeal", "ContainerMount", "ContainerVolume",
                 "ControlServer", "DeviceLifecycle", "FinderBackup", "Platform", "SandboxModel", "SandboxPolicy",
                 "TarBackup",
-                .product(name: "Logging", package: "swift-log"),
+                library("Logging", of: "swift-log"),
             ]),
 
         // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one
@@ -128,7 +141,7 @@ let package = Package(
             dependencies: [
                 "AppContainer", "BackingStore", "BundleSeal", "Daemon", "DataProtection", "DeviceLifecycle",
                 "Platform", "SandboxModel",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                library("ArgumentParser", of: "swift-argument-parser"),
             ],
             path: "Sources/Client/AppContainerCommand",
             // In the command itself, which is one file that can be copied anywhere.
@@ -182,7 +195,7 @@ let package = Package(
                 "AppContainer", "BackingStore", "ContainerVolume", "ControlServer", "Daemon", "DataProtection",
                 "DeviceLifecycle",
                 "Platform", "SandboxModel", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                library("Logging", of: "swift-log"),
             ]),
         tests(
             "BundleSealTests", in: "Formats",
@@ -198,8 +211,8 @@ let package = Package(
         tests(
             "ControlServerTests", in: "Device",
             of: [
-                "ControlServer", "Platform", "SandboxModel", .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                "ControlServer", "Platform", "SandboxModel", library("NIOCore", of: "swift-nio"),
+                library("NIOHTTP1", of: "swift-nio"),
             ]),
         tests("PropertyListsTests", in: "System", of: ["PropertyLists", "TestSupport"]),
         tests("PlatformTests", in: "System", of: ["Platform", "SandboxModel"]),

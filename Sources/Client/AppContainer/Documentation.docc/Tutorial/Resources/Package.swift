@@ -5,7 +5,7 @@ let package = Package(
     name: "Drafts",
     platforms: [.iOS(.v16), .macOS(.v13)],
     dependencies: [
-        .package(path: "../appcontainer")
+        .package(path: "../appcontainer", traits: [])
     ],
     targets: [
         .target(name: "Drafts", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")])
