@@ -208,7 +208,7 @@ case_the_grace_period() {
 case_a_daemon_killed_in_the_middle_of_a_lock_hangs_nobody() {
     local writer delay
     if [ "$(id -u)" != 0 ] && ! mountpoint -q /sys/fs/fuse/connections; then
-        echo "without /sys/fs/fuse/connections an ordinary user's mount cannot be ended (README, Limits)"
+        echo "without /sys/fs/fuse/connections an ordinary user's mount cannot be ended (docs/Limits.md)"
         return
     fi
     start_complete
