@@ -56,7 +56,7 @@ extension MemoryFileSystem {
         reply.count(bytes.count)
     }
 
-    func leavesNoTrace(_ handle: OpenFile) -> Bool { false }
+    func mustZeroWrites(_ handle: OpenFile) -> Bool { false }
 
     func close(_ handle: OpenFile) {
         state.withLock { state in

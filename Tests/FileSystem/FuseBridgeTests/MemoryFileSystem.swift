@@ -229,16 +229,16 @@ final class MemoryFileSystem: FileSystem {
 
     // MARK: Attributes
 
-    func attributes(of node: KernelNode, handle: OpenFile?, reply: consuming AttributesReply) {
+    func status(of node: KernelNode, handle: OpenFile?, reply: consuming FileStatusReply) {
         let answer = state.withLock { state in
             count("getattr", &state)
             return state.nodes[node.rawValue] == nil ? nil : status(node.rawValue, state)
         }
-        if let answer { reply.attributes(answer, timeout: timeout) } else { reply.fail(ESTALE) }
+        if let answer { reply.status(answer, timeout: timeout) } else { reply.fail(ESTALE) }
     }
 
-    func setAttributes(
-        _ change: AttributeRequest, of node: KernelNode, handle: OpenFile?, reply: consuming AttributesReply
+    func changeStatus(
+        _ change: FileStatusChange, of node: KernelNode, handle: OpenFile?, reply: consuming FileStatusReply
     ) {
         let answer = state.withLock { state in
             count("setattr", &state)
@@ -254,7 +254,7 @@ final class MemoryFileSystem: FileSystem {
             state.nodes[node.rawValue] = changed
             return status(node.rawValue, state)
         }
-        reply.attributes(answer, timeout: timeout)
+        reply.status(answer, timeout: timeout)
     }
 
     func resize(_ content: inout [UInt8], _ size: Int) {
@@ -262,7 +262,7 @@ final class MemoryFileSystem: FileSystem {
         content += [UInt8](repeating: 0, count: size - content.count)
     }
 
-    func attribute(_ name: [UInt8], of node: KernelNode, reply: consuming AttributeReply) {
+    func extendedAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming ExtendedAttributeReply) {
         let value = state.withLock { state in
             count("getxattr", &state)
             return state.nodes[node.rawValue]!.attributes[name]
@@ -270,7 +270,7 @@ final class MemoryFileSystem: FileSystem {
         if let value { reply.value(value) } else { reply.fail(ENODATA) }
     }
 
-    func setAttribute(
+    func setExtendedAttribute(
         _ name: [UInt8], to value: [UInt8], flags: Int32, of node: KernelNode, reply: consuming DoneReply
     ) {
         state.withLock { state in
@@ -280,11 +280,11 @@ final class MemoryFileSystem: FileSystem {
         reply.done()
     }
 
-    func attributeNames(of node: KernelNode, reply: consuming AttributeNamesReply) {
+    func extendedAttributeNames(of node: KernelNode, reply: consuming ExtendedAttributeNamesReply) {
         reply.names(state.withLock { Array($0.nodes[node.rawValue]!.attributes.keys) })
     }
 
-    func removeAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply) {
+    func removeExtendedAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply) {
         let old = state.withLock { $0.nodes[node.rawValue]!.attributes.removeValue(forKey: name) }
         if old == nil { reply.fail(ENODATA) } else { reply.done() }
     }

@@ -1,13 +1,13 @@
-// The one place where a fault becomes an error number.
+// The one place where a `Fault` becomes an errno.
 
 import Glibc
 import SandboxModel
 
 extension Fault {
-    /// What the system call answers.
+    /// The errno of the system call that failed.
     var errno: Int32 {
         switch self {
-        // PRODUCT.md section 2: a refusal by the sandbox is EPERM, for root too.
+        // As on the device, a refusal by the sandbox is EPERM, for root too.
         case .refused: EPERM
         case .corrupt: EIO
         case .system(let error): error.code

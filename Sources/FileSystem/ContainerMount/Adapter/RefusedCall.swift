@@ -27,7 +27,7 @@ public struct RefusedCall: Sendable {
     public let omitted: Int
 }
 
-extension MountedVolume {
+extension VolumeFileSystem {
     /// Answers a call that failed.
     /// - Parameters:
     ///   - node: what the call is about, or the directory of `name`.
@@ -42,21 +42,21 @@ extension MountedVolume {
         _ reply: consuming Answer, _ fault: Fault, _ call: CallName, at place: (Rule) -> Whereabouts
     ) {
         // The caller waits until the reply is sent: so long it cannot end, and its number is its own.
-        if case .refused(let rule) = fault { note(rule, call, fault, of: reply.caller, at: place) }
+        if case .refused(let rule) = fault { report(rule, call, fault, of: reply.caller, at: place) }
         reply.fail(fault.errno)
     }
 
-    private func note(
+    private func report(
         _ rule: Rule, _ call: CallName, _ fault: Fault, of caller: RequestCaller, at place: (Rule) -> Whereabouts
     ) {
         // What the kernel writes out late was refused to nobody: its range is told when it is known.
         if call == .write, caller.process == 0 { return }
         // First of all: in a flood nothing is looked up for what is not told.
-        guard let omitted = news.admits(rule, caller.process) else { return }
+        guard let omitted = events.admits(rule, caller.process) else { return }
         let process = caller.process == 0 ? nil : HostProcess(ofThread: caller.process)
         // What the daemon does on its own mount is nobody's attempt.
         guard process?.id != getpid() else { return }
-        news.refused(
+        events.refused(
             RefusedCall(
                 rule: rule, call: CallName(call, ofThread: caller.process), place: place(rule),
                 error: SystemError(code: fault.errno), process: process, omitted: omitted))
@@ -72,7 +72,7 @@ public struct CallInHand: Sendable {
 
     /// nil on a thread that serves no requests.
     public static var current: CallInHand? {
-        guard let request = RequestInHand.current else { return nil }
+        guard let request = CurrentRequest.current else { return nil }
         return CallInHand(
             call: request.kind.map { CallName($0, ofThread: request.process) },
             process: request.process == 0 ? nil : HostProcess(ofThread: request.process))
@@ -81,7 +81,7 @@ public struct CallInHand: Sendable {
 
 extension CallName {
     /// The kernel reads a block before it changes a part of it: the caller is looked at.
-    fileprivate init(_ kind: RequestInHand.Kind, ofThread thread: pid_t) {
+    fileprivate init(_ kind: CurrentRequest.Kind, ofThread thread: pid_t) {
         switch kind {
         case .open: self = .open
         case .create: self = .create
@@ -114,7 +114,7 @@ extension CallName {
 
     /// The call behind a change of attributes that was refused. The kernel may put several changes into one request:
     /// they are asked about in this order, and content is protected from a change of length only.
-    init(_ change: AttributeRequest, _ fault: Fault) {
+    init(_ change: FileStatusChange, _ fault: Fault) {
         self =
             if change.size != nil, fault == .refused(.dataProtection) {
                 .truncate

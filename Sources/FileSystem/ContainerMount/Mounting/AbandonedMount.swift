@@ -8,7 +8,7 @@ public enum AbandonedMount {
     /// Takes the topmost mount at a path out of sight.
     /// - Throws: ``Complaint`` of kind `unexpected`, or `fuseMissing` where fusermount3 is needed and missing.
     public static func remove(_ path: String) throws(Complaint) {
-        try complaining { () throws(MountFailure) in
+        try translatingFailure { () throws(MountFailure) in
             try Session.unmount(path, lazily: true)
         }
     }

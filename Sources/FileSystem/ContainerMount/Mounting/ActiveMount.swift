@@ -40,7 +40,7 @@ extension Complaint {
 }
 
 /// Makes a failure of the bridge one of the daemon's.
-func complaining<Result>(_ body: () throws(MountFailure) -> Result) throws(Complaint) -> Result {
+func translatingFailure<Result>(_ body: () throws(MountFailure) -> Result) throws(Complaint) -> Result {
     do throws(MountFailure) {
         return try body()
     } catch {

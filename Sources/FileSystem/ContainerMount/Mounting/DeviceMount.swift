@@ -13,7 +13,7 @@ final class DeviceMount: Sendable {
     let session: Session
     private let directory: String
     private let device: String
-    private let mounted: MountedVolume
+    private let mounted: VolumeFileSystem
 
     private var whole: String { directory + "/device" }
     /// Where a mount is while it is being made.
@@ -22,16 +22,16 @@ final class DeviceMount: Sendable {
     /// - Parameters:
     ///   - device: the device directory, for the source that `findmnt` shows.
     ///   - directory: made here, with mode 0700; its parent is only root's.
-    init(device: String, directory: String, volume: Volume, news: MountNews) throws(Complaint) {
+    init(device: String, directory: String, volume: Volume, events: MountEvents) throws(Complaint) {
         self.device = device
         self.directory = directory
         self.volume = volume
-        mounted = MountedVolume(volume, news: news)
+        mounted = VolumeFileSystem(volume, events: events)
         try DeviceMount.prepare(directory)
         let options = Session.Options(source: device + ":", subtype: MountPoint.subtype, otherUsers: true)
         do throws(Complaint) {
             let (mounted, whole) = (mounted, directory + "/device")
-            session = try complaining { () throws(MountFailure) in
+            session = try translatingFailure { () throws(MountFailure) in
                 try Session.mount(mounted, at: whole, options: options)
             }
         } catch {

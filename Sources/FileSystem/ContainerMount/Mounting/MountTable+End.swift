@@ -26,7 +26,7 @@ extension MountTable {
             }
             // Errors of writing show up while whoever wrote may still ask for them.
             MountPoint.synchronize(record.mount.mountPoint)
-            try complaining { () throws(MountFailure) in
+            try translatingFailure { () throws(MountFailure) in
                 try Session.unmount(record.mount.mountPoint, lazily: lazily)
             }
             // Somebody may see the mount from a namespace of mounts of his own: there it goes on, as after a lazy end.
@@ -40,11 +40,11 @@ extension MountTable {
         guard let (volume, path) = volume(of: home.app) else { return }
         stopCaching(volume.share(home), in: volume)
         volume.show(home)
-        noticeContainers(of: home.groups.keys, home.iCloud.keys, at: path, volume)
+        invalidateContainers(of: home.groups.keys, home.iCloud.keys, at: path, volume)
     }
 
     /// Makes the kernel look again which group and iCloud containers a home shows.
-    func noticeContainers(
+    func invalidateContainers(
         of groups: some Collection<ContainerIdentifier>, _ iCloud: some Collection<ContainerIdentifier>,
         at path: [FileName], _ volume: Volume
     ) {

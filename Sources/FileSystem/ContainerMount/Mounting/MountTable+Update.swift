@@ -44,7 +44,7 @@ extension MountTable {
             }
         }
         if let (_, path) = self.volume(of: update.app) {
-            noticeContainers(of: update.groups.keys, update.iCloud.keys, at: path, volume)
+            invalidateContainers(of: update.groups.keys, update.iCloud.keys, at: path, volume)
         }
         return ShownUpdate(volume: volume, session: session, replaced: replaced)
     }

@@ -42,7 +42,7 @@ public final class MountTable: Sendable {
     private let homesDirectory: String
     private let makeVolume: @Sendable (Volume.View) -> Volume
     private let ended: Ended
-    private let news: MountNews
+    private let events: MountEvents
     private let isPrivileged = geteuid() == 0
     /// Is told of every superblock.
     let guardian: MountGuard?
@@ -74,7 +74,7 @@ public final class MountTable: Sendable {
         self.homesDirectory = homesDirectory
         self.makeVolume = makeVolume
         self.ended = ended
-        news = MountNews(admits: admitsRefusal, refused: refused, lost: lost)
+        events = MountEvents(admits: admitsRefusal, refused: refused, lost: lost)
         self.guardian = guardian
     }
 
@@ -121,7 +121,7 @@ public final class MountTable: Sendable {
             guard !state.withLock({ $0.hasEnded }) else {
                 throw Complaint(.shuttingDown, "the device is shutting down: try again when it has")
             }
-            settle(home.app)
+            awaitUnmount(of: home.app)
             try requireFree(home)
             if state.withLock({ $0.watch == nil }) { try begin() }
             let place = try MountPoint.prepare(path)
@@ -158,7 +158,7 @@ public final class MountTable: Sendable {
 
     /// Takes note of an outside umount that came just before: the kernel's news of it, and the end of its session, may
     /// still be on their way.
-    private func settle(_ app: ContainerIdentifier) {
+    private func awaitUnmount(of app: ContainerIdentifier) {
         guard mount(of: app) != nil || volume(of: app) != nil else { return }
         review()
         let deadline = ContinuousClock.now + .milliseconds(500)
@@ -198,7 +198,7 @@ public final class MountTable: Sendable {
             device = known
         } else {
             device = try DeviceMount(
-                device: self.device, directory: directory, volume: makeVolume(.device), news: news)
+                device: self.device, directory: directory, volume: makeVolume(.device), events: events)
             state.withLock { $0.device = device }
             _ = guardian?.mounted(at: device.superblock.entrance ?? "")
         }
@@ -208,11 +208,11 @@ public final class MountTable: Sendable {
 
     private func mountAlone(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> Record {
         let volume = makeVolume(.home(home))
-        let mounted = MountedVolume(volume, news: news)
+        let mounted = VolumeFileSystem(volume, events: events)
         var options = Session.Options(
             source: "\(device):\(home.app)", subtype: MountPoint.subtype, otherUsers: mount.options.otherUsers)
         options.readOnly = mount.options.readOnly
-        let session = try complaining { () throws(MountFailure) in
+        let session = try translatingFailure { () throws(MountFailure) in
             try Session.mount(mounted, at: mount.mountPoint, options: options) { [weak self] in
                 self?.finish(mount.serial)
             }

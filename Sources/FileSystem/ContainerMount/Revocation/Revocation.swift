@@ -43,7 +43,7 @@ extension MountTable {
             let files = superblocks.flatMap { superblock in
                 superblock.volume.filesToLock.map { RevokedFile(superblock: superblock, file: $0) }
             }
-            let writes = settle(files, superblocks)
+            let writes = finishWrites(in: files, superblocks)
             content.refuseReading()
             RevokedFile.drop(files.filter { !writes.goOn(in: $0) })
             content.close()
@@ -69,7 +69,7 @@ extension MountTable {
                 superblock.writeOut()
             }
             let files = superblocks.flatMap(\.openFiles)
-            let writes = settle(files, superblocks)
+            let writes = finishWrites(in: files, superblocks)
             RevokedFile.drop(files.filter { !writes.goOn(in: $0) })
             leaveFilesBehind(superblocks.map(\.volume)[...], retire)
             // What was opened since is among them now.
@@ -105,16 +105,16 @@ extension MountTable {
     }
 
     /// Waits for the writes under way, and has the kernel write out what they brought.
-    private func settle(_ files: [RevokedFile], _ superblocks: [Superblock]) -> UnsettledWrites {
+    private func finishWrites(in files: [RevokedFile], _ superblocks: [Superblock]) -> UnfinishedWrites {
         RevokedFile.forgetAttributes(of: files)
         for superblock in superblocks { superblock.volume.openPassage() }
         let barrier = WriteBarrier(files)
-        let unsettled = barrier.wait(atMost: MountTable.patience)
+        let unfinished = barrier.wait(atMost: MountTable.patience)
         for superblock in superblocks {
             superblock.volume.closePassage()
             superblock.writeOut()
         }
-        return UnsettledWrites(barrier, unsettled)
+        return UnfinishedWrites(barrier, unfinished)
     }
 
     /// Drops the pages that writes still bring, until they have ended, and tells what was lost.
@@ -122,10 +122,10 @@ extension MountTable {
     /// Of a file that cannot be asked nobody knows whether it is being written: as long as it is open for that, and the
     /// device locked, it is treated as if it were.
     private func follow(
-        _ writes: UnsettledWrites, of files: [RevokedFile], while isLocked: @escaping @Sendable () -> Bool
+        _ writes: UnfinishedWrites, of files: [RevokedFile], while isLocked: @escaping @Sendable () -> Bool
     ) {
         let written = files.filter(\.file.mayBeWritten)
-        guard !writes.isEmpty else { return RevokedFile.tellLoss(of: written) }
+        guard !writes.isEmpty else { return RevokedFile.reportLoss(of: written) }
         let thread = try? HostThread(name: "dropping") {
             while true {
                 let open = writes.unknown.filter(\.mayBeWritten)
@@ -134,9 +134,9 @@ extension MountTable {
                 if isOver, open.isEmpty || !isLocked() { break }
                 usleep(isOver ? 5000 : 200)
             }
-            RevokedFile.tellLoss(of: written)
+            RevokedFile.reportLoss(of: written)
         }
-        if let thread { thread.detach() } else { RevokedFile.tellLoss(of: written) }
+        if let thread { thread.detach() } else { RevokedFile.reportLoss(of: written) }
     }
 }
 
@@ -176,22 +176,22 @@ extension RevokedFile {
     }
 
     /// Tells what is known to be lost of files that are open; of those that were closed it was told then.
-    fileprivate static func tellLoss(of files: [RevokedFile]) {
+    fileprivate static func reportLoss(of files: [RevokedFile]) {
         for revoked in files { revoked.superblock.volume.tellLoss(of: revoked.file.node) }
     }
 }
 
 /// The writes that had not ended in time, when the kernel had written out what they had brought by then.
-private struct UnsettledWrites {
+private struct UnfinishedWrites {
     let barrier: WriteBarrier
     let unknown: [RevokedFile]
     /// The files, and how many bytes each of them had.
     private let waiting: [(file: RevokedFile, size: Int64)]
 
-    init(_ barrier: WriteBarrier, _ unsettled: WriteBarrier.Unsettled) {
+    init(_ barrier: WriteBarrier, _ unfinished: WriteBarrier.Unfinished) {
         self.barrier = barrier
-        unknown = unsettled.unknown
-        waiting = unsettled.waiting.map { revoked in
+        unknown = unfinished.unknown
+        waiting = unfinished.waiting.map { revoked in
             (revoked, (try? revoked.superblock.volume.status(of: revoked.file.node, handle: nil).size) ?? 0)
         }
     }

@@ -30,7 +30,7 @@ final class WriteBarrier: Sendable {
     }
 
     /// Files whose writes have not ended in time.
-    struct Unsettled {
+    struct Unfinished {
         /// Their calls have not returned.
         var waiting: [RevokedFile] = []
         /// No call came to the lock: their mount is out of sight or read-only, or no thread was to be had.
@@ -69,7 +69,7 @@ final class WriteBarrier: Sendable {
     }
 
     /// Makes the calls, and waits until all have returned, for so long at most.
-    func wait(atMost limit: Duration) -> Unsettled {
+    func wait(atMost limit: Duration) -> Unfinished {
         let deadline = ContinuousClock.now + limit
         for _ in 0..<WriteBarrier.threadsAtFirst { startThread() }
         var (seen, idle) = (0, 0)
@@ -77,7 +77,7 @@ final class WriteBarrier: Sendable {
             let (isOver, returned) = progress.access { progress in
                 (progress.waiting.isEmpty && progress.underWay.isEmpty, progress.returned)
             }
-            if isOver { return Unsettled(unknown: unreachable + progress.access { $0.failed }) }
+            if isOver { return Unfinished(unknown: unreachable + progress.access { $0.failed }) }
             guard ContinuousClock.now < deadline else { break }
             idle = returned == seen ? idle + 1 : 0
             seen = returned
@@ -89,7 +89,7 @@ final class WriteBarrier: Sendable {
         }
         return progress.access { progress in
             defer { progress.waiting = [] }
-            return Unsettled(
+            return Unfinished(
                 waiting: Array(progress.underWay.values),
                 unknown: unreachable + progress.failed + progress.waiting.map(\.file))
         }
@@ -137,7 +137,7 @@ extension WriteBarrier.Call {
     /// Returns when no write to the file is under way, and none that the kernel has allowed before can begin.
     ///
     /// Whoever has had the inode's lock before has left it then; and as the kernel has heard of the file's attributes in
-    /// between, whoever has it from then on asks once more (``MountedVolume/attribute(_:of:reply:)``).
+    /// between, whoever has it from then on asks once more (``VolumeFileSystem/extendedAttribute(_:of:reply:)``).
     /// - Returns: whether that is so; not where the kernel did not let the call come to the lock.
     fileprivate func make() -> Bool {
         do throws(SystemError) {

@@ -9,7 +9,7 @@ enum HandleReference {
         // Balanced in `end`, which runs exactly once for each reference: at RELEASE or at the session's end.
         let address = unsafe Unmanaged.passRetained(handle).toOpaque()
         let number = UInt64(UInt(bitPattern: address))
-        session.noteOpened(number)
+        session.recordOpen(number)
         return number
     }
 
@@ -24,7 +24,7 @@ enum HandleReference {
 
     /// Gives the reference up.
     static func end<Handle: AnyObject>(_ number: UInt64, as type: Handle.Type, in session: Session) -> Handle? {
-        guard session.noteClosed(number), let address = unsafe UnsafeRawPointer(bitPattern: UInt(number)) else {
+        guard session.removeOpen(number), let address = unsafe UnsafeRawPointer(bitPattern: UInt(number)) else {
             return nil
         }
         return unsafe Unmanaged<Handle>.fromOpaque(address).takeRetainedValue()

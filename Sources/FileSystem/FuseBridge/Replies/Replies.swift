@@ -56,11 +56,11 @@ public struct EntryReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
-public struct AttributesReply: ~Copyable, Reply {
+public struct FileStatusReply: ~Copyable, Reply {
     let token: ReplyToken
 
     /// - Parameter timeout: for how many seconds the kernel may trust them.
-    public consuming func attributes(_ status: FileStatus, timeout: Double) {
+    public consuming func status(_ status: FileStatus, timeout: Double) {
         var raw = status.raw
         unsafe fuse_reply_attr(token.take(), &raw, timeout)
     }

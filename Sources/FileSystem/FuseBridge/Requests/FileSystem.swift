@@ -23,7 +23,7 @@ public struct RequestCaller: Sendable {
 }
 
 /// What setattr changes; nil leaves a value as it is.
-public struct AttributeRequest: Sendable {
+public struct FileStatusChange: Sendable {
     public enum Time: Sendable {
         case now
         case at(timespec)
@@ -54,9 +54,9 @@ public protocol FileSystem: AnyObject, Sendable {
     func lookup(_ name: [UInt8], in parent: KernelNode, reply: consuming EntryReply)
     /// The kernel drops `count` of the references that replies with an entry gave it. Nothing is answered.
     func forget(_ node: KernelNode, count: UInt64)
-    func attributes(of node: KernelNode, handle: Handle?, reply: consuming AttributesReply)
-    func setAttributes(
-        _ change: AttributeRequest, of node: KernelNode, handle: Handle?, reply: consuming AttributesReply)
+    func status(of node: KernelNode, handle: Handle?, reply: consuming FileStatusReply)
+    func changeStatus(
+        _ change: FileStatusChange, of node: KernelNode, handle: Handle?, reply: consuming FileStatusReply)
     func symbolicLinkTarget(of node: KernelNode, reply: consuming BytesReply)
 
     func makeSymbolicLink(
@@ -81,7 +81,7 @@ public protocol FileSystem: AnyObject, Sendable {
     /// The bytes are the kernel's, lent for the time of the call.
     func write(_ handle: Handle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply)
     /// Whether bytes that were written must not stay in memory: the bridge then zeroes the request that brought them.
-    func leavesNoTrace(_ handle: Handle) -> Bool
+    func mustZeroWrites(_ handle: Handle) -> Bool
     /// The last descriptor is closed and the last mapping gone, or the mount has ended. Nothing is answered.
     func close(_ handle: Handle)
     func synchronize(_ handle: Handle, dataOnly: Bool, reply: consuming DoneReply)
@@ -98,12 +98,12 @@ public protocol FileSystem: AnyObject, Sendable {
     func synchronizeDirectory(_ node: KernelNode, dataOnly: Bool, reply: consuming DoneReply)
     func statistics(of node: KernelNode, reply: consuming StatisticsReply)
 
-    func attribute(_ name: [UInt8], of node: KernelNode, reply: consuming AttributeReply)
+    func extendedAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming ExtendedAttributeReply)
     /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE or 0.
-    func setAttribute(
+    func setExtendedAttribute(
         _ name: [UInt8], to value: [UInt8], flags: Int32, of node: KernelNode, reply: consuming DoneReply)
-    func attributeNames(of node: KernelNode, reply: consuming AttributeNamesReply)
-    func removeAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply)
+    func extendedAttributeNames(of node: KernelNode, reply: consuming ExtendedAttributeNamesReply)
+    func removeExtendedAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply)
 
     /// FS_IOC_GETFLAGS, and FS_IOC_FSGETXATTR as far as flags go.
     func inodeFlags(of node: KernelNode, reply: consuming InodeFlagsReply)

@@ -3,7 +3,7 @@
 import CFuse
 import Glibc
 
-extension AttributeRequest {
+extension FileStatusChange {
     init(_ values: stat, set: Int32) {
         func has(_ flag: Int32) -> Bool { set & flag != 0 }
         if has(FUSE_SET_ATTR_MODE) { mode = values.st_mode }
@@ -23,15 +23,15 @@ extension FileSystem {
         HandleReference.object(number, as: Handle.self)
     }
 
-    func serveAttributes(_ request: fuse_req_t, _ node: KernelNode, _ number: UInt64) {
-        attributes(of: node, handle: handle(number), reply: AttributesReply(token: unsafe ReplyToken(request)))
+    func serveStatus(_ request: fuse_req_t, _ node: KernelNode, _ number: UInt64) {
+        status(of: node, handle: handle(number), reply: FileStatusReply(token: unsafe ReplyToken(request)))
     }
 
-    func serveSetAttributes(
-        _ request: fuse_req_t, _ node: KernelNode, _ change: AttributeRequest, _ number: UInt64
+    func serveStatusChange(
+        _ request: fuse_req_t, _ node: KernelNode, _ change: FileStatusChange, _ number: UInt64
     ) {
-        setAttributes(
-            change, of: node, handle: handle(number), reply: AttributesReply(token: unsafe ReplyToken(request)))
+        changeStatus(
+            change, of: node, handle: handle(number), reply: FileStatusReply(token: unsafe ReplyToken(request)))
     }
 
     func serveOpen(_ request: fuse_req_t, _ node: KernelNode, _ flags: Int32) {
@@ -59,7 +59,7 @@ extension FileSystem {
         let reply = CountReply(token: unsafe ReplyToken(request))
         guard let handle = handle(number) else { return reply.fail(EBADF) }
         write(handle, bytes: bytes, to: offset, reply: reply)
-        guard leavesNoTrace(handle) else { return }
+        guard mustZeroWrites(handle) else { return }
         unsafe bytes.withUnsafeBytes { bytes in
             // The worker's own memory, in which nobody else reads; it was lent as a span that cannot be written.
             unsafe explicit_bzero(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)

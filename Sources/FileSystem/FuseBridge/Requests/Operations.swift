@@ -47,7 +47,7 @@ nonisolated func makeOperations() -> fuse_lowlevel_ops {
     addSessionOperations(&table)
     addNameOperations(&table)
     addFileOperations(&table)
-    addAttributeOperations(&table)
+    addExtendedAttributeOperations(&table)
     return table
 }
 
@@ -139,11 +139,11 @@ nonisolated private func addNameOperations(_ table: inout fuse_lowlevel_ops) {
 
 nonisolated private func addFileOperations(_ table: inout fuse_lowlevel_ops) {
     unsafe table.getattr = { request, number, information in
-        unsafe fileSystem(request).serveAttributes(request!, node(number), information?.pointee.fh ?? 0)
+        unsafe fileSystem(request).serveStatus(request!, node(number), information?.pointee.fh ?? 0)
     }
     unsafe table.setattr = { request, number, values, set, information in
-        let change = unsafe AttributeRequest(values!.pointee, set: set)
-        unsafe fileSystem(request).serveSetAttributes(request!, node(number), change, information?.pointee.fh ?? 0)
+        let change = unsafe FileStatusChange(values!.pointee, set: set)
+        unsafe fileSystem(request).serveStatusChange(request!, node(number), change, information?.pointee.fh ?? 0)
     }
     unsafe table.open = { request, number, information in
         unsafe fileSystem(request).serveOpen(request!, node(number), information!.pointee.flags)
@@ -182,23 +182,23 @@ nonisolated private func addFileOperations(_ table: inout fuse_lowlevel_ops) {
     }
 }
 
-nonisolated private func addAttributeOperations(_ table: inout fuse_lowlevel_ops) {
+nonisolated private func addExtendedAttributeOperations(_ table: inout fuse_lowlevel_ops) {
     unsafe table.getxattr = { request, number, name, size in
-        unsafe fileSystem(request).attribute(
-            bytes(name), of: node(number), reply: AttributeReply(token: token(request), capacity: size))
+        unsafe fileSystem(request).extendedAttribute(
+            bytes(name), of: node(number), reply: ExtendedAttributeReply(token: token(request), capacity: size))
     }
     unsafe table.setxattr = { request, number, name, value, size, flags in
         // Valid for the time of the callback, as the payload of WRITE is.
         let value = unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: size))
-        unsafe fileSystem(request).setAttribute(
+        unsafe fileSystem(request).setExtendedAttribute(
             bytes(name), to: value, flags: flags, of: node(number), reply: DoneReply(token: token(request)))
     }
     unsafe table.listxattr = { request, number, size in
-        unsafe fileSystem(request).attributeNames(
-            of: node(number), reply: AttributeNamesReply(token: token(request), capacity: size))
+        unsafe fileSystem(request).extendedAttributeNames(
+            of: node(number), reply: ExtendedAttributeNamesReply(token: token(request), capacity: size))
     }
     unsafe table.removexattr = { request, number, name in
-        unsafe fileSystem(request).removeAttribute(
+        unsafe fileSystem(request).removeExtendedAttribute(
             bytes(name), of: node(number), reply: DoneReply(token: token(request)))
     }
     unsafe table.ioctl = { request, number, command, _, _, _, input, inputSize, outputSize in

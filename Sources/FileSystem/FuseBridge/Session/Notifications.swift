@@ -11,8 +11,8 @@ import SandboxModel
 /// Names have a lane of their own because the kernel takes the directory's lock for them, and whoever holds it may
 /// wait for something in the other lane; for content it takes no lock that a request holds.
 @safe public final class Notifications: @unchecked Sendable {
-    private let names = NotificationLane("fuse-names")
-    private let content = NotificationLane("fuse-content")
+    private let names = NotificationQueue("fuse-names")
+    private let content = NotificationQueue("fuse-content")
 
     init() {}
 

@@ -42,7 +42,7 @@ import Synchronization
     private let hasEnded = Monitor(false)
     private let stopping = Atomic<Bool>(false)
     private let running = Monitor(0)
-    private let requests = Mutex<RequestSource?>(nil)
+    private let requests = Mutex<WorkerPool?>(nil)
     /// Those that have not been joined.
     private let workers = Mutex<[HostThread]>([])
 
@@ -116,7 +116,7 @@ import Synchronization
 
     private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
         try notifications.start(unsafe Connection(session: connection))
-        let source = RequestSource(self)
+        let source = WorkerPool(self)
         requests.withLock { $0 = source }
         for index in 0..<options.workers + options.reserve {
             running.access { $0 += 1 }
@@ -126,7 +126,7 @@ import Synchronization
             }
             workers.withLock { $0.append(worker) }
         }
-        let overseer = try HostThread(name: "fuse-oversight") { source.oversee() }
+        let overseer = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
         _ = try HostThread(name: "fuse-end") {
             self.running.wait { $0 == 0 ? () : nil }
             overseer.join()
@@ -169,12 +169,12 @@ import Synchronization
 
     // MARK: Handles
 
-    func noteOpened(_ number: UInt64) {
+    func recordOpen(_ number: UInt64) {
         opened.withLock { _ = $0.insert(number) }
     }
 
     /// - Returns: false when the number is not one that the kernel holds.
-    func noteClosed(_ number: UInt64) -> Bool {
+    func removeOpen(_ number: UInt64) -> Bool {
         opened.withLock { $0.remove(number) != nil }
     }
 

@@ -15,7 +15,7 @@ import Synchronization
 /// The one that waits looks for the next request a moment before it sleeps, because waking a sleeping processor takes
 /// longer than most requests: on two idle processors a call takes 0.6 of the time, removing a tree 0.9, unpacking one
 /// 0.85. It yields to whoever wants to run.
-@safe final class RequestSource: @unchecked Sendable {
+@safe final class WorkerPool: @unchecked Sendable {
     private let session: Session
     private let device: Int32
     /// Workers that look or wait for a request.
@@ -24,7 +24,7 @@ import Synchronization
     private let parked = Atomic<Int>(0)
     private let calls = Semaphore()
     let isOver = Atomic<Bool>(false)
-    let oversight = Oversight()
+    let stalls = StallDetector()
     private let workers: [RequestWorker]
     /// Counts how often the workers were asked to zero what requests have left.
     private let wipes = Atomic<UInt64>(0)
@@ -46,7 +46,7 @@ import Synchronization
         var request = unsafe fuse_buf()
         // The worker outlives this function.
         unsafe request.mem = worker.memory
-        unsafe RequestInHand.lie(at: worker.memory)
+        unsafe CurrentRequest.useHeader(at: worker.memory)
         var backlog = 0
         var forgets = 0
         while true {
@@ -55,8 +55,8 @@ import Synchronization
             let count = next(worker, watching: forgets < 2)
             let others = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
             guard let count else { break }
-            oversight.tookRequest()
-            forgets = unsafe RequestSource.isForget(request.mem) ? forgets + 1 : 0
+            stalls.tookRequest()
+            forgets = unsafe WorkerPool.isForget(request.mem) ? forgets + 1 : 0
             backlog = hasNext() ? backlog + 1 : 0
             if others == 0, unsafe mayTakeLong(request.mem, backlog: backlog) {
                 callAnother(leaving: session.options.reserve)
@@ -70,7 +70,7 @@ import Synchronization
         worker.wipe(asked: .max)
         isOver.store(true, ordering: .sequentiallyConsistent)
         while callAnother() {}
-        oversight.wake()
+        stalls.wake()
     }
 
     /// Waits until every request that is being served now has been: what its worker knew when it began is history then.
@@ -95,8 +95,8 @@ import Synchronization
 
     /// Looks for the next request for as long as it may come without its client having slept.
     private func watch() {
-        guard RequestSource.processors > 1 else { return }
-        let end = MonotonicClock.nanoseconds + RequestSource.watchNanoseconds
+        guard WorkerPool.processors > 1 else { return }
+        let end = MonotonicClock.nanoseconds + WorkerPool.watchNanoseconds
         while !session.isStopping, !hasNext(), MonotonicClock.nanoseconds < end { sched_yield() }
     }
 
@@ -115,10 +115,10 @@ import Synchronization
         // struct fuse_in_header begins with the length of the request and its opcode (linux/fuse.h).
         let length = unsafe request.load(as: UInt32.self)
         let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
-        if length > RequestSource.longRequest || RequestSource.slowOpcodes.contains(opcode) { return true }
+        if length > WorkerPool.longRequest || WorkerPool.slowOpcodes.contains(opcode) { return true }
         // Pages that are read ahead are asked for several requests at a time. Of quick requests one in the queue is no
         // reason to wake a processor: closing a file leaves a RELEASE that nobody waits for, before the client's next.
-        return backlog >= (opcode == RequestSource.readOpcode ? 1 : 2)
+        return backlog >= (opcode == WorkerPool.readOpcode ? 1 : 2)
     }
 
     /// Whether a request wants no answer and follows no call.

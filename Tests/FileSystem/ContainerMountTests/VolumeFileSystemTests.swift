@@ -8,7 +8,7 @@ import Testing
 
 @testable import ContainerMount
 
-@Suite(.serialized) struct MountedVolumeTests {
+@Suite(.serialized) struct VolumeFileSystemTests {
     private func onMount(_ body: (String) throws -> Void) throws {
         try MountFixture.run { fixture in
             let table = try fixture.makeTable()

@@ -6,7 +6,7 @@ import CPlatform
 public import Glibc
 
 /// A request of the kernel, on the thread that serves it.
-public struct RequestInHand: Sendable {
+public struct CurrentRequest: Sendable {
     /// What the kernel asks for, as far as it reaches content.
     public enum Kind: Sendable {
         case open, create, read, write, changeAttributes, allocate, seek, copy, synchronize
@@ -18,22 +18,22 @@ public struct RequestInHand: Sendable {
     public let process: pid_t
 
     /// nil on a thread that serves no requests.
-    public static var current: RequestInHand? {
+    public static var current: CurrentRequest? {
         // It was given by a worker's own thread, to which this is, and lasts as long as the worker.
         guard let header = unsafe platform_remembered() else { return nil }
         // struct fuse_in_header: length, opcode, a number of 8 bytes, the node in 8, user, group, process (linux/fuse.h).
         let kind = unsafe Kind(opcode: header.load(fromByteOffset: 4, as: UInt32.self))
-        return RequestInHand(
+        return CurrentRequest(
             kind: kind, process: unsafe pid_t(bitPattern: header.load(fromByteOffset: 32, as: UInt32.self)))
     }
 
     /// Says where the requests of the calling thread lie, from now on until it ends.
-    static func lie(at memory: UnsafeMutableRawPointer) {
+    static func useHeader(at memory: UnsafeMutableRawPointer) {
         unsafe platform_remember(memory)
     }
 }
 
-extension RequestInHand.Kind {
+extension CurrentRequest.Kind {
     fileprivate init?(opcode: UInt32) {
         switch opcode {
         case 4: self = .changeAttributes

@@ -5,7 +5,7 @@ import Platform
 import Synchronization
 
 /// What the workers tell the thread that looks after them.
-struct Oversight: ~Copyable {
+struct StallDetector: ~Copyable {
     /// Requests taken so far.
     let taken = Atomic<UInt>(0)
     /// Whether the thread looks at the workers. It sleeps while there are no requests.
@@ -27,31 +27,31 @@ struct Oversight: ~Copyable {
     }
 }
 
-extension RequestSource {
+extension WorkerPool {
     private static let lookInterval: useconds_t = 2_000
     /// Looks without a new request before the thread goes back to sleep.
     private static let quietLooks = 5
 
     /// Calls another worker when those that serve are at one request each for longer than a look's interval, and so
     /// nobody would take the next. Returns when there will be no request any more.
-    func oversee() {
+    func watchForStalls() {
         while !isOver.load(ordering: .sequentiallyConsistent) {
-            oversight.alarm.wait()
+            stalls.alarm.wait()
             let seen = lookWhileBusy()
-            oversight.isAwake.store(false, ordering: .sequentiallyConsistent)
+            stalls.isAwake.store(false, ordering: .sequentiallyConsistent)
             // A worker that took a request just before found the thread awake, and did not wake it.
-            let now = oversight.taken.load(ordering: .sequentiallyConsistent)
-            if now != seen || waiting.load(ordering: .sequentiallyConsistent) == 0 { oversight.wake() }
+            let now = stalls.taken.load(ordering: .sequentiallyConsistent)
+            if now != seen || waiting.load(ordering: .sequentiallyConsistent) == 0 { stalls.wake() }
         }
     }
 
     /// - Returns: the requests taken when nothing happened any more.
     private func lookWhileBusy() -> UInt {
-        var seen = oversight.taken.load(ordering: .relaxed)
+        var seen = stalls.taken.load(ordering: .relaxed)
         var quiet = 0
-        while quiet < RequestSource.quietLooks, !isOver.load(ordering: .relaxed) {
-            usleep(RequestSource.lookInterval)
-            let now = oversight.taken.load(ordering: .relaxed)
+        while quiet < WorkerPool.quietLooks, !isOver.load(ordering: .relaxed) {
+            usleep(WorkerPool.lookInterval)
+            let now = stalls.taken.load(ordering: .relaxed)
             if now != seen {
                 seen = now
                 quiet = 0

@@ -8,7 +8,7 @@ import Platform
 import SandboxModel
 import Synchronization
 
-extension MountedVolume {
+extension VolumeFileSystem {
     func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<FileHandle>) {
         do throws(Fault) {
             let handle = try volume.open(node.id, flags: flags, by: reply.caller.process)
@@ -31,7 +31,7 @@ extension MountedVolume {
                 volume.forget(entry.node, count: 1)
             }
         } catch {
-            fail(reply, settled(error, in: parent.id, for: caller), .create, of: parent.id, name)
+            fail(reply, staleIfMoved(error, in: parent.id, for: caller), .create, of: parent.id, name)
         }
     }
 
@@ -64,7 +64,7 @@ extension MountedVolume {
         }
     }
 
-    func leavesNoTrace(_ handle: FileHandle) -> Bool { handle.isComplete }
+    func mustZeroWrites(_ handle: FileHandle) -> Bool { handle.isComplete }
 
     func close(_ handle: FileHandle) {
         volume.close(handle)

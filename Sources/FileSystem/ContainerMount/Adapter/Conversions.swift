@@ -1,18 +1,10 @@
-// The bridge's words and the volume's, each in the other's.
+// Conversions between the types of FuseBridge and those of ContainerVolume.
 
 import ContainerVolume
 import FuseBridge
 import Glibc
 import Platform
 import SandboxModel
-
-/// For how many seconds the kernel may answer by itself. Long, because the driver is the only one that writes to its
-/// backing directory, and says so when something changes otherwise than through the mount.
-enum Trust {
-    static let name = 3600.0
-    static let attributes = 3600.0
-    static let absence = 3600.0
-}
 
 extension KernelNode {
     var id: NodeID { NodeID(rawValue: rawValue) }
@@ -26,8 +18,8 @@ extension KernelEntry {
     init(_ entry: Entry) {
         self.init(
             node: KernelNode(entry.node), generation: entry.generation, status: entry.status,
-            nameTimeout: entry.keepsName ? Trust.name : 0,
-            attributeTimeout: entry.keepsAttributes ? Trust.attributes : 0)
+            nameTimeout: entry.keepsName ? CacheTimeout.name : 0,
+            attributeTimeout: entry.keepsAttributes ? CacheTimeout.attributes : 0)
     }
 }
 
@@ -49,7 +41,7 @@ extension Descriptor.RenameMode {
 }
 
 extension AttributeChange {
-    init(_ request: AttributeRequest) {
+    init(_ request: FileStatusChange) {
         self.init()
         mode = request.mode
         owner = request.owner
@@ -61,7 +53,7 @@ extension AttributeChange {
 }
 
 extension AttributeChange.Time {
-    fileprivate init(_ time: AttributeRequest.Time) {
+    fileprivate init(_ time: FileStatusChange.Time) {
         self =
             switch time {
             case .now: .now

@@ -8,17 +8,17 @@ import SandboxModel
 import Synchronization
 
 /// A volume behind a session. It decides nothing: what a call may do is the volume's to say.
-final class MountedVolume: FileSystem {
+final class VolumeFileSystem: FileSystem {
     let volume: Volume
-    let news: MountNews
+    let events: MountEvents
     /// Where notifications go, once there is a session.
     private let notifications = Mutex<Notifications?>(nil)
     /// Has the kernel see where directories are that one home has moved and others know; only where several are shown.
     private let moves = Mutex<MoveFollower?>(nil)
 
-    init(_ volume: Volume, news: MountNews) {
+    init(_ volume: Volume, events: MountEvents) {
         self.volume = volume
-        self.news = news
+        self.events = events
     }
 
     func attach(_ session: Session) {
@@ -47,7 +47,7 @@ final class MountedVolume: FileSystem {
             send(try volume.lookup(name, in: parent.id), reply)
         } catch {
             if error == .system(.noEntry) {
-                reply.absent(timeout: volume.isShared(parent.id) ? 0 : Trust.absence)
+                reply.absent(timeout: volume.isShared(parent.id) ? 0 : CacheTimeout.absence)
             } else {
                 reply.fail(error.errno)
             }
@@ -95,7 +95,7 @@ final class MountedVolume: FileSystem {
         do throws(Fault) {
             send(try volume.link(node.id, to: name, in: parent.id), reply)
         } catch {
-            fail(reply, settled(error, in: parent.id, for: reply.caller), .link) { rule in
+            fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), .link) { rule in
                 volume.refuses(.linkFrom, node.id, by: rule)
                     ? volume.whereabouts(of: node.id) : volume.whereabouts(of: parent.id, name)
             }
@@ -110,7 +110,7 @@ final class MountedVolume: FileSystem {
         do throws(Fault) {
             send(try body(name), reply)
         } catch {
-            fail(reply, settled(error, in: parent.id, for: reply.caller), call, of: parent.id, name)
+            fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), call, of: parent.id, name)
         }
     }
 
@@ -143,7 +143,7 @@ final class MountedVolume: FileSystem {
             try volume.rename(name, in: parent.id, to: newName, in: newParent.id, mode: Descriptor.RenameMode(mode))
             reply.done()
         } catch {
-            fail(reply, settled(error, in: newParent.id, for: reply.caller), .rename) { rule in
+            fail(reply, staleIfMoved(error, in: newParent.id, for: reply.caller), .rename) { rule in
                 let isSource =
                     volume.refuses(.renameFrom, name, in: parent.id, by: rule)
                     || mode == .exchanging && volume.refuses(.renameInto, name, in: parent.id, by: rule)
@@ -157,7 +157,7 @@ final class MountedVolume: FileSystem {
 
     /// What a call is answered that was to make something in a directory. On ESTALE the kernel begins a path anew, once,
     /// and asks for each of its names.
-    func settled(_ fault: Fault, in directory: NodeID, for caller: RequestCaller) -> Fault {
+    func staleIfMoved(_ fault: Fault, in directory: NodeID, for caller: RequestCaller) -> Fault {
         guard fault == .system(.noEntry), volume.sendsBack(caller.process, from: directory) else { return fault }
         return .system(.stale)
     }
@@ -175,7 +175,7 @@ final class MountedVolume: FileSystem {
     }
 }
 
-extension MountedVolume: KernelCache {
+extension VolumeFileSystem: KernelCache {
     func forgetEntry(_ name: FileName, in parent: NodeID) {
         kernel?.forgetEntry(Array(name.bytes), in: KernelNode(parent))
     }
@@ -202,5 +202,5 @@ extension MountedVolume: KernelCache {
         kernel?.forgetContent(of: KernelNode(node), offset: -1)
     }
 
-    func lost(_ loss: LostRange) { news.lost(loss) }
+    func lost(_ loss: LostRange) { events.lost(loss) }
 }

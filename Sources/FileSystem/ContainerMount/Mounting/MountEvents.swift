@@ -5,7 +5,7 @@ import Glibc
 import SandboxModel
 
 /// Whoever keeps the record of a device, as its mounts know it. All are called on the thread of a request.
-struct MountNews: Sendable {
+struct MountEvents: Sendable {
     /// Asked before anything else is found out about a call that a rule refuses, by a thread of whoever calls (0 for
     /// one that cannot be seen). No lock is held.
     /// - Returns: how many before it were not told; nil when this one is not to be told either.

@@ -11,7 +11,7 @@ import SandboxModel
 
 /// Sends one notification after the other; what is added after the end is never sent. An error says that the kernel
 /// does not know the node or the name, or that the mount is gone: there is nothing to forget then.
-@safe final class NotificationLane: @unchecked Sendable {
+@safe final class NotificationQueue: @unchecked Sendable {
     typealias Notice = @Sendable (Connection) -> Void
 
     private struct Queue {

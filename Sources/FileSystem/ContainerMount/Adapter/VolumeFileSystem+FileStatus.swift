@@ -1,0 +1,46 @@
+// stat(2), statfs(2) and the calls that change what stat(2) shows.
+
+import ContainerVolume
+import FuseBridge
+import Glibc
+import Platform
+import SandboxModel
+
+extension VolumeFileSystem {
+    func status(of node: KernelNode, handle: FileHandle?, reply: consuming FileStatusReply) {
+        do throws(Fault) {
+            send(try volume.status(of: node.id, handle: handle), of: node, reply)
+        } catch {
+            // No rule keeps anybody from looking. With a handle it is read(2) or write(2) that asks, for the file's end.
+            fail(reply, error, handle?.canWrite == false ? .read : .write, of: node.id)
+        }
+    }
+
+    func changeStatus(
+        _ change: FileStatusChange, of node: KernelNode, handle: FileHandle?, reply: consuming FileStatusReply
+    ) {
+        do throws(Fault) {
+            send(try volume.setAttributes(AttributeChange(change), of: node.id, handle: handle), of: node, reply)
+        } catch {
+            fail(reply, error, CallName(change, error), of: node.id)
+        }
+    }
+
+    private func send(_ status: FileStatus, of node: KernelNode, _ reply: consuming FileStatusReply) {
+        let keeps = volume.keepsAttributes(of: node.id, status)
+        reply.status(status, timeout: keeps ? CacheTimeout.attributes : 0)
+    }
+
+    func statistics(of node: KernelNode, reply: consuming StatisticsReply) {
+        do throws(Fault) {
+            let host = try volume.statistics()
+            reply.statistics(
+                FileSystemStatistics(
+                    blockSize: UInt64(host.f_frsize), blocks: UInt64(host.f_blocks),
+                    freeBlocks: UInt64(host.f_bfree), availableBlocks: UInt64(host.f_bavail),
+                    files: UInt64(host.f_files), freeFiles: UInt64(host.f_ffree)))
+        } catch {
+            reply.fail(error.errno)
+        }
+    }
+}

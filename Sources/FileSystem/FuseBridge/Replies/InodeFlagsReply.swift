@@ -1,0 +1,47 @@
+// The reply with inode flags (chattr(1)), and the two forms of those flags.
+
+import CFuse
+import Glibc
+
+/// The flags of chattr(1), in the form that the call asked for.
+public struct InodeFlagsReply: ~Copyable, Reply {
+    let token: ReplyToken
+    let extended: Bool
+
+    public consuming func flags(_ flags: UInt32) {
+        let request = unsafe token.take()
+        if extended {
+            // struct fsxattr of <linux/fs.h>: flags, four numbers that do not apply here, and padding.
+            var answer: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt64) = (0, 0, 0, 0, 0, 0)
+            answer.0 = InodeFlags.extended(flags)
+            unsafe fuse_reply_ioctl(request, 0, &answer, InodeFlags.extendedSize)
+        } else {
+            var answer = flags
+            unsafe fuse_reply_ioctl(request, 0, &answer, MemoryLayout<UInt32>.size)
+        }
+    }
+
+    public consuming func fail(_ code: Int32) { token.fail(code) }
+    public var caller: RequestCaller { token.caller }
+}
+
+/// The two forms of inode flags, FS_*_FL and FS_XFLAG_*, as <linux/fs.h> numbers them.
+enum InodeFlags {
+    static let extendedSize = 28
+
+    /// (FS_*_FL, FS_XFLAG_*): synchronous, immutable, append only, no dump, no access time.
+    private static let pairs: [(UInt32, UInt32)] = [
+        (0x08, 0x20), (0x10, 0x08), (0x20, 0x10), (0x40, 0x80), (0x80, 0x40),
+    ]
+
+    /// Every flag that both forms have.
+    static let common: UInt32 = 0xF8
+
+    static func extended(_ flags: UInt32) -> UInt32 {
+        pairs.reduce(0) { flags & $1.0 != 0 ? $0 | $1.1 : $0 }
+    }
+
+    static func plain(_ extended: UInt32) -> UInt32 {
+        pairs.reduce(0) { extended & $1.1 != 0 ? $0 | $1.0 : $0 }
+    }
+}
