@@ -1,14 +1,15 @@
-// The answer to READ: bytes sent from where they lie, without another copy in this process.
+// The reply to READ. It sends bytes from the buffers that hold them, without a copy in this process.
 
 import CFuse
 import Glibc
 public import Platform
 
-/// File content, in pieces of buffers that outlive the call.
+/// The reply to READ.
 public struct DataReply: ~Copyable, Reply {
     let token: ReplyToken
 
-    /// - Parameter segment: the buffer, and offset and count in bytes, of each of the `segmentCount` pieces.
+    /// Sends `segmentCount` pieces in order. Their buffers must outlive the call.
+    /// - Parameter segment: gives the buffer of a piece, with offset and count in bytes.
     public consuming func segments(
         _ segmentCount: Int, _ segment: (Int) -> (buffer: PageBuffer, offset: Int, count: Int)
     ) {
@@ -29,7 +30,7 @@ public struct DataReply: ~Copyable, Reply {
                     let piece = segment(index)
                     precondition(piece.offset >= 0 && piece.count >= 0)
                     precondition(piece.offset <= piece.buffer.count - piece.count)
-                    // The caller keeps the buffers until this function returns, and libfuse has sent by then.
+                    // The caller keeps the buffers until this function returns; libfuse has sent by then.
                     unsafe vector.initializeElement(
                         at: index, to: iovec(iov_base: piece.buffer.base + piece.offset, iov_len: piece.count))
                 }

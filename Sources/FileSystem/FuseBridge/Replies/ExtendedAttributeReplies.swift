@@ -4,7 +4,7 @@ import CFuse
 import Glibc
 
 extension ReplyToken {
-    /// The answer of getxattr(2) and listxattr(2): the length when `capacity` is 0, else the bytes if they fit.
+    /// Answers getxattr(2) or listxattr(2): the length if `capacity` is 0, otherwise the bytes, or ERANGE if too many.
     fileprivate consuming func sized(_ bytes: [UInt8], capacity: Int) {
         if capacity == 0 {
             unsafe fuse_reply_xattr(take(), bytes.count)
@@ -16,14 +16,14 @@ extension ReplyToken {
     }
 }
 
-/// An attribute's value, however much of it was asked for.
+/// The reply to GETXATTR.
 public struct ExtendedAttributeReply: ~Copyable, Reply {
     let token: ReplyToken
     let capacity: Int
 
     public consuming func value(_ value: [UInt8]) { token.sized(value, capacity: capacity) }
 
-    /// Says that there is a value, to whoever asks how long it is, and to whoever wants it that there is none.
+    /// Tells the kernel that the attribute exists without giving a value: a length of 1, but ENODATA for the bytes.
     public consuming func presence() {
         if capacity == 0 { token.sized([0], capacity: 0) } else { token.fail(ENODATA) }
     }
@@ -32,6 +32,7 @@ public struct ExtendedAttributeReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
+/// The reply to LISTXATTR.
 public struct ExtendedAttributeNamesReply: ~Copyable, Reply {
     let token: ReplyToken
     let capacity: Int

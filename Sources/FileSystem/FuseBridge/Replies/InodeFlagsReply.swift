@@ -3,15 +3,17 @@
 import CFuse
 import Glibc
 
-/// The flags of chattr(1), in the form that the call asked for.
+/// The reply to the ioctl(2) that reads inode flags, in the form that the call asked for.
 public struct InodeFlagsReply: ~Copyable, Reply {
     let token: ReplyToken
+    /// FS_IOC_FSGETXATTR rather than FS_IOC_GETFLAGS.
     let extended: Bool
 
+    /// - Parameter flags: FS_*_FL of <linux/fs.h>.
     public consuming func flags(_ flags: UInt32) {
         let request = unsafe token.take()
         if extended {
-            // struct fsxattr of <linux/fs.h>: flags, four numbers that do not apply here, and padding.
+            // struct fsxattr of <linux/fs.h>: flags, four numbers that do not apply here, padding.
             var answer: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt64) = (0, 0, 0, 0, 0, 0)
             answer.0 = InodeFlags.extended(flags)
             unsafe fuse_reply_ioctl(request, 0, &answer, InodeFlags.extendedSize)
@@ -25,16 +27,17 @@ public struct InodeFlagsReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
-/// The two forms of inode flags, FS_*_FL and FS_XFLAG_*, as <linux/fs.h> numbers them.
+/// Conversion between the two forms of inode flags in <linux/fs.h>: FS_*_FL and FS_XFLAG_*.
 enum InodeFlags {
+    /// sizeof(struct fsxattr).
     static let extendedSize = 28
 
-    /// (FS_*_FL, FS_XFLAG_*): synchronous, immutable, append only, no dump, no access time.
+    /// (FS_*_FL, FS_XFLAG_*) of: synchronous, immutable, append only, no dump, no access time.
     private static let pairs: [(UInt32, UInt32)] = [
         (0x08, 0x20), (0x10, 0x08), (0x20, 0x10), (0x40, 0x80), (0x80, 0x40),
     ]
 
-    /// Every flag that both forms have.
+    /// The FS_*_FL flags that both forms have.
     static let common: UInt32 = 0xF8
 
     static func extended(_ flags: UInt32) -> UInt32 {

@@ -1,28 +1,29 @@
-// The answers that give the kernel a handle, and the way back from the kernel's number to the object.
+// The replies to OPEN and CREATE, and the conversion between handle objects and the kernel's handle numbers.
 
 import CFuse
 import Glibc
 
-/// Open files as the kernel names them: the address of the object, which the session retains until RELEASE.
+/// The kernel's number for a handle is the object's address. The session retains the object until RELEASE.
 enum HandleReference {
     static func make(_ handle: some AnyObject, in session: Session) -> UInt64 {
-        // Balanced in `end`, which runs exactly once for each reference: at RELEASE or at the session's end.
+        // Balanced in `end`, which runs once for each reference: at RELEASE or at the session's end.
         let address = unsafe Unmanaged.passRetained(handle).toOpaque()
         let number = UInt64(UInt(bitPattern: address))
         session.recordOpen(number)
         return number
     }
 
-    /// The object behind the kernel's number; nil when the request carries none.
+    /// The object behind the kernel's number; nil if the request carries none.
     @inline(__always)
     static func object<Handle: AnyObject>(_ number: UInt64, as type: Handle.Type) -> Handle? {
-        // The kernel gives back only what a reply gave it, and nothing after RELEASE. Every reply of one session
-        // takes handles of one type, so no cast is needed.
+        // The kernel sends only numbers that a reply gave it, and none after RELEASE. All handles of a session have
+        // one type, so no cast is needed.
         guard let address = unsafe UnsafeRawPointer(bitPattern: UInt(number)) else { return nil }
         return unsafe Unmanaged<Handle>.fromOpaque(address).takeUnretainedValue()
     }
 
-    /// Gives the reference up.
+    /// Releases the reference.
+    /// - Returns: the object; nil if the kernel does not hold this number.
     static func end<Handle: AnyObject>(_ number: UInt64, as type: Handle.Type, in session: Session) -> Handle? {
         guard session.removeOpen(number), let address = unsafe UnsafeRawPointer(bitPattern: UInt(number)) else {
             return nil
@@ -33,17 +34,18 @@ enum HandleReference {
     static func information(_ number: UInt64) -> fuse_file_info {
         var information = fuse_file_info()
         information.fh = number
-        // What the kernel cached of the file before stays: whoever changes content behind it sends a notification.
+        // FOPEN_KEEP_CACHE: content that changes otherwise than through the mount is invalidated by a notification.
         information.keep_cache = 1
         return information
     }
 }
 
+/// The reply to OPEN.
 public struct OpenReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     let token: ReplyToken
     unowned let session: Session
 
-    /// - Returns: false when the kernel did not take the answer: the filesystem closes the handle itself.
+    /// - Returns: false if the kernel did not take the reply: the filesystem must close the handle itself.
     @discardableResult
     public consuming func opened(_ handle: Handle) -> Bool {
         let number = HandleReference.make(handle, in: session)
@@ -57,11 +59,12 @@ public struct OpenReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
+/// The reply to CREATE.
 public struct CreateReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     let token: ReplyToken
     unowned let session: Session
 
-    /// - Returns: false when the kernel did not take the answer: the filesystem closes the handle itself, and the
+    /// - Returns: false if the kernel did not take the reply: the filesystem must close the handle itself, and the
     ///   kernel holds no reference to the node.
     @discardableResult
     public consuming func created(_ entry: KernelEntry, _ handle: Handle) -> Bool {

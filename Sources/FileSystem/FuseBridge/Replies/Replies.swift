@@ -1,17 +1,19 @@
-// The answers that are plain values. Each type is one kind of answer, so that a request cannot get another's.
+// The replies that are plain values. Each request has its reply type, so it cannot get the reply of another.
 
 import CFuse
 import Glibc
 public import Platform
 
-/// A node as the kernel learns of it. Every reply with an entry gives the kernel one more reference to the node.
+/// A name's node and status, as LOOKUP returns them. Each reply with an entry gives the kernel one more reference to the
+/// node, which it drops by FORGET.
 public struct KernelEntry: Sendable {
     public var node: KernelNode
-    /// Tells apart two nodes that had the same number at different times.
+    /// Distinguishes two nodes that had the same number at different times.
     public var generation: UInt64
     public var status: FileStatus
-    /// For how many seconds the kernel may trust the name, and the attributes, without asking again.
+    /// Seconds for which the kernel may cache the name.
     public var nameTimeout: Double
+    /// Seconds for which the kernel may cache the status.
     public var attributeTimeout: Double
 
     public init(
@@ -35,17 +37,19 @@ public struct KernelEntry: Sendable {
     }
 }
 
+/// The reply to LOOKUP and to requests that make a name, except CREATE.
 public struct EntryReply: ~Copyable, Reply {
     let token: ReplyToken
 
-    /// - Returns: false when the kernel did not take the answer, and so holds no reference to the node.
+    /// - Returns: false if the kernel did not take the reply, and so holds no reference to the node.
     @discardableResult
     public consuming func entry(_ entry: KernelEntry) -> Bool {
         var parameters = entry.parameters
         return unsafe fuse_reply_entry(token.take(), &parameters) == 0
     }
 
-    /// There is no such name, and the kernel may remember that for so many seconds.
+    /// There is no such name.
+    /// - Parameter timeout: seconds for which the kernel may cache that.
     public consuming func absent(timeout: Double) {
         var parameters = fuse_entry_param()
         parameters.entry_timeout = timeout
@@ -56,10 +60,11 @@ public struct EntryReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
+/// The reply to GETATTR and SETATTR.
 public struct FileStatusReply: ~Copyable, Reply {
     let token: ReplyToken
 
-    /// - Parameter timeout: for how many seconds the kernel may trust them.
+    /// - Parameter timeout: seconds for which the kernel may cache the status.
     public consuming func status(_ status: FileStatus, timeout: Double) {
         var raw = status.raw
         unsafe fuse_reply_attr(token.take(), &raw, timeout)
@@ -69,10 +74,10 @@ public struct FileStatusReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
-/// For requests whose success says no more.
+/// The reply to requests that return nothing but success.
 public struct DoneReply: ~Copyable, Reply {
     let token: ReplyToken
-    /// The kernel takes success of an ioctl in a form of its own.
+    /// The request is an ioctl(2), for which success has a form of its own.
     var toControl = false
 
     public consuming func done() {
@@ -87,7 +92,7 @@ public struct DoneReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
-/// How many bytes were written or copied.
+/// The reply to WRITE and COPY_FILE_RANGE: the number of bytes.
 public struct CountReply: ~Copyable, Reply {
     let token: ReplyToken
 
@@ -99,6 +104,7 @@ public struct CountReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
+/// The reply to LSEEK.
 public struct PositionReply: ~Copyable, Reply {
     let token: ReplyToken
 
@@ -110,12 +116,12 @@ public struct PositionReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
-/// What statfs(2) reports; spaces are counted in blocks.
+/// The figures of statfs(2). Space is counted in blocks of `blockSize` bytes.
 public struct FileSystemStatistics: Sendable {
     public var blockSize: UInt64
     public var blocks: UInt64
     public var freeBlocks: UInt64
-    /// Free to those who are not root.
+    /// Free for users other than root.
     public var availableBlocks: UInt64
     public var files: UInt64
     public var freeFiles: UInt64
@@ -133,6 +139,7 @@ public struct FileSystemStatistics: Sendable {
     }
 }
 
+/// The reply to STATFS.
 public struct StatisticsReply: ~Copyable, Reply {
     let token: ReplyToken
 
@@ -154,7 +161,7 @@ public struct StatisticsReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
-/// The target of a symbolic link.
+/// The reply to READLINK, and the bytes of other replies.
 public struct BytesReply: ~Copyable, Reply {
     let token: ReplyToken
 

@@ -1,11 +1,11 @@
-// The duty to answer one request, exactly once.
+// The obligation to answer one request exactly once.
 
 import CFuse
 import Glibc
 
-/// One request of the kernel that waits for its answer. Dropped, it answers EIO: nobody hangs for a forgotten reply.
+/// A request that waits for its reply. If the token is dropped, the request fails with EIO, so that no caller hangs.
 @safe struct ReplyToken: ~Copyable, @unchecked Sendable {
-    // Valid until a fuse_reply_ function gets it, which happens in `take` or in `deinit` and never in both.
+    // Valid until passed to a fuse_reply_ function: by the caller of `take`, or in `deinit`, never both.
     @unsafe private let request: fuse_req_t
 
     init(_ request: fuse_req_t) {
@@ -18,7 +18,7 @@ import Glibc
 
     var caller: RequestCaller { unsafe RequestCaller(of: request) }
 
-    /// The caller answers at once.
+    /// Hands the request over. The caller must pass it to a fuse_reply_ function.
     consuming func take() -> fuse_req_t {
         let request = unsafe self.request
         discard self
@@ -31,16 +31,16 @@ import Glibc
     }
 }
 
-/// A reply that can refuse. Consuming it, by this or by any other of its functions, is what answers the request.
+/// A reply to one request. Each of its consuming functions answers the request.
 public protocol Reply: ~Copyable, Sendable {
     /// - Parameter code: an errno.
     consuming func fail(_ code: Int32)
-    /// Who waits for the answer.
+    /// The credentials of the caller that waits for the reply.
     var caller: RequestCaller { get }
 }
 
 extension RequestCaller {
-    /// - Parameter request: one that is not answered yet, because its context goes with it.
+    /// - Parameter request: not answered yet; answering frees its context.
     init(of request: fuse_req_t) {
         let context = unsafe fuse_req_ctx(request).pointee
         self.init(user: context.uid, group: context.gid, process: context.pid)

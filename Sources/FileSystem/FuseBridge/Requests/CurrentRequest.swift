@@ -1,33 +1,33 @@
-// The request that the calling thread is at, for who learns deep below that something is wrong, and has to say for whom.
+// The request that the calling thread serves, so that code far below can report an error with its caller.
 //
-// Nothing is kept for it request by request: a worker's thread knows where its requests lie, and reads the header there.
+// It costs nothing per request: each worker's thread remembers its request buffer, and the header is read from there.
 
 import CPlatform
 public import Glibc
 
-/// A request of the kernel, on the thread that serves it.
+/// The kernel's request that the calling thread serves.
 public struct CurrentRequest: Sendable {
-    /// What the kernel asks for, as far as it reaches content.
+    /// The kinds of request that reach file content.
     public enum Kind: Sendable {
         case open, create, read, write, changeAttributes, allocate, seek, copy, synchronize
     }
 
-    /// nil for what reaches no content.
+    /// nil if the request reaches no content.
     public let kind: Kind?
-    /// A thread of who asks; 0 for the kernel itself, and for one that cannot be seen.
+    /// The thread that made the call; 0 for the kernel itself, and for a caller that is not visible here.
     public let process: pid_t
 
     /// nil on a thread that serves no requests.
     public static var current: CurrentRequest? {
-        // It was given by a worker's own thread, to which this is, and lasts as long as the worker.
+        // Set by the same thread, in a worker that outlives it.
         guard let header = unsafe platform_remembered() else { return nil }
-        // struct fuse_in_header: length, opcode, a number of 8 bytes, the node in 8, user, group, process (linux/fuse.h).
+        // struct fuse_in_header (linux/fuse.h): len, opcode: 4 bytes; unique, nodeid: 8; uid, gid, pid: 4.
         let kind = unsafe Kind(opcode: header.load(fromByteOffset: 4, as: UInt32.self))
         return CurrentRequest(
             kind: kind, process: unsafe pid_t(bitPattern: header.load(fromByteOffset: 32, as: UInt32.self)))
     }
 
-    /// Says where the requests of the calling thread lie, from now on until it ends.
+    /// Sets the buffer of the calling thread's requests. It must be valid until the thread ends.
     static func useHeader(at memory: UnsafeMutableRawPointer) {
         unsafe platform_remember(memory)
     }

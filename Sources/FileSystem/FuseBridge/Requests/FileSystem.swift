@@ -1,8 +1,8 @@
-// What a filesystem answers to the kernel: one requirement for each request, each with the one reply it takes.
+// The protocol of a filesystem: one requirement for each FUSE request, with the type of its reply.
 
 public import Glibc
 
-/// The number by which the kernel and the filesystem name one inode. 1 is the root.
+/// The number by which the kernel and the filesystem identify an inode (`nodeid` in linux/fuse.h). 1 is the root.
 public struct KernelNode: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
 
@@ -13,16 +13,16 @@ public struct KernelNode: RawRepresentable, Hashable, Sendable {
     public static let root = KernelNode(rawValue: 1)
 }
 
-/// The credentials of the process whose system call became the request.
+/// The credentials of the thread whose system call became the request.
 public struct RequestCaller: Sendable {
     public let user: uid_t
     public let group: gid_t
-    /// The number of the thread that made the call, as gettid(2) has it; 0 for the kernel's own requests, and for a
-    /// caller in a PID namespace that cannot be seen from here.
+    /// The thread that made the call, as gettid(2) returns it; 0 for the kernel's own requests, and for a caller in a PID
+    /// namespace that is not visible here.
     public let process: pid_t
 }
 
-/// What setattr changes; nil leaves a value as it is.
+/// The change that a SETATTR asks for. nil leaves a value as it is.
 public struct FileStatusChange: Sendable {
     public enum Time: Sendable {
         case now
@@ -37,22 +37,22 @@ public struct FileStatusChange: Sendable {
     public var modificationTime: Time?
 }
 
-/// RENAME_NOREPLACE and RENAME_EXCHANGE of renameat2(2); other flags never arrive.
+/// The flags of renameat2(2): none, RENAME_NOREPLACE, RENAME_EXCHANGE. Others are refused before.
 public enum RenameRequest: Sendable {
     case replacing, keeping, exchanging
 }
 
 /// A filesystem behind a ``Session``.
 ///
-/// Requests arrive on several threads at once. Each is answered by consuming its reply, on any thread; a reply that
-/// is dropped answers EIO. Nothing here may wait for a notification: the kernel may hold the lock that it takes.
-/// Names are bytes without a terminator, never empty, without `/`.
+/// Requests arrive on several threads at once. Each is answered by consuming its reply, on any thread; a reply that is
+/// dropped answers EIO. No requirement may wait for a notification: the kernel may take a lock for it that it holds for
+/// the request. Names are bytes without a terminator, never empty, without `/`.
 public protocol FileSystem: AnyObject, Sendable {
-    /// An open file. The kernel gives it back with each request on the descriptor, and closes it once.
+    /// An open file. The kernel passes it with each request on the descriptor, and closes it once.
     associatedtype Handle: AnyObject & Sendable
 
     func lookup(_ name: [UInt8], in parent: KernelNode, reply: consuming EntryReply)
-    /// The kernel drops `count` of the references that replies with an entry gave it. Nothing is answered.
+    /// The kernel drops `count` of the references that it got by replies with an entry. There is no reply.
     func forget(_ node: KernelNode, count: UInt64)
     func status(of node: KernelNode, handle: Handle?, reply: consuming FileStatusReply)
     func changeStatus(
@@ -72,28 +72,29 @@ public protocol FileSystem: AnyObject, Sendable {
         reply: consuming DoneReply)
     func link(_ node: KernelNode, to name: [UInt8], in parent: KernelNode, reply: consuming EntryReply)
 
-    /// - Parameter flags: those of open(2); O_TRUNC is among them, O_CREAT, O_EXCL and O_NOCTTY are not.
+    /// - Parameter flags: of open(2), including O_TRUNC, without O_CREAT, O_EXCL and O_NOCTTY.
     func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<Handle>)
     func create(
         _ name: [UInt8], in parent: KernelNode, mode: mode_t, flags: Int32, caller: RequestCaller,
         reply: consuming CreateReply<Handle>)
     func read(_ handle: Handle, count: Int, from offset: Int64, reply: consuming DataReply)
-    /// The bytes are the kernel's, lent for the time of the call.
+    /// - Parameter bytes: valid during the call only.
     func write(_ handle: Handle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply)
-    /// Whether bytes that were written must not stay in memory: the bridge then zeroes the request that brought them.
+    /// Whether written bytes must not remain in memory: the bridge then zeroes the request that carried them.
     func mustZeroWrites(_ handle: Handle) -> Bool
-    /// The last descriptor is closed and the last mapping gone, or the mount has ended. Nothing is answered.
+    /// The last descriptor is closed and the last mapping gone, or the mount has ended. There is no reply.
     func close(_ handle: Handle)
     func synchronize(_ handle: Handle, dataOnly: Bool, reply: consuming DoneReply)
     /// - Parameter mode: the FALLOC_FL_ flags of fallocate(2).
     func allocate(_ handle: Handle, mode: Int32, offset: Int64, count: Int64, reply: consuming DoneReply)
-    /// SEEK_DATA, or SEEK_HOLE when `toHole`; the kernel does the rest of lseek(2) by itself.
+    /// SEEK_DATA, or SEEK_HOLE if `toHole`. The kernel handles the rest of lseek(2) itself.
     func seek(_ handle: Handle, from offset: Int64, toHole: Bool, reply: consuming PositionReply)
     func copy(
         from source: Handle, at offset: Int64, to target: Handle, at targetOffset: Int64, count: Int,
         reply: consuming CountReply)
 
-    /// Directories have no handles: `position` is 0 or what an earlier entry was listed with, at any later time.
+    /// Lists a directory. Directories have no handles: `position` is 0, or the `next` of an entry listed at any time
+    /// before.
     func list(_ node: KernelNode, from position: Int64, reply: consuming DirectoryReply)
     func synchronizeDirectory(_ node: KernelNode, dataOnly: Bool, reply: consuming DoneReply)
     func statistics(of node: KernelNode, reply: consuming StatisticsReply)
@@ -105,11 +106,11 @@ public protocol FileSystem: AnyObject, Sendable {
     func extendedAttributeNames(of node: KernelNode, reply: consuming ExtendedAttributeNamesReply)
     func removeExtendedAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming DoneReply)
 
-    /// FS_IOC_GETFLAGS, and FS_IOC_FSGETXATTR as far as flags go.
+    /// FS_IOC_GETFLAGS, and the flags of FS_IOC_FSGETXATTR.
     func inodeFlags(of node: KernelNode, reply: consuming InodeFlagsReply)
-    /// FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR: the flags within `mask` become those of `flags`.
+    /// FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR: replaces the flags within `mask` by those of `flags`.
     func setInodeFlags(_ flags: UInt32, mask: UInt32, of node: KernelNode, reply: consuming DoneReply)
 
-    /// The mount is gone: every handle has been closed, and what the kernel remembered is forgotten.
+    /// The mount is gone and every handle closed. All references of the kernel are void.
     func ended()
 }

@@ -1,4 +1,5 @@
-// The requests that carry a handle: the kernel's number becomes the filesystem's own object.
+// Requests that carry or make a handle: converts the kernel's number to the filesystem's object, then calls the
+// filesystem.
 
 import CFuse
 import Glibc
@@ -61,7 +62,7 @@ extension FileSystem {
         write(handle, bytes: bytes, to: offset, reply: reply)
         guard mustZeroWrites(handle) else { return }
         unsafe bytes.withUnsafeBytes { bytes in
-            // The worker's own memory, in which nobody else reads; it was lent as a span that cannot be written.
+            // The bytes lie in the worker's own memory, which nothing else reads meanwhile.
             unsafe explicit_bzero(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)
         }
     }
@@ -73,7 +74,7 @@ extension FileSystem {
         reply.done()
     }
 
-    /// What RELEASE did not end before the connection broke.
+    /// Closes a handle for which the kernel sent no RELEASE before the connection broke.
     func closeAbandoned(_ number: UInt64, in session: Session) {
         if let handle = HandleReference.end(number, as: Handle.self, in: session) { close(handle) }
     }
@@ -108,8 +109,8 @@ extension FileSystem {
         copy(from: source, at: offset, to: target, at: targetOffset, count: count, reply: reply)
     }
 
-    /// The flags are all that is served. The kernel turns every way of reading or setting them into these four
-    /// (fs/fuse/ioctl.c, fuse_fileattr_get), on a file that it opens for the purpose.
+    /// Serves the four ioctls of inode flags, and no other. The kernel turns every way to read or set the flags into one
+    /// of these, on a file that it opens for the purpose (fs/fuse/ioctl.c, fuse_fileattr_get).
     func serveControl(
         _ request: fuse_req_t, _ node: KernelNode, _ command: UInt32, _ input: UnsafeRawBufferPointer,
         _ outputSize: Int
@@ -124,7 +125,7 @@ extension FileSystem {
             let flags = unsafe input.loadUnaligned(as: UInt32.self)
             setInodeFlags(flags, mask: .max, of: node, reply: DoneReply(token: token, toControl: true))
         case (ControlCommand.setExtended, InodeFlags.extendedSize...):
-            // Extent sizes and project ids are not kept here: only their absence can be set.
+            // Extent sizes and project ids are not supported: they can only be set to 0.
             let others = [4, 12, 16].map { unsafe input.loadUnaligned(fromByteOffset: $0, as: UInt32.self) }
             guard others == [0, 0, 0] else { return token.fail(EOPNOTSUPP) }
             let flags = unsafe InodeFlags.plain(input.loadUnaligned(as: UInt32.self))
@@ -135,12 +136,13 @@ extension FileSystem {
     }
 }
 
+/// SEEK_DATA and SEEK_HOLE of lseek(2).
 private enum SeekOrigin {
     static let data: Int32 = 3
     static let hole: Int32 = 4
 }
 
-/// The numbers of <linux/fs.h>, which are macros that Swift does not see.
+/// FS_IOC_* of <linux/fs.h>, macros that Swift does not import.
 private enum ControlCommand {
     static let getFlags: UInt32 = 0x8008_6601
     static let setFlags: UInt32 = 0x4008_6602

@@ -1,24 +1,24 @@
-// One worker of a session: its memory, and what others know of it.
+// One worker of a session: its request memory, and whether it is serving.
 
 import Glibc
 import Platform
 import Synchronization
 
-/// Whether a worker is at a request, on a line of the cache of its own, and the memory in which it receives them.
+/// One worker's state, in an object of its own so that no two share a cache line, and its request memory.
 @safe final class RequestWorker: @unchecked Sendable {
-    /// The payload of a WRITE follows two headers of 40 bytes; so placed, it begins at a page.
+    /// Offset of the request in the buffer: the payload of a WRITE, after two headers of 40 bytes, is page-aligned.
     private static let lead = PageBuffer.pageSize - 80
     static let capacity = PageBuffer.pageSize + Session.largestRequest
 
-    /// Odd while it is at a request.
+    /// Odd while it serves a request.
     private let count = Atomic<UInt64>(0)
-    /// The last wipe that it was asked for and has done.
+    /// The number of the last wipe done.
     private let wipes = Atomic<UInt64>(0)
     private let buffer = PageBuffer(count: RequestWorker.lead + RequestWorker.capacity)
-    /// The most that was received since the last wipe. Only the worker's own thread has to do with it.
+    /// The largest request since the last wipe, in bytes. Used by the worker's own thread only.
     private var used = 0
 
-    /// Where libfuse parses a request; valid as long as the worker is.
+    /// The memory into which requests are read; valid as long as the worker is.
     @unsafe var memory: UnsafeMutableRawPointer { unsafe buffer.base + RequestWorker.lead }
 
     @inline(__always)
@@ -32,16 +32,16 @@ import Synchronization
 
     var isServing: Bool { count.load(ordering: .sequentiallyConsistent) & 1 == 1 }
 
-    /// Waits until the request that it is at now has been served.
+    /// Waits until the request that it serves now is over.
     func wait() {
         let seen = count.load(ordering: .sequentiallyConsistent)
         guard seen & 1 == 1 else { return }
         while count.load(ordering: .acquiring) == seen { usleep(50) }
     }
 
-    // MARK: What requests brought
+    // MARK: Wiping
 
-    /// Zeroes what requests have left, if that was asked for since it was done last. On its own thread, between two.
+    /// Zeroes the memory if a wipe was asked for since the last one. On the worker's own thread, between two requests.
     @inline(__always)
     func wipe(asked: UInt64) {
         if wipes.load(ordering: .relaxed) == asked { return }

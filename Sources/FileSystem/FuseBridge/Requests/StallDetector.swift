@@ -1,21 +1,21 @@
-// Requests that take long without being of a kind that does: a name on a cold disk, a host that stands still.
+// Detects that every active worker is stalled in a request, such as a lookup on a cold disk, and wakes another worker.
 
 import Glibc
 import Platform
 import Synchronization
 
-/// What the workers tell the thread that looks after them.
+/// State shared by the workers and the thread that watches them.
 struct StallDetector: ~Copyable {
     /// Requests taken so far.
     let taken = Atomic<UInt>(0)
-    /// Whether the thread looks at the workers. It sleeps while there are no requests.
+    /// Whether the thread is watching. It sleeps while there are no requests.
     let isAwake = Atomic<Bool>(false)
     let alarm = Semaphore()
 
-    /// To be told of each request before it is served.
+    /// Counts a request before it is served, and wakes the thread if it sleeps.
     ///
-    /// Either this finds the thread asleep, or the thread finds the request when it looks once more before it sleeps:
-    /// so the order of the two must hold between processors.
+    /// Either this finds the thread asleep, or the thread sees the request in its last look before it sleeps. That takes
+    /// sequential consistency.
     @inline(__always)
     borrowing func tookRequest() {
         taken.add(1, ordering: .sequentiallyConsistent)
@@ -28,24 +28,25 @@ struct StallDetector: ~Copyable {
 }
 
 extension WorkerPool {
+    /// Microseconds.
     private static let lookInterval: useconds_t = 2_000
-    /// Looks without a new request before the thread goes back to sleep.
+    /// Looks without a new request before the thread sleeps again.
     private static let quietLooks = 5
 
-    /// Calls another worker when those that serve are at one request each for longer than a look's interval, and so
-    /// nobody would take the next. Returns when there will be no request any more.
+    /// Wakes another worker, one in reserve included, when all active ones have served one request for longer than
+    /// `lookInterval`, so that none would take the next. Returns when the session ends.
     func watchForStalls() {
         while !isOver.load(ordering: .sequentiallyConsistent) {
             stalls.alarm.wait()
             let seen = lookWhileBusy()
             stalls.isAwake.store(false, ordering: .sequentiallyConsistent)
-            // A worker that took a request just before found the thread awake, and did not wake it.
+            // A worker that took a request just before saw `isAwake`, and did not signal.
             let now = stalls.taken.load(ordering: .sequentiallyConsistent)
             if now != seen || waiting.load(ordering: .sequentiallyConsistent) == 0 { stalls.wake() }
         }
     }
 
-    /// - Returns: the requests taken when nothing happened any more.
+    /// - Returns: the count of requests at the last look, when no more came.
     private func lookWhileBusy() -> UInt {
         var seen = stalls.taken.load(ordering: .relaxed)
         var quiet = 0
@@ -56,7 +57,7 @@ extension WorkerPool {
                 seen = now
                 quiet = 0
             } else if waiting.load(ordering: .sequentiallyConsistent) == 0 {
-                callAnother()
+                wakeAnother()
             } else {
                 quiet += 1
             }

@@ -1,32 +1,32 @@
-// The loop of a worker: a request is read, handed to libfuse's parser, and answered, on one thread.
+// The workers' loop: read a request, hand it to libfuse's parser, answer it, all on one thread.
 
 import CFuse
 import Glibc
 import Platform
 import Synchronization
 
-/// What the workers of one session share. libfuse's own pool costs some 4 µs more for each request.
+/// State shared by one session's workers. (libfuse's own pool adds about 4 µs a request.)
 ///
-/// One worker at a time waits for a request, the others are parked: a client that waits for each answer is served by
-/// one thread, whose caches are warm, where the kernel would wake all of them in turn. A worker calls another when
-/// requests queue up, or before one that may take long; who watches over them does when one takes long all the same, and
-/// then also calls those in reserve, whom nobody else does: many threads at short requests only get in each other's way.
+/// One worker at a time waits for a request; the others are parked. So a client that waits for each reply is served by
+/// one thread with warm caches, where the kernel would wake all threads in turn. A worker wakes another if requests
+/// queue up, or before a request that may take long. ``StallDetector`` wakes one if a request takes long unexpectedly;
+/// only it wakes workers in reserve, because many threads with short requests slow each other down.
 ///
-/// The one that waits looks for the next request a moment before it sleeps, because waking a sleeping processor takes
-/// longer than most requests: on two idle processors a call takes 0.6 of the time, removing a tree 0.9, unpacking one
-/// 0.85. It yields to whoever wants to run.
+/// The waiting worker polls for a moment before it blocks, because waking a sleeping processor takes longer than most
+/// requests: on two idle processors a call takes 0.6 of the time, removing a tree 0.9, unpacking one 0.85. It yields
+/// the processor while it polls.
 @safe final class WorkerPool: @unchecked Sendable {
     private let session: Session
     private let device: Int32
-    /// Workers that look or wait for a request.
+    /// Workers that poll or wait for a request.
     let waiting = Atomic<Int>(0)
-    /// Workers that are parked and have not been called.
+    /// Workers that are parked and have not been woken.
     private let parked = Atomic<Int>(0)
     private let calls = Semaphore()
     let isOver = Atomic<Bool>(false)
     let stalls = StallDetector()
     private let workers: [RequestWorker]
-    /// Counts how often the workers were asked to zero what requests have left.
+    /// The number of the last wipe asked for.
     private let wipes = Atomic<UInt64>(0)
 
     init(_ session: Session) {
@@ -35,12 +35,12 @@ import Synchronization
         device = unsafe fuse_session_fd(session.connection)
     }
 
-    /// Serves until the mount is gone.
-    /// - Parameter index: the worker's, from 0.
+    /// Serves requests until the mount is gone.
+    /// - Parameter index: of the worker, from 0.
     func run(_ index: Int) {
         let worker = workers[index]
-        // A root daemon writes for others: without this capability the host clears set-user-ID and set-group-ID bits
-        // at a write, as it would for them.
+        // A root daemon writes on behalf of others: without CAP_FSETID the host clears set-user-ID and set-group-ID bits
+        // at a write, as it does for them.
         SetIDCapability.drop()
         HostThread.allowInterruption()
         var request = unsafe fuse_buf()
@@ -51,15 +51,15 @@ import Synchronization
         var forgets = 0
         while true {
             waiting.add(1, ordering: .sequentiallyConsistent)
-            // Of several in a row no client waits for the end: the kernel lets go of what it caches.
-            let count = next(worker, watching: forgets < 2)
+            // No client waits behind FORGETs in a row: the kernel is shrinking its caches. So polling would be wasted.
+            let count = next(worker, spinning: forgets < 2)
             let others = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
             guard let count else { break }
             stalls.tookRequest()
             forgets = unsafe WorkerPool.isForget(request.mem) ? forgets + 1 : 0
             backlog = hasNext() ? backlog + 1 : 0
             if others == 0, unsafe mayTakeLong(request.mem, backlog: backlog) {
-                callAnother(leaving: session.options.reserve)
+                wakeAnother(leaving: session.options.reserve)
             }
             unsafe request.size = count
             worker.begin(count)
@@ -69,23 +69,24 @@ import Synchronization
         }
         worker.wipe(asked: .max)
         isOver.store(true, ordering: .sequentiallyConsistent)
-        while callAnother() {}
+        while wakeAnother() {}
         stalls.wake()
     }
 
-    /// Waits until every request that is being served now has been: what its worker knew when it began is history then.
-    /// Never from a worker, nor with a lock held that a request takes.
+    /// Waits until every request that is being served now is over. Do not call it from a worker, nor with a lock held
+    /// that a request takes.
     func quiesce() {
         for worker in workers { worker.wait() }
     }
 
-    /// Has every worker zero what requests have left in its memory. Returns when all have; the same holds for it.
+    /// Has every worker zero its request memory, and waits for it. Do not call it from a worker, nor with a lock held that
+    /// a request takes.
     /// - Parameter interrupt: interrupts a worker's thread, by its index.
     func wipe(interrupt: (Int) -> Void) {
         let asked = wipes.add(1, ordering: .sequentiallyConsistent).newValue
         while workers.contains(where: { !$0.hasWiped(asked) }) {
-            while callAnother() {}
-            // Again and again, because a worker may be about to wait when the interruption comes.
+            while wakeAnother() {}
+            // Repeatedly, because a worker may be interrupted just before it blocks.
             for (index, worker) in workers.enumerated() where !worker.hasWiped(asked) && !worker.isServing {
                 interrupt(index)
             }
@@ -93,14 +94,14 @@ import Synchronization
         }
     }
 
-    /// Looks for the next request for as long as it may come without its client having slept.
-    private func watch() {
+    /// Polls for the next request for as long as it takes an active client to send one.
+    private func spin() {
         guard WorkerPool.processors > 1 else { return }
-        let end = MonotonicClock.nanoseconds + WorkerPool.watchNanoseconds
+        let end = MonotonicClock.nanoseconds + WorkerPool.spinNanoseconds
         while !session.isStopping, !hasNext(), MonotonicClock.nanoseconds < end { sched_yield() }
     }
 
-    private static let watchNanoseconds: UInt64 = 60_000
+    private static let spinNanoseconds: UInt64 = 60_000
     private static let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
 
     /// Whether a request is queued.
@@ -109,19 +110,20 @@ import Synchronization
         return unsafe poll(&request, 1, 0) > 0
     }
 
-    /// Whether a request waits for the host's disk as a rule, or moves many bytes: nobody else's is to wait for it.
-    /// - Parameter backlog: requests in a row, this one included, behind each of which another was queued.
+    /// Whether other requests should not wait for this one: it waits for the host's disk as a rule, moves many bytes, or
+    /// has others queued behind it.
+    /// - Parameter backlog: the number of requests in a row, including this one, that had another queued behind.
     private func mayTakeLong(_ request: UnsafeMutableRawPointer, backlog: Int) -> Bool {
         // struct fuse_in_header begins with the length of the request and its opcode (linux/fuse.h).
         let length = unsafe request.load(as: UInt32.self)
         let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
         if length > WorkerPool.longRequest || WorkerPool.slowOpcodes.contains(opcode) { return true }
-        // Pages that are read ahead are asked for several requests at a time. Of quick requests one in the queue is no
-        // reason to wake a processor: closing a file leaves a RELEASE that nobody waits for, before the client's next.
+        // Read-ahead sends several READs at a time. One other request in the queue is no reason to wake a processor:
+        // close(2) leaves a RELEASE, for which no client waits, in front of the client's next request.
         return backlog >= (opcode == WorkerPool.readOpcode ? 1 : 2)
     }
 
-    /// Whether a request wants no answer and follows no call.
+    /// Whether the request is FORGET or BATCH_FORGET, which have no reply and no client.
     private static func isForget(_ request: UnsafeMutableRawPointer) -> Bool {
         let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
         return opcode == forgetOpcode || opcode == batchForgetOpcode
@@ -133,12 +135,14 @@ import Synchronization
 
     /// FSYNC, FSYNCDIR, FALLOCATE, COPY_FILE_RANGE.
     private static let slowOpcodes: Set<UInt32> = [20, 30, 43, 47]
+    /// Bytes.
     private static let longRequest: UInt32 = 32 * 1024
 
-    /// - Parameter reserve: how many are to stay parked.
-    /// - Returns: false when no more than those are.
+    /// Wakes a parked worker.
+    /// - Parameter reserve: how many must stay parked.
+    /// - Returns: false if no more than those are parked.
     @discardableResult
-    func callAnother(leaving reserve: Int = 0) -> Bool {
+    func wakeAnother(leaving reserve: Int = 0) -> Bool {
         var seen = parked.load(ordering: .sequentiallyConsistent)
         while seen > reserve {
             let (exchanged, now) = parked.compareExchange(
@@ -152,28 +156,29 @@ import Synchronization
         return false
     }
 
-    /// Waits until another worker calls.
-    /// - Returns: false when there will be no request any more.
+    /// Waits until ``wakeAnother(leaving:)`` wakes this worker.
+    /// - Returns: false if the session has ended.
     private func park() -> Bool {
         parked.add(1, ordering: .sequentiallyConsistent)
-        // Whoever ends the session calls those that it finds parked: one that comes later must see the end itself.
-        if isOver.load(ordering: .sequentiallyConsistent) { callAnother() }
+        // The worker that ends the session wakes those it finds parked: one that parks later must see the end itself.
+        if isOver.load(ordering: .sequentiallyConsistent) { wakeAnother() }
         calls.wait()
         return !isOver.load(ordering: .sequentiallyConsistent)
     }
 
-    /// - Parameter watching: whether it may come at once.
-    /// - Returns: the size of the next request; nil when there will be none any more.
-    private func next(_ worker: RequestWorker, watching: Bool) -> Int? {
+    /// Reads the next request.
+    /// - Parameter spinning: whether to poll before blocking.
+    /// - Returns: its size; nil if the session has ended.
+    private func next(_ worker: RequestWorker, spinning: Bool) -> Int? {
         while !session.isStopping {
             worker.wipe(asked: wipes.load(ordering: .acquiring))
-            if watching { watch() }
+            if spinning { spin() }
             let count = unsafe read(device, worker.memory, RequestWorker.capacity)
             if count > 0 { return count }
             switch errno {
             // ENOENT: the caller was killed before its request was read.
             case EINTR, EAGAIN, ENOENT: continue
-            // ENODEV: the last mount is gone. Whatever else it is, reading again would not help.
+            // ENODEV: the last mount is gone. No other error would go away by reading again.
             default: return nil
             }
         }
