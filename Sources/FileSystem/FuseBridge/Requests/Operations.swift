@@ -1,8 +1,8 @@
-// The table of C callbacks: each takes the request apart and hands it to the filesystem, typed.
+// The table of libfuse callbacks: each converts a request's arguments and calls the filesystem.
 //
-// Callbacks cannot be generic, so the session keeps one existential; what concerns handles goes on in an extension
-// of FileSystem, where the type of a handle is known. The table is built in a nonisolated function: a callback that
-// the compiler took for the main actor's would trap on a worker's thread.
+// C callbacks cannot be generic, so the session keeps an existential; requests with a handle continue in an extension of
+// FileSystem, where the handle's type is known. The table is built in nonisolated functions: a callback isolated to the
+// main actor would trap on a worker's thread.
 
 import CFuse
 import CPlatform
@@ -31,7 +31,7 @@ private func node(_ number: fuse_ino_t) -> KernelNode {
     KernelNode(rawValue: number)
 }
 
-/// A NUL-terminated string of the request, valid for the time of the callback, as bytes of our own.
+/// Copies a NUL-terminated string of the request, which is valid during the callback only.
 @inline(__always)
 private func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
     guard let text = unsafe text else { return [] }
@@ -118,8 +118,8 @@ nonisolated private func addNameOperations(_ table: inout fuse_lowlevel_ops) {
         unsafe fileSystem(request).link(
             node(number), to: bytes(name), in: node(parent), reply: EntryReply(token: token(request)))
     }
-    // Positions are good without a handle, so the kernel need not open directories: told so once, it opens them by
-    // itself, and caches their entries and keeps the cache (fs/fuse/file.c, fuse_file_open).
+    // Directories need no handle. After one ENOSYS the kernel opens them itself, caches their entries and keeps that
+    // cache (fs/fuse/file.c, fuse_file_open).
     unsafe table.opendir = { request, _, _ in unsafe token(request).fail(ENOSYS) }
     unsafe table.readdir = { request, number, size, offset, _ in
         unsafe fileSystem(request).list(
@@ -156,12 +156,12 @@ nonisolated private func addFileOperations(_ table: inout fuse_lowlevel_ops) {
         unsafe fileSystem(request).serveRead(request!, information!.pointee.fh, size, Int64(offset))
     }
     unsafe table.write = { request, _, payload, size, offset, information in
-        // The payload lies in the worker's buffer, which is not read into again before this returns.
+        // The payload lies in the worker's memory, which is not reused before this returns.
         let bytes = unsafe RawSpan(_unsafeStart: UnsafeRawPointer(payload!), byteCount: size)
         unsafe fileSystem(request).serveWrite(request!, information!.pointee.fh, bytes, Int64(offset))
     }
-    // FLUSH has no callback: libfuse answers ENOSYS, and the kernel never sends it again. Dirty pages are written out
-    // at close all the same.
+    // FLUSH has no callback: libfuse answers ENOSYS, and the kernel never sends it again. It still writes dirty pages
+    // out at close(2).
     unsafe table.release = { request, _, information in
         unsafe fileSystem(request).serveRelease(request!, information!.pointee.fh)
     }
@@ -188,7 +188,7 @@ nonisolated private func addExtendedAttributeOperations(_ table: inout fuse_lowl
             bytes(name), of: node(number), reply: ExtendedAttributeReply(token: token(request), capacity: size))
     }
     unsafe table.setxattr = { request, number, name, value, size, flags in
-        // Valid for the time of the callback, as the payload of WRITE is.
+        // Copied: valid during the callback only.
         let value = unsafe [UInt8](UnsafeRawBufferPointer(start: value, count: size))
         unsafe fileSystem(request).setExtendedAttribute(
             bytes(name), to: value, flags: flags, of: node(number), reply: DoneReply(token: token(request)))

@@ -1,25 +1,26 @@
-// Why a filesystem could not be mounted, in words for the person who asked.
+// The error of a failed mount, and the checks before mounting that explain a failure better than errno does.
 
 import Glibc
 import Platform
 import SandboxModel
 
+/// A mount or an unmount that failed.
 public struct MountFailure: Error, Sendable {
     public enum Kind: Sendable {
-        /// There is no FUSE to talk to: the device or the helper program is missing or out of reach.
+        /// /dev/fuse or fusermount3 is missing or not accessible.
         case unavailable
-        /// The host's configuration does not allow what was asked.
+        /// The host's configuration does not allow the mount.
         case configuration
-        /// The directory to mount at.
+        /// The directory is no mount point.
         case mountPoint
-        /// Somebody uses the mount.
+        /// The mount is in use.
         case busy
-        /// The kernel refused for another reason.
+        /// Any other refusal by the kernel.
         case refused
     }
 
     public let kind: Kind
-    /// One line that says what is wrong and what to do.
+    /// One line for the user: the problem and its remedy.
     public let message: String
 
     public init(_ kind: Kind, _ message: String) {
@@ -32,11 +33,11 @@ public struct MountFailure: Error, Sendable {
     }
 }
 
-/// What must be there before a mount is tried: the kernel's and the helper's own words come too late and too short.
+/// Checks before a mount is tried, because the errors of the kernel and of fusermount3 do not say what to do.
 enum Preconditions {
     static let device = "/dev/fuse"
 
-    /// - Parameter privileged: may this process mount by itself?
+    /// - Parameter privileged: whether this process may call mount(2).
     static func check(at path: String, privileged: Bool, otherUsers: Bool) throws(MountFailure) {
         try checkDirectory(path)
         try checkDevice(privileged: privileged)
@@ -45,7 +46,7 @@ enum Preconditions {
             throw MountFailure(
                 .unavailable, "fusermount3 is missing, and only root can mount without it: install the package fuse3")
         }
-        // Seen before anything is mounted, because without it nobody but root could take the mount away again.
+        // Checked first, because without it only root could unmount again.
         guard unsafe access("/etc/mtab", R_OK) == 0 else {
             throw MountFailure(
                 .configuration,
@@ -74,7 +75,7 @@ enum Preconditions {
         }
     }
 
-    /// The helper opens the device with the caller's rights, so an ordinary user must be able to as well.
+    /// fusermount3 opens the device with the caller's rights, so the caller must be able to open it.
     private static func checkDevice(privileged: Bool) throws(MountFailure) {
         do throws(SystemError) {
             _ = try Descriptor.open(path: device, flags: O_RDWR)
@@ -96,7 +97,7 @@ enum Preconditions {
         }
     }
 
-    /// The path of the set-user-ID program that mounts for ordinary users.
+    /// The path of fusermount3; nil if there is none.
     static func helper() -> String? {
         let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
         let directories = ["/usr/bin", "/bin", "/usr/local/bin"] + path.split(separator: ":").map(String.init)

@@ -1,6 +1,6 @@
-// fusermount3, the set-user-ID program that mounts for ordinary users, and its protocol.
+// Runs fusermount3, the set-user-ID program that mounts for users other than root.
 //
-// Spoken here rather than by libfuse, so that what the helper says becomes part of one line rather than of the terminal.
+// libfuse could run it too, but would let it print to the terminal; here its message becomes part of ours.
 
 import CPlatform
 import Glibc
@@ -9,8 +9,9 @@ import SandboxModel
 import Synchronization
 
 enum MountHelper {
-    /// Held while a child has copies of this process's descriptors. Closing one that lies in a mount asks the mount's
-    /// server, which therefore must not stop meanwhile: the child would wait for it, and keep its connection open.
+    /// Held while a child has copies of this process's descriptors, and while a session stops. A child that closes a
+    /// descriptor in a mount waits for the mount's session: if that stopped meanwhile, the child would hang and keep the
+    /// connection open.
     static let spawning = Mutex(())
 
     /// - Returns: the descriptor of the connection.
@@ -20,7 +21,7 @@ enum MountHelper {
         let socket = Descriptor(owning: ends[0])
         let theirs = Descriptor(owning: ends[1])
         if let words = try run(["-o", options, "--", path], socket: theirs.number) {
-            // What the kernel says, and not the helper: it is root by its set-user-ID bit, and that did not help.
+            // The kernel's own EPERM: the helper is root by its set-user-ID bit, and that was not enough.
             if words.hasSuffix("mount failed: Operation not permitted") {
                 throw MountFailure(
                     .configuration,
@@ -29,7 +30,7 @@ enum MountHelper {
             }
             throw MountFailure(.mountPoint, "\(path) cannot be mounted on: \(words)")
         }
-        // Closed first: should the helper have sent nothing, receiving then fails instead of waiting.
+        // Closed first, so that receiving fails rather than blocks if the helper sent nothing.
         _ = consume theirs
         let device = platform_receive_descriptor(socket.number)
         guard device >= 0 else { throw MountFailure.system("fusermount3 gave no connection", errno) }
@@ -43,8 +44,8 @@ enum MountHelper {
         }
     }
 
-    /// Waits for the helper's end.
-    /// - Returns: nil when it succeeded, else what it said last.
+    /// Runs the helper and waits for it.
+    /// - Returns: nil on success, otherwise the last line of its output.
     private static func run(_ words: [String], socket: Int32? = nil) throws(MountFailure) -> String? {
         guard let helper = Preconditions.helper() else {
             throw MountFailure(
@@ -72,7 +73,7 @@ enum MountHelper {
         return status == 0 ? nil : lastLine(said)
     }
 
-    /// The helper's last line, without its own name in front.
+    /// The last line of the output, without the prefix `fusermount3: `.
     private static func lastLine(_ bytes: [UInt8]) -> String {
         let line = String(decoding: bytes.split(separator: UInt8(ascii: "\n")).last ?? [], as: UTF8.self)
         guard let name = line.firstRange(of: "fusermount3: ") else {

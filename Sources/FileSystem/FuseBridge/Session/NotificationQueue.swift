@@ -1,16 +1,16 @@
-// A queue of notifications and the thread that sends them.
+// A queue of notifications to the kernel, and the thread that sends them.
 
 import CFuse
 import Platform
 import SandboxModel
 
-/// libfuse's session, for those who send on it.
+/// libfuse's session handle.
 @safe struct Connection: @unchecked Sendable {
     @unsafe let session: OpaquePointer
 }
 
-/// Sends one notification after the other; what is added after the end is never sent. An error says that the kernel
-/// does not know the node or the name, or that the mount is gone: there is nothing to forget then.
+/// Sends notifications in order. Those added after the end are dropped. Errors are ignored: the kernel does not know the
+/// node or the name, or the mount is gone, so nothing is cached.
 @safe final class NotificationQueue: @unchecked Sendable {
     typealias Notice = @Sendable (Connection) -> Void
 
@@ -38,12 +38,13 @@ import SandboxModel
         }
     }
 
+    /// Waits until all notifications added so far have been sent.
     func drain() {
         let goal = queue.access { $0.added }
         queue.wait { $0.sent >= goal || $0.isClosed ? () : nil }
     }
 
-    /// The connection is valid until ``stop()`` has returned.
+    /// - Parameter connection: valid until ``stop()`` has returned.
     func start(_ connection: Connection) throws(SystemError) {
         thread = try HostThread(name: name) { [self] in
             while let batch = next() {
@@ -53,13 +54,14 @@ import SandboxModel
         }
     }
 
-    /// Sends what is waiting, to a connection that may be broken, and ends the thread.
+    /// Sends the waiting notifications, to a connection that may be broken, and ends the thread.
     func stop() {
         queue.access { $0.isClosed = true }
         thread?.join()
         thread = nil
     }
 
+    /// - Returns: the waiting notifications; nil at the end.
     private func next() -> [Notice]? {
         queue.wait { queue -> [Notice]?? in
             if !queue.waiting.isEmpty {

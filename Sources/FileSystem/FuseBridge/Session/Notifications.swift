@@ -1,24 +1,24 @@
-// What the filesystem tells the kernel of its own accord, from threads of its own.
+// FUSE notifications: the filesystem invalidates what the kernel caches.
 
 import CFuse
 import Glibc
 import Platform
 import SandboxModel
 
-/// Notifications, sent in the order in which they were asked for, in two lanes. Every function returns at once: the
-/// kernel may take locks for a notification that the request being served holds.
+/// Notifications in two queues, each in order. Every function returns at once: the kernel may take locks for a
+/// notification that the request being served holds.
 ///
-/// Names have a lane of their own because the kernel takes the directory's lock for them, and whoever holds it may
-/// wait for something in the other lane; for content it takes no lock that a request holds.
+/// Names have a queue of their own because the kernel takes the directory's lock for them, and the holder of that lock
+/// may wait for a notification of content. For content the kernel takes no lock that a request holds.
 @safe public final class Notifications: @unchecked Sendable {
     private let names = NotificationQueue("fuse-names")
     private let content = NotificationQueue("fuse-content")
 
     init() {}
 
-    /// The kernel forgets an inode's attributes and what it caches of `count` bytes from `offset`, after it has
-    /// written out what is dirty there. A count of 0 means to the end; a negative offset, attributes only.
-    /// - Parameter then: run when the kernel has obeyed, on the lane's thread; also when the session ends before.
+    /// Invalidates an inode's status and its cached pages of `count` bytes from `offset`, after writing dirty ones out
+    /// (FUSE_NOTIFY_INVAL_INODE). A count of 0 means to the end; a negative offset, the status only.
+    /// - Parameter then: runs after the kernel is done, on the queue's thread; also if the connection is broken.
     public func forgetContent(
         of node: KernelNode, offset: Int64 = 0, count: Int64 = 0, then: (@Sendable () -> Void)? = nil
     ) {
@@ -28,8 +28,8 @@ import SandboxModel
         }
     }
 
-    /// The kernel forgets what it knows of a name, absence included, and the directory's cached list.
-    /// - Parameter isBack: asked when its turn comes, on the lane's thread; then what has the name stays known.
+    /// Invalidates a name, or its cached absence, and the directory's cached listing (FUSE_NOTIFY_INVAL_ENTRY).
+    /// - Parameter isBack: called just before sending, on the queue's thread. If true, the name stays cached.
     public func forgetEntry(
         _ name: [UInt8], in parent: KernelNode, unless isBack: @escaping @Sendable () -> Bool = { false }
     ) {
@@ -39,26 +39,26 @@ import SandboxModel
                 unsafe fuse_lowlevel_notify_inval_entry(connection.session, parent.rawValue, name, count)
             }
         }
-        // A name that is not in the kernel's cache leaves the list as it is (fuse_reverse_inval_entry): drop it too.
+        // If the name is not cached, the kernel keeps the listing (fuse_reverse_inval_entry): invalidate that too.
         forgetContent(of: parent)
     }
 
-    /// The kernel asks for a name before it relies on it again. Unlike ``forgetEntry(_:in:)`` this takes no time, whatever
-    /// is cached below the name.
+    /// Has the kernel look a name up again before its next use (FUSE_EXPIRE_ONLY). Unlike ``forgetEntry(_:in:unless:)``
+    /// this takes no time, however much is cached below the name.
     public func expireEntry(_ name: [UInt8], in parent: KernelNode) {
         names.add { connection in
             unsafe Notifications.withTerminated(name) { name, count in
                 let answer = unsafe fuse_lowlevel_notify_expire_entry(
                     connection.session, parent.rawValue, name, count, FUSE_LL_EXPIRE_ONLY)
-                // A kernel before 6.2 cannot let a name expire.
+                // Kernels before 6.2 have no FUSE_EXPIRE_ONLY.
                 guard answer == -ENOSYS else { return answer }
                 return unsafe fuse_lowlevel_notify_inval_entry(connection.session, parent.rawValue, name, count)
             }
         }
     }
 
-    /// Waits until all that was asked for so far has reached the kernel. Never from a request, nor with a lock held
-    /// that a request takes.
+    /// Waits until the kernel has obeyed all notifications so far. Do not call it from a request, nor with a lock held that
+    /// a request takes.
     public func drain() {
         names.drain()
         content.drain()

@@ -1,4 +1,4 @@
-// How a session comes to its connection: by mount(2) where the process may, else through fusermount3.
+// Opens the connection to the kernel: by mount(2) for root, otherwise through fusermount3.
 
 import CFuse
 import Glibc
@@ -6,11 +6,11 @@ import Platform
 public import SandboxModel
 
 extension Session {
-    /// libfuse's half of the session.
+    /// Makes libfuse's session.
     static func makeConnection(_ options: Options, _ session: UnsafeMutableRawPointer) -> OpaquePointer? {
         var arguments = unsafe fuse_args()
         defer { unsafe fuse_opt_free_args(&arguments) }
-        // Only a name for its own messages: libfuse does not mount, so it need not know how.
+        // Only the program name of libfuse's messages; libfuse does not mount here.
         unsafe fuse_opt_add_arg(&arguments, options.subtype)
         var operations = makeOperations()
         return unsafe fuse_session_new(
@@ -47,14 +47,14 @@ extension Session {
         try HostMount.mount(source: source, at: path, type: "fuse.\(options.subtype)", options: list)
     }
 
-    /// Shows the same superblock at a further path, under a source name of its own. For privileged processes; the
-    /// session ends when all its mounts are gone.
+    /// Mounts the same superblock at another path, with its own source name. For root only. The session ends when all its
+    /// mounts are gone.
     public func mountAgain(source: String, at path: String) throws(SystemError) {
         try mountAgain(unsafe fuse_session_fd(connection), source: source, at: path)
     }
 
     func mountThroughHelper(at path: String) throws(MountFailure) -> Int32 {
-        // The helper splits the list at commas, and takes what follows a backslash as it is.
+        // fusermount3 splits the list at commas; a backslash escapes the next character.
         let source = options.source.map { $0 == "," || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
         var list =
             "\(options.readOnly ? "ro" : "rw"),nosuid,nodev,fsname=\(source),subtype=\(options.subtype),default_permissions"
@@ -62,7 +62,7 @@ extension Session {
         return try MountHelper.mount(at: path, options: list)
     }
 
-    /// Puts the session between libfuse and the descriptor, so that it can complete the reply to INIT.
+    /// Gives libfuse the descriptor with our own write function, which completes the reply to INIT.
     func connect(_ device: Int32) throws(MountFailure) {
         var channel = fuse_custom_io()
         unsafe channel.read = { device, buffer, size, _ in unsafe read(device, buffer, size) }

@@ -1,17 +1,15 @@
-// What is agreed with the kernel at the start of a session.
+// INIT: the capabilities and limits agreed with the kernel when a session starts.
 
 import CFuse
 import Glibc
 
 extension Session {
-    /// The largest request there is: 256 pages, the kernel's own limit (/proc/sys/fs/fuse/max_pages_limit).
+    /// The most bytes of one WRITE: 256 pages, the kernel's limit (/proc/sys/fs/fuse/max_pages_limit).
     static let largestRequest = 1 << 20
 
     func negotiate(_ connection: inout fuse_conn_info) {
-        // Writes gather in the page cache; whole directories come with attributes; lookups and creations in one
-        // directory go side by side. Not asked for: splicing (content is ciphered, it has to pass through memory),
-        // POSIX and flock locks (the kernel keeps them), ACLs, invalidation by changed attributes (the filesystem
-        // sends notifications instead).
+        // Not wanted: splice (content is encrypted, so it passes through memory), POSIX and flock locks (the kernel keeps
+        // them), ACLs, automatic invalidation (the filesystem sends notifications).
         let wanted =
             FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_WRITEBACK_CACHE
             | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS
@@ -23,18 +21,18 @@ extension Session {
         connection.time_gran = 1
     }
 
-    /// FUSE_HANDLE_KILLPRIV_V2 of <linux/fuse.h>: the filesystem clears set-user-ID and set-group-ID bits at a write
-    /// by itself, so the kernel need not ask for `security.capability` before each.
+    /// FUSE_HANDLE_KILLPRIV_V2 of <linux/fuse.h>: the filesystem clears set-user-ID and set-group-ID bits at a write,
+    /// so the kernel need not ask for `security.capability` before each. libfuse 3.14 does not know it.
     private static let handleKillPrivileges: UInt32 = 1 << 28
-    /// FUSE_PARALLEL_DIROPS, which libfuse 3.14 takes from us and does not pass on: without it one lookup that is slow
-    /// holds up every other in its directory.
+    /// FUSE_PARALLEL_DIROPS: without it a slow lookup blocks all others in its directory. libfuse 3.14 accepts the
+    /// capability but does not send it.
     private static let parallelDirectoryOperations: UInt32 = 1 << 18
 
-    /// Adds to the reply to INIT what libfuse 3.14 cannot say, or forgets to. The reply is an out header of 16 bytes and, in the
-    /// second piece, fuse_init_out: major, minor, max_readahead, flags, 4 bytes each.
+    /// Adds the flags that libfuse 3.14 leaves out to the reply to INIT. The reply is a fuse_out_header of 16 bytes and, in
+    /// the second piece, fuse_init_out: major, minor, max_readahead, flags, 4 bytes each.
     static func completeInitialReply(_ vector: UnsafePointer<iovec>, count: Int32) {
         guard count >= 2, unsafe vector[1].iov_len >= 16, let answer = unsafe vector[1].iov_base else { return }
-        // The struct is a local of libfuse's do_init, and lives until it has been sent.
+        // A local variable of libfuse's do_init, valid until sent.
         let flags = unsafe answer.loadUnaligned(fromByteOffset: 12, as: UInt32.self)
         let added = handleKillPrivileges | parallelDirectoryOperations
         unsafe answer.storeBytes(of: flags | added, toByteOffset: 12, as: UInt32.self)

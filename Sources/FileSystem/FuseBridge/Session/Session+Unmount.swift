@@ -1,13 +1,13 @@
-// Taking a mount away: by umount2(2) where the process may, else through fusermount3.
+// Unmounts: by umount2(2) for root, otherwise through fusermount3.
 
 import Glibc
 import Platform
 import SandboxModel
 
 extension Session {
-    /// Takes the topmost mount at the path away. The session ends by itself when that was its last.
-    /// - Parameter lazily: out of sight at once, gone when nobody uses it any more.
-    /// - Throws: `busy` while somebody uses it, unless `lazily`.
+    /// Unmounts the topmost mount at the path. The session ends by itself if that was its last.
+    /// - Parameter lazily: MNT_DETACH: out of sight at once, gone when no longer in use.
+    /// - Throws: `busy` if the mount is in use, unless `lazily`.
     public static func unmount(_ path: String, lazily: Bool) throws(MountFailure) {
         if geteuid() == 0 {
             do throws(SystemError) {

@@ -1,4 +1,4 @@
-// One mount of a filesystem: the connection to the kernel, the threads that serve it, and its end.
+// A FUSE session: the connection to the kernel, the threads that serve it, and their end.
 
 import CFuse
 import Glibc
@@ -6,20 +6,22 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// A filesystem being served. The session ends when its last mount is gone, whoever took it away.
+/// A mounted filesystem being served. The session ends when its last mount is gone, whoever unmounted it.
+///
+/// Locks: each is a leaf, held for moments; none is held while the filesystem or libfuse is called.
 @safe public final class Session: @unchecked Sendable {
     public struct Options: Sendable {
         /// The first column of /proc/mounts.
         public var source: String
-        /// The type shows as `fuse.` and this.
+        /// The filesystem type is `fuse.` and this.
         public var subtype: String
-        /// Only for a mount through fusermount3: a privileged process makes a mount read-only by itself.
+        /// For a mount through fusermount3; root makes a mount read-only itself.
         public var readOnly = false
-        /// May users other than the one who mounts come in?
+        /// `allow_other`: whether users other than the mounting one have access.
         public var otherUsers: Bool
         /// Threads that read requests. More than processors, because a request may wait for the host's disk.
         public var workers = 4
-        /// Further ones, which serve only while requests take so long that all the others are at one.
+        /// Further threads, which serve only while all others are stalled in a request.
         public var reserve = 4
 
         public init(source: String, subtype: String, otherUsers: Bool) {
@@ -33,23 +35,23 @@ import Synchronization
     let options: Options
     public let notifications: Notifications
 
-    // From libfuse, set once in init; valid until `finish` destroys it, after the last worker and the last notification.
+    // Set once in init; valid until `finish` destroys it, after the last worker and the last notification.
     @unsafe private(set) var connection: OpaquePointer
 
-    /// Handles that the kernel holds: a connection that breaks sends no RELEASE for them.
+    /// Handles that the kernel holds. If the connection breaks, it sends no RELEASE for them.
     private let opened = Mutex<Set<UInt64>>([])
     private let initialReplySent = Atomic<Bool>(false)
     private let hasEnded = Monitor(false)
     private let stopping = Atomic<Bool>(false)
     private let running = Monitor(0)
     private let requests = Mutex<WorkerPool?>(nil)
-    /// Those that have not been joined.
+    /// Threads that have not been joined.
     private let workers = Mutex<[HostThread]>([])
 
-    /// Mounts the filesystem and begins to serve it.
+    /// Mounts the filesystem and starts to serve it.
     /// - Parameters:
     ///   - path: an existing directory.
-    ///   - ended: called once, from a thread of the session, when the mount is gone and everything is closed.
+    ///   - ended: called once, on a thread of the session, when the mount is gone and all handles are closed.
     public static func mount(
         _ fileSystem: any FileSystem, at path: String, options: Options, ended: @escaping @Sendable () -> Void = {}
     ) throws(MountFailure) -> Session {
@@ -84,12 +86,12 @@ import Synchronization
 
     // MARK: The end
 
-    /// Ends the session though mounts of it are left: requests under way are answered, and whoever uses the mount
-    /// gets ENOTCONN from then on. Returns when it has ended; never from a request.
+    /// Ends the session though mounts of it are left: requests under way are answered, later calls in the mount fail with
+    /// ENOTCONN. Waits for the end, so do not call it from a request.
     public func stop() {
         MountHelper.spawning.withLock { _ in
             stopping.store(true, ordering: .relaxed)
-            // Again and again, because a worker may be about to wait when the interruption comes.
+            // Repeatedly, because a worker may be interrupted just before it blocks.
             while !hasEnded.access({ $0 }) {
                 workers.withLock { for worker in $0 { worker.interrupt() } }
                 usleep(1000)
@@ -126,11 +128,11 @@ import Synchronization
             }
             workers.withLock { $0.append(worker) }
         }
-        let overseer = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
+        let stallWatch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
         _ = try HostThread(name: "fuse-end") {
             self.running.wait { $0 == 0 ? () : nil }
-            overseer.join()
-            // Off the list before they are joined: `stop` interrupts only threads that are there.
+            stallWatch.join()
+            // Off the list before they are joined, because `stop` interrupts the threads on the list.
             let workers = self.workers.withLock { workers in
                 defer { workers = [] }
                 return workers
@@ -150,17 +152,18 @@ import Synchronization
         hasEnded.access { $0 = true }
     }
 
-    /// Waits until every request that is being served now has been answered and left nothing behind. Never from a
-    /// request, nor with a lock held that a request takes.
+    /// Waits until every request that is being served now is over. Do not call it from a request, nor with a lock held that
+    /// a request takes.
     public func quiesce() {
         requests.withLock { $0 }?.quiesce()
     }
 
-    /// Has every worker zero what requests have left in its memory, served or not. The same holds for it.
+    /// Has every worker zero its request memory, and waits for it. Do not call it from a request, nor with a lock held that
+    /// a request takes.
     public func wipeRequests() {
         guard let source = requests.withLock({ $0 }) else { return }
         source.wipe { index in
-            // One that is about to end has wiped its memory, or does so before it ends.
+            // A worker that is no longer on the list wipes its memory before it ends.
             workers.withLock { workers in
                 if index < workers.count { workers[index].interrupt() }
             }
@@ -173,14 +176,14 @@ import Synchronization
         opened.withLock { _ = $0.insert(number) }
     }
 
-    /// - Returns: false when the number is not one that the kernel holds.
+    /// - Returns: false if the kernel does not hold this handle.
     func removeOpen(_ number: UInt64) -> Bool {
         opened.withLock { $0.remove(number) != nil }
     }
 
     // MARK: Replies
 
-    /// Sends what libfuse made. The first message of a session is the reply to INIT.
+    /// Sends a reply or notification that libfuse built. The first of a session is the reply to INIT.
     func send(_ device: Int32, _ vector: UnsafePointer<iovec>, _ count: Int32) -> Int {
         if !initialReplySent.load(ordering: .relaxed) {
             initialReplySent.store(true, ordering: .relaxed)
