@@ -63,7 +63,7 @@ extension AttributeChange.Time {
 }
 
 extension Reply where Self: ~Copyable {
-    /// The kernel lets names through that no host filesystem holds: those that are too long. `.` and `..` never come.
+    /// Fails a request whose name is no `FileName`. The kernel passes names that are too long, but never `.` and `..`.
     consuming func failName(_ name: [UInt8]) {
         fail(name.count > FileName.maximumLength ? ENAMETOOLONG : EINVAL)
     }

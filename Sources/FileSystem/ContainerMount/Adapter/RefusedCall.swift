@@ -1,4 +1,4 @@
-// Calls that a rule of the sandbox refuses: told to whoever keeps the record, before the caller has its errno.
+// Makes the record of a system call that a sandbox rule refuses, and reports it before the caller gets its errno.
 
 public import ContainerVolume
 import FuseBridge
@@ -6,31 +6,31 @@ import Glibc
 public import Platform
 public import SandboxModel
 
-/// A system call by its name in the manual, as far as a rule can refuse it.
+/// The system calls that a rule can refuse, by their names in the manual.
 public enum CallName: String, CaseIterable, Sendable {
     case open, create, read, write, truncate, mkdir, rmdir, unlink, rename, link, symlink, mknod, chmod, chown
     case utimensat, setxattr, removexattr, setflags, fallocate, lseek, fsync
     case copyFileRange = "copy_file_range"
 }
 
-/// A system call on a mount that a rule has refused.
+/// A system call on a mount that a rule refused.
 public struct RefusedCall: Sendable {
     public let rule: Rule
     public let call: CallName
-    /// What the rule protects. Of a rename or a link that is the side for whose sake it was refused.
+    /// The path that the rule protects. For a rename or a link, the side that was refused.
     public let place: Whereabouts
-    /// What the call answers.
+    /// The error of the call.
     public let error: SystemError
-    /// The process that called: nil for the kernel itself, which writes late, and for one that cannot be seen.
+    /// The calling process; nil for the kernel's write-back, and for a process that is not visible here.
     public let process: HostProcess?
-    /// How many before it, of the same process and by the same rule, were not told.
+    /// The number of earlier refusals of the same process by the same rule that were not reported.
     public let omitted: Int
 }
 
 extension VolumeFileSystem {
-    /// Answers a call that failed.
+    /// Replies to a call that failed, and reports it if a rule refused it.
     /// - Parameters:
-    ///   - node: what the call is about, or the directory of `name`.
+    ///   - node: the node of the call, or the directory of `name`.
     ///   - name: the entry, of a call that names one.
     func fail<Answer: Reply & ~Copyable>(
         _ reply: consuming Answer, _ fault: Fault, _ call: CallName, of node: NodeID, _ name: FileName? = nil
@@ -41,7 +41,7 @@ extension VolumeFileSystem {
     func fail<Answer: Reply & ~Copyable>(
         _ reply: consuming Answer, _ fault: Fault, _ call: CallName, at place: (Rule) -> Whereabouts
     ) {
-        // The caller waits until the reply is sent: so long it cannot end, and its number is its own.
+        // Before the reply: until then the caller's thread cannot end, so its number is still its own.
         if case .refused(let rule) = fault { report(rule, call, fault, of: reply.caller, at: place) }
         reply.fail(fault.errno)
     }
@@ -49,12 +49,12 @@ extension VolumeFileSystem {
     private func report(
         _ rule: Rule, _ call: CallName, _ fault: Fault, of caller: RequestCaller, at place: (Rule) -> Whereabouts
     ) {
-        // What the kernel writes out late was refused to nobody: its range is told when it is known.
+        // A refused write-back has no caller: its range is reported as lost.
         if call == .write, caller.process == 0 { return }
-        // First of all: in a flood nothing is looked up for what is not told.
+        // First, so that a flood of refusals costs no lookups.
         guard let omitted = events.admits(rule, caller.process) else { return }
         let process = caller.process == 0 ? nil : HostProcess(ofThread: caller.process)
-        // What the daemon does on its own mount is nobody's attempt.
+        // The daemon's own calls on its mount are not reported.
         guard process?.id != getpid() else { return }
         events.refused(
             RefusedCall(
@@ -63,11 +63,11 @@ extension VolumeFileSystem {
     }
 }
 
-/// The system call on whose behalf the calling thread serves a request.
+/// The system call whose request the calling thread serves.
 public struct CallInHand: Sendable {
-    /// nil for a call that is about no content.
+    /// nil for a call that does not reach content.
     public let call: CallName?
-    /// nil for the kernel itself, which writes late, and for one that cannot be seen.
+    /// nil for the kernel's write-back, and for a process that is not visible here.
     public let process: HostProcess?
 
     /// nil on a thread that serves no requests.
@@ -80,14 +80,14 @@ public struct CallInHand: Sendable {
 }
 
 extension CallName {
-    /// The kernel reads a block before it changes a part of it: the caller is looked at.
+    /// A READ may belong to a write(2), because the kernel reads a block before it changes a part of it: look at the caller.
     fileprivate init(_ kind: CurrentRequest.Kind, ofThread thread: pid_t) {
         switch kind {
         case .open: self = .open
         case .create: self = .create
         case .read: self = CallName(.write, ofThread: thread, unseen: .read)
         case .write: self = .write
-        // Of all changes of attributes only that of the length reaches content.
+        // A change of size is the only SETATTR that reaches content.
         case .changeAttributes: self = .truncate
         case .allocate: self = .fallocate
         case .seek: self = .lseek
@@ -96,8 +96,8 @@ extension CallName {
         }
     }
 
-    /// What the kernel asks before a write it asks in other calls on content too: the caller is looked at.
-    /// - Parameter unseen: where the caller cannot be looked at; `asked` when nil.
+    /// The kernel's requests before a write(2) occur in other calls too, so this looks at the system call of the caller.
+    /// - Parameter unseen: the result if the caller is not visible; `asked` if nil.
     fileprivate init(_ asked: CallName, ofThread thread: pid_t, unseen: CallName? = nil) {
         guard asked == .write, thread != 0, let call = HostProcess.contentCall(ofThread: thread) else {
             self = unseen ?? asked
@@ -112,8 +112,8 @@ extension CallName {
             }
     }
 
-    /// The call behind a change of attributes that was refused. The kernel may put several changes into one request:
-    /// they are asked about in this order, and content is protected from a change of length only.
+    /// The call of a refused SETATTR. It may hold several changes, which the volume checks in this order; data protection
+    /// refuses a change of size only.
     init(_ change: FileStatusChange, _ fault: Fault) {
         self =
             if change.size != nil, fault == .refused(.dataProtection) {

@@ -24,10 +24,10 @@ extension VolumeFileSystem {
                 return isTaken
             }
             reply.send()
-            // The kernel caches a list that it has seen the end of. What other homes change in it, it would not hear of.
+            // The kernel caches a complete listing, but would miss changes made through other homes.
             if isEmpty, volume.isShared(node.id) { kernel?.forgetContent(of: node) }
         } catch {
-            // What is packed already counts as looked up: it is sent, and the error comes with the next call.
+            // Entries packed so far are references to their nodes: send them. The next call gets the error.
             if isEmpty { reply.fail(error.errno) } else { reply.send() }
         }
     }

@@ -7,11 +7,11 @@ import Platform
 import SandboxModel
 
 extension VolumeFileSystem {
-    /// What a write(2) takes away from a file, if it is there. The kernel looks for it when it has the inode's lock and
-    /// before it changes a page, unless it knows since it learned of the attributes last that it is not there.
+    /// The attribute that write(2) removes from a file. Under the inode lock and before it changes a page, the kernel
+    /// looks it up, unless it has cached that the attribute is absent.
     ///
-    /// So there is one while nothing may be written: the kernel comes to remove it, which is refused, and the write is
-    /// refused with that. It asks for attributes before it takes the lock, and may have heard that it may write by then.
+    /// While locked we report one and refuse to remove it, so the write fails under the inode lock. The check of GETATTR
+    /// comes before that lock, so its answer may be out of date.
     private static let capability = Array("security.capability".utf8)
 
     func extendedAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming ExtendedAttributeReply) {
@@ -58,7 +58,7 @@ extension VolumeFileSystem {
 
     func setInodeFlags(_ flags: UInt32, mask: UInt32, of node: KernelNode, reply: consuming DoneReply) {
         answer(reply, .setflags, of: node.id) { () throws(Fault) in
-            // The kernel holds the inode's lock: nobody else changes the flags meanwhile.
+            // The kernel holds the inode lock, so the flags do not change in between.
             let kept = mask == .max ? 0 : try volume.inodeFlags(of: node.id) & ~mask
             try volume.setInodeFlags(kept | flags & mask, of: node.id)
         }

@@ -11,7 +11,7 @@ extension VolumeFileSystem {
         do throws(Fault) {
             send(try volume.status(of: node.id, handle: handle), of: node, reply)
         } catch {
-            // No rule keeps anybody from looking. With a handle it is read(2) or write(2) that asks, for the file's end.
+            // No rule refuses stat(2). With a handle, the kernel asks for the size on behalf of read(2) or write(2).
             fail(reply, error, handle?.canWrite == false ? .read : .write, of: node.id)
         }
     }

@@ -1,4 +1,4 @@
-// Open files: content, holes, durability.
+// Requests on open files: content, holes, fsync(2).
 
 import BackingStore
 import ContainerVolume
@@ -54,7 +54,7 @@ extension VolumeFileSystem {
             early?.begin()
         } catch {
             fail(reply, error, .write, of: handle.nodeID)
-            // The kernel keeps the pages that it could not write out, and lets them be read.
+            // The kernel would keep the pages that it could not write out, and let them be read.
             guard handle.hasLoss else { return }
             if case .refused = error {
                 forgetContent(of: handle.nodeID)
@@ -86,8 +86,8 @@ extension VolumeFileSystem {
         guard volume.mayHoldUnwrittenData(handle), let kernel else {
             return seekNow(handle, from: offset, toHole: toHole, reply: reply)
         }
-        // LSEEK comes before the dirty pages of the file: they are written out first. This thread must be free to
-        // take them in, so the answer is given elsewhere.
+        // The kernel sends LSEEK without writing dirty pages out: have it do so first. This thread must be free to serve
+        // those writes, so the notification's thread replies.
         let waiting = WaitingReply(reply)
         kernel.forgetContent(of: KernelNode(handle.nodeID)) { [self] in
             guard let reply = waiting.take() else { return }
@@ -116,7 +116,7 @@ extension VolumeFileSystem {
     }
 }
 
-/// A reply on its way to another thread. Dropped with what it holds, it answers EIO.
+/// A reply handed to another thread. If it is dropped, the request fails with EIO.
 private final class WaitingReply: Sendable {
     private let reply: Mutex<PositionReply?>
 

@@ -1,4 +1,5 @@
-// A volume as the kernel sees it: requests renamed to the volume's words, its answers to the kernel's.
+// The FUSE filesystem of a volume: converts requests for the volume, and its results for the kernel. Requests about names
+// are here; the others are in the extensions.
 
 import ContainerVolume
 import FuseBridge
@@ -7,13 +8,15 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// A volume behind a session. It decides nothing: what a call may do is the volume's to say.
+/// A volume behind a session. The volume makes every decision; this type only converts.
+///
+/// Locks: each is a leaf, held to copy a reference only.
 final class VolumeFileSystem: FileSystem {
     let volume: Volume
     let events: MountEvents
-    /// Where notifications go, once there is a session.
+    /// nil until a session is attached, and after its end.
     private let notifications = Mutex<Notifications?>(nil)
-    /// Has the kernel see where directories are that one home has moved and others know; only where several are shown.
+    /// nil for a volume that shows one home.
     private let moves = Mutex<MoveFollower?>(nil)
 
     init(_ volume: Volume, events: MountEvents) {
@@ -21,12 +24,14 @@ final class VolumeFileSystem: FileSystem {
         self.events = events
     }
 
+    /// Lets the volume notify the kernel. Call it once, after mounting.
     func attach(_ session: Session) {
         notifications.withLock { $0 = session.notifications }
         volume.kernelCache = self
     }
 
-    /// - Parameter entrance: where the root is seen.
+    /// Has the kernel learn the new place of a directory that one home moved and others show.
+    /// - Parameter entrance: the path of the volume's root.
     func followMoves(through entrance: String) {
         moves.withLock { $0 = MoveFollower(volume, entrance: entrance) }
     }
@@ -114,7 +119,7 @@ final class VolumeFileSystem: FileSystem {
         }
     }
 
-    /// A lookup that the kernel did not hear of is taken back.
+    /// Takes the reference back if the kernel did not take the reply.
     private func send(_ entry: Entry, _ reply: consuming EntryReply) {
         if !reply.entry(KernelEntry(entry)) { volume.forget(entry.node, count: 1) }
     }
@@ -155,13 +160,14 @@ final class VolumeFileSystem: FileSystem {
 
     // MARK: Answers
 
-    /// What a call is answered that was to make something in a directory. On ESTALE the kernel begins a path anew, once,
-    /// and asks for each of its names.
+    /// The fault of a call that makes a name: ESTALE instead of ENOENT if the directory has been replaced meanwhile. On
+    /// ESTALE the kernel walks the path once more, and looks up each of its names.
     func staleIfMoved(_ fault: Fault, in directory: NodeID, for caller: RequestCaller) -> Fault {
         guard fault == .system(.noEntry), volume.sendsBack(caller.process, from: directory) else { return fault }
         return .system(.stale)
     }
 
+    /// Runs a call, and replies with success or its fault.
     func answer(
         _ reply: consuming DoneReply, _ call: CallName, of node: NodeID, _ name: FileName? = nil,
         _ body: () throws(Fault) -> Void

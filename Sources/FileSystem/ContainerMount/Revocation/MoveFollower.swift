@@ -1,13 +1,13 @@
-// Directories that one home has moved, looked up where other homes see them now. The kernel keeps one place for each
-// node of a directory: it takes the node there when a lookup finds it, and until then those who are in it are where it was.
+// Looks up directories that one home has moved, at their new place. The kernel has one dentry for each directory node, and
+// moves it only when a lookup finds the node at its new place; until then a process in it has the old path.
 
 import ContainerVolume
 import Glibc
 import Platform
 import SandboxModel
 
-/// Looks directories up through the mount, on a thread of its own. That waits for requests to be answered, and for whoever
-/// holds the directories above: nobody waits for it.
+/// Looks directories up through the mount, on a thread of its own, because a lookup waits for requests and for the locks
+/// of the directories above. Nothing waits for that thread.
 final class MoveFollower: Sendable {
     private struct Queue {
         var waiting: [NodeID] = []
@@ -16,9 +16,9 @@ final class MoveFollower: Sendable {
         var hasEnded = false
     }
 
-    /// Beyond that, whoever comes to a directory finds it by himself.
+    /// Directories beyond these are moved by their next ordinary lookup.
     private static let mostWaiting = 4096
-    /// While a rename from one directory to another is under way, the kernel moves nothing, and says ESTALE.
+    /// The kernel fails the lookup with ESTALE while a rename between two directories is under way.
     private static let tries = 50
 
     private let volume: Volume
@@ -41,7 +41,7 @@ final class MoveFollower: Sendable {
         }
         guard needsThread else { return }
         do throws(SystemError) {
-            // It may be in the kernel when the mount ends: nobody joins it.
+            // Detached, because it may be blocked in the kernel when the mount ends.
             try HostThread(name: "moves") { [self] in
                 while let next = next() { lookUp(next) }
             }.detach()
@@ -50,7 +50,7 @@ final class MoveFollower: Sendable {
         }
     }
 
-    /// Nothing is looked up any more. A lookup that is under way ends with the mount.
+    /// Stops further lookups. One that is under way ends with the mount.
     func end() {
         queue.access { queue in
             queue.hasEnded = true
@@ -65,7 +65,7 @@ final class MoveFollower: Sendable {
                 return nil
             }
             let next = queue.waiting.removeFirst()
-            // Moved once more from here on, it is looked up once more.
+            // If it is moved again from here on, it is looked up again.
             queue.known.remove(next)
             return next
         }

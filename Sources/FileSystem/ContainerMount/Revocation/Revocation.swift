@@ -1,15 +1,14 @@
-// Taking content away from the kernel: what `lock` and `restart` do to the mounts of a device.
+// Removes file content from the kernel's page cache when the device locks or restarts.
 //
-// The order, each step after the one before has been obeyed (FUSE has no single call for it):
-// 1. nothing new is opened, and nothing begins to be written: the state says so, and every request that was begun under
-//    the old one is over;
-// 2. the kernel writes out what it holds, and forgets the attributes, so that it asks before the next write;
-// 3. the writes that are under way end, or have had their time, and the kernel writes out what they brought;
-// 4. nothing is read any more, and the kernel forgets the content: now it has no page, and gets none;
-// 5. the keys go, and every request that had bytes in its hands is over.
+// FUSE has no single call for it. Each step waits for the one before:
+// 1. No file is opened and no write begins: the lock state refuses it, and every request begun before is over.
+// 2. The kernel writes dirty pages out, and forgets file status, so that it asks before the next write.
+// 3. The writes under way end, or time out, and the kernel writes out their pages.
+// 4. Reads are refused, and the kernel drops the content: it has no page, and gets none.
+// 5. The keys are destroyed, and every request that held content is over and wiped.
 //
-// The kernel forgets page by page, and writes out those that are dirty one by one: in a file that is still being written
-// it would go after the writer for as long as he writes. Such a file has its turn when what he writes is refused.
+// The kernel drops pages one by one, and writes dirty ones out as it goes. In a file that is still being written it would
+// chase the writer. So such a file is dropped later, when its writes are refused.
 
 public import BackingStore
 import ContainerVolume
@@ -17,23 +16,23 @@ import FuseBridge
 import Glibc
 import Platform
 
-/// A file from which its content is taken, and the superblock in which the kernel knows it.
+/// A file whose content the kernel must drop, and its superblock.
 struct RevokedFile: Sendable {
     let superblock: Superblock
     let file: CachedFile
 }
 
 extension MountTable {
-    /// How long a write(2) that is under way is waited for.
+    /// The longest wait for a write(2) under way.
     private static let patience = Duration.seconds(5)
 
-    /// Takes the content of class A away. Its keys go when the kernel has nothing left to write.
+    /// Removes the content of files that locking protects, then destroys their keys.
     ///
     /// - Parameters:
-    ///   - content: of the device; its state allows nothing new already.
-    ///   - takeKeys: takes the class keys away.
+    ///   - content: the device's open files; its lock state refuses new opens and writes already.
+    ///   - takeKeys: destroys the class keys. Called when the kernel has nothing left to write.
     public func lock(_ content: OpenContent, takeKeys: () -> Void) {
-        // No superblock comes or goes meanwhile.
+        // No superblock is made or ends meanwhile.
         changing {
             let superblocks = superblocks
             for superblock in superblocks {
@@ -57,9 +56,9 @@ extension MountTable {
         }
     }
 
-    /// Writes everything out, takes all content away from what is open, and makes each file a new node.
+    /// Writes everything out, removes the content of all open files, and gives each file a new node.
     ///
-    /// - Parameter retire: takes the keys away, those of open files too; nothing is opened meanwhile.
+    /// - Parameter retire: destroys the keys, of open files too. Nothing is opened meanwhile.
     public func restart(retire: () -> Void) {
         changing {
             let superblocks = superblocks
@@ -72,7 +71,7 @@ extension MountTable {
             let writes = finishWrites(in: files, superblocks)
             RevokedFile.drop(files.filter { !writes.goOn(in: $0) })
             leaveFilesBehind(superblocks.map(\.volume)[...], retire)
-            // What was opened since is among them now.
+            // Includes files opened since the first pass.
             let left = superblocks.flatMap(\.openFiles)
             for superblock in superblocks { superblock.volume.forgetFilesLeftBehind() }
             RevokedFile.drop(left.filter { !writes.goOn(in: $0) })
@@ -87,7 +86,7 @@ extension MountTable {
         }
     }
 
-    /// Takes all content from the kernel before the superblocks end: what is still open then has no page left.
+    /// Removes all content from the kernel before the superblocks end, so that files still open have no page left.
     func dropAll() {
         let superblocks = superblocks
         for superblock in superblocks {
@@ -98,13 +97,13 @@ extension MountTable {
         RevokedFile.drop(superblocks.flatMap(\.openFiles))
     }
 
-    /// All volumes at one instant: a file of a group is seen through any of them.
+    /// Replaces the nodes of all volumes while each holds its lock, because a group's file is visible in several.
     private func leaveFilesBehind(_ volumes: ArraySlice<Volume>, _ retire: () -> Void) {
         guard let first = volumes.first else { return retire() }
         first.leaveFilesBehind { leaveFilesBehind(volumes.dropFirst(), retire) }
     }
 
-    /// Waits for the writes under way, and has the kernel write out what they brought.
+    /// Waits for the writes under way, and has the kernel write their pages out.
     private func finishWrites(in files: [RevokedFile], _ superblocks: [Superblock]) -> UnfinishedWrites {
         RevokedFile.forgetAttributes(of: files)
         for superblock in superblocks { superblock.volume.openPassage() }
@@ -117,10 +116,10 @@ extension MountTable {
         return UnfinishedWrites(barrier, unfinished)
     }
 
-    /// Drops the pages that writes still bring, until they have ended, and tells what was lost.
+    /// Drops the pages of unfinished writes until they end, then reports lost ranges.
     ///
-    /// Of a file that cannot be asked nobody knows whether it is being written: as long as it is open for that, and the
-    /// device locked, it is treated as if it were.
+    /// For a file that the barrier could not reach, writes may be under way: it is treated so as long as it is open for
+    /// writing and the device is locked.
     private func follow(
         _ writes: UnfinishedWrites, of files: [RevokedFile], while isLocked: @escaping @Sendable () -> Bool
     ) {
@@ -153,13 +152,13 @@ extension RevokedFile {
         file.node == other.file.node && superblock.session === other.superblock.session
     }
 
-    /// Has the kernel write out and forget what it holds, attributes included. Returns when it has obeyed.
+    /// Has the kernel write out and forget content and status, and waits for it.
     fileprivate static func drop(_ files: [RevokedFile]) {
         for revoked in files { revoked.forgetContent() }
         drain(files)
     }
 
-    /// Has the kernel ask for attributes again. Returns when it has obeyed.
+    /// Has the kernel forget the status, and waits for it.
     fileprivate static func forgetAttributes(of files: [RevokedFile]) {
         for revoked in files { revoked.forgetContent(from: -1) }
         drain(files)
@@ -175,17 +174,17 @@ extension RevokedFile {
         for session in sessions.values { session.notifications.drain() }
     }
 
-    /// Tells what is known to be lost of files that are open; of those that were closed it was told then.
+    /// Reports the lost ranges of files that are open; those of closed files were reported at close.
     fileprivate static func reportLoss(of files: [RevokedFile]) {
         for revoked in files { revoked.superblock.volume.tellLoss(of: revoked.file.node) }
     }
 }
 
-/// The writes that had not ended in time, when the kernel had written out what they had brought by then.
+/// The writes that timed out, and the sizes of their files after the pages written so far reached the volume.
 private struct UnfinishedWrites {
     let barrier: WriteBarrier
     let unknown: [RevokedFile]
-    /// The files, and how many bytes each of them had.
+    /// The files, with their sizes in bytes.
     private let waiting: [(file: RevokedFile, size: Int64)]
 
     init(_ barrier: WriteBarrier, _ unfinished: WriteBarrier.Unfinished) {
@@ -201,7 +200,7 @@ private struct UnfinishedWrites {
 
     func goOn(in revoked: RevokedFile) -> Bool { waiting.contains { $0.file.isSame(as: revoked) } }
 
-    /// Takes away what was there by then. The writer is left to himself, so that this ends before he does.
+    /// Drops the pages up to that size, not beyond, so that this does not chase the writer.
     func dropWritten() {
         for (file, size) in waiting { file.forgetContent(count: max(size, 1)) }
         RevokedFile.drain(files)

@@ -1,9 +1,9 @@
-// Waiting for the write(2) calls that are under way when the device locks.
+// Waits for the write(2) calls that are under way when the device locks.
 //
-// The kernel asks whether a file may be written at the beginning of a write(2), and not again: one that is under way
-// goes on dirtying pages after they were invalidated. But it holds the inode's lock from its beginning to its end: a
-// call that takes that lock returns after it. Between question and lock it may wait for its turn, though, for as long as
-// the processors are busy: so who comes to the lock is asked once more, and the barrier sees to it that the kernel asks.
+// The kernel asks whether a file may be written at the beginning of a write(2) only, so a write under way dirties pages
+// even after they were invalidated. But it holds the inode lock until its end, so a call that takes that lock returns
+// after it. A write may also have asked and still wait for the lock. So it is checked again under the lock
+// (`security.capability`), and the barrier makes the kernel ask for that.
 
 import ContainerVolume
 import FuseBridge
@@ -11,10 +11,12 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Calls on files through the mount, each of which returns when no write to its file is under way any more.
+/// Calls on files through the mount, each of which returns when no write to its file is under way.
+///
+/// Locks: `progress` is a leaf, held for moments.
 final class WriteBarrier: Sendable {
     struct Call: Sendable {
-        /// Tells calls apart: files of two superblocks may have the same number.
+        /// Identifies the call; files of two superblocks may have the same node number.
         let serial: Int
         let file: RevokedFile
         /// The mount's root.
@@ -29,11 +31,11 @@ final class WriteBarrier: Sendable {
         var threads = 0
     }
 
-    /// Files whose writes have not ended in time.
+    /// Files whose writes timed out or are unknown.
     struct Unfinished {
-        /// Their calls have not returned.
+        /// Files whose call has not returned.
         var waiting: [RevokedFile] = []
-        /// No call came to the lock: their mount is out of sight or read-only, or no thread was to be had.
+        /// Files for which no call took the lock: the mount is out of sight or read-only, or no thread could be made.
         var unknown: [RevokedFile] = []
 
         var isEmpty: Bool { waiting.isEmpty && unknown.isEmpty }
@@ -42,12 +44,12 @@ final class WriteBarrier: Sendable {
     private let progress: Monitor<Progress>
     private let unreachable: [RevokedFile]
 
-    /// Each call has a thread to itself for as long as a write takes.
+    /// A call blocks its thread for as long as a write takes.
     private static let mostThreads = 256
     private static let threadsAtFirst = 6
-    /// Microseconds between two looks; a call that nothing holds up takes some forty.
+    /// Microseconds between two looks; a call that does not block takes some forty.
     private static let lookInterval: useconds_t = 500
-    /// Looks without a call that returned, after which those under way are taken to wait.
+    /// Looks without a finished call after which the threads count as blocked, and another is started.
     private static let idleLooks = 4
 
     init(_ files: [RevokedFile]) {
@@ -68,7 +70,7 @@ final class WriteBarrier: Sendable {
         self.unreachable = unreachable
     }
 
-    /// Makes the calls, and waits until all have returned, for so long at most.
+    /// Makes the calls, and waits until all have returned or the limit has passed.
     func wait(atMost limit: Duration) -> Unfinished {
         let deadline = ContinuousClock.now + limit
         for _ in 0..<WriteBarrier.threadsAtFirst { startThread() }
@@ -95,7 +97,7 @@ final class WriteBarrier: Sendable {
         }
     }
 
-    /// Whether the calls that were begun have returned.
+    /// Whether all calls begun have returned.
     var isOver: Bool { progress.access { $0.underWay.isEmpty } }
 
     private func startThread() {
@@ -134,11 +136,11 @@ final class WriteBarrier: Sendable {
 }
 
 extension WriteBarrier.Call {
-    /// Returns when no write to the file is under way, and none that the kernel has allowed before can begin.
+    /// Returns when no write to the file is under way, and none that was allowed before can begin.
     ///
-    /// Whoever has had the inode's lock before has left it then; and as the kernel has heard of the file's attributes in
-    /// between, whoever has it from then on asks once more (``VolumeFileSystem/extendedAttribute(_:of:reply:)``).
-    /// - Returns: whether that is so; not where the kernel did not let the call come to the lock.
+    /// It passes the inode lock twice, so earlier holders have left it. In between the kernel gets the file's status
+    /// afresh, so later holders are checked again (``VolumeFileSystem/extendedAttribute(_:of:reply:)``).
+    /// - Returns: false if the kernel did not let the call take the lock.
     fileprivate func make() -> Bool {
         do throws(SystemError) {
             let opened = try open()
@@ -151,16 +153,17 @@ extension WriteBarrier.Call {
         }
     }
 
-    /// By the file's handle, which takes a privilege, but no request; else by a name at the root, which takes a lookup.
+    /// Opens by the file's handle, which needs a privilege but no request, otherwise by a name at the root.
     private func open() throws(SystemError) -> Descriptor {
         let handle = KernelNode(file.file.node).handle(generation: file.file.generation)
         if let opened = try? handle.open(in: root.descriptor) { return opened }
         return try root.descriptor.openNode(file.superblock.volume.passageName(of: file.file.node))
     }
 
+    /// Takes and releases the inode lock.
     private func pass(_ file: AttributeHolder) -> Bool {
         if file.passInodeLock() { return true }
-        // The volume refuses it, always; what matters is when.
+        // The volume always refuses this attribute; the kernel sends the request under the inode lock.
         do throws(SystemError) {
             try file.set(WriteBarrier.Call.attribute, to: [])
             return false
