@@ -17,7 +17,11 @@ enum Program {
             }
             exit(EXIT_SUCCESS)
         }
-        Task { await AppContainerCommand.main() }
+        Task {
+            await AppContainerCommand.main()
+            // An async main would do this; dispatchMain() does not return.
+            exit(EXIT_SUCCESS)
+        }
         dispatchMain()
     }
 }
