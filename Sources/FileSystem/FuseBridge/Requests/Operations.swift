@@ -46,6 +46,7 @@ nonisolated func makeOperations() -> fuse_lowlevel_ops {
     var table = fuse_lowlevel_ops()
     addSessionOperations(&table)
     addNameOperations(&table)
+    addDirectoryOperations(&table)
     addFileOperations(&table)
     addExtendedAttributeOperations(&table)
     return table
@@ -118,6 +119,9 @@ nonisolated private func addNameOperations(_ table: inout fuse_lowlevel_ops) {
         unsafe fileSystem(request).link(
             node(number), to: bytes(name), in: node(parent), reply: EntryReply(token: token(request)))
     }
+}
+
+nonisolated private func addDirectoryOperations(_ table: inout fuse_lowlevel_ops) {
     // Directories need no handle. After one ENOSYS the kernel opens them itself, caches their entries and keeps that
     // cache (fs/fuse/file.c, fuse_file_open).
     unsafe table.opendir = { request, _, _ in unsafe token(request).fail(ENOSYS) }
