@@ -53,8 +53,17 @@ final class MountFixture: Sendable {
         try body(fixture)
     }
 
+    private func openDevice() throws -> SharedDescriptor {
+        SharedDescriptor(try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
+    }
+
+    /// A volume of one home that is not mounted.
+    func makeVolume(_ home: Home) throws -> Volume {
+        Volume(view: .home(home), device: try openDevice(), context: context)
+    }
+
     func makeTable() throws -> MountTable {
-        let anchor = SharedDescriptor(try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
+        let anchor = try openDevice()
         let context = context
         let table = MountTable(
             device: device, privateDirectory: root + "/run/private", homesDirectory: root + "/run/apps",

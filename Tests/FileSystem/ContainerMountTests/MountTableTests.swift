@@ -259,10 +259,10 @@ extension MountTable {
         let (watch, sessions) = state.withLock { state in
             defer {
                 state.watch = nil
-                state.records = [:]
+                state.records = MountRecords()
                 state.device = nil
             }
-            return (state.watch, [state.device?.session] + state.records.values.map(\.session))
+            return (state.watch, [state.device?.session] + state.records.all.map(\.session))
         }
         watch?.stop()
         for session in sessions { session?.stop() }

@@ -1,27 +1,29 @@
-// One app's home at a mount point, as the rest of the daemon sees it.
+// A mount as the rest of the daemon sees it, its options, and the conversion of mount failures.
 
 import ContainerVolume
 import FuseBridge
 public import SandboxModel
 
+/// The options of a mount.
 public struct MountOptions: Sendable {
-    /// May users other than the container's come in?
+    /// `allow_other`: whether users other than the container's owner have access.
     public var otherUsers = false
     public var readOnly = false
-    /// Is `Documents` all that is shown?
+    /// Whether the mount shows only `Documents`.
     public var onlyDocuments = false
-    /// Do `Library/Caches` and `tmp` show a `CACHEDIR.TAG`?
+    /// Whether `Library/Caches` and `tmp` show a `CACHEDIR.TAG`.
     public var cacheTags = false
 
     public init() {}
 }
 
+/// One app's home at a mount point.
 public struct ActiveMount: Sendable {
     public let app: ContainerIdentifier
     /// Absolute, without symbolic links.
     public let mountPoint: String
     public let options: MountOptions
-    /// Tells mounts apart that follow each other at one place.
+    /// Distinguishes successive mounts at one mount point.
     public let serial: UInt64
 }
 
@@ -39,7 +41,7 @@ extension Complaint {
     }
 }
 
-/// Makes a failure of the bridge one of the daemon's.
+/// Converts a failure of the bridge.
 func translatingFailure<Result>(_ body: () throws(MountFailure) -> Result) throws(Complaint) -> Result {
     do throws(MountFailure) {
         return try body()

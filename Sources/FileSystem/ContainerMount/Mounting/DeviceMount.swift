@@ -1,4 +1,4 @@
-// The one mount of a device that a privileged daemon makes: out of everybody's sight, each app's home bound from it.
+// The one mount of a whole device, made by a privileged daemon in a private place. Each app's home is bound from it.
 
 import ContainerVolume
 import FuseBridge
@@ -6,8 +6,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The superblock of a device. It lasts from the first app's mount to the end of the daemon, so that locks, mappings
-/// and cached pages are the same in whatever mount a file is seen.
+/// The superblock of a device, from the first app's mount to the end of the daemon. All binds share it, and so the locks,
+/// mappings and cached pages of a file.
 final class DeviceMount: Sendable {
     let volume: Volume
     let session: Session
@@ -15,13 +15,15 @@ final class DeviceMount: Sendable {
     private let device: String
     private let mounted: VolumeFileSystem
 
+    /// The mount point of the whole device.
     private var whole: String { directory + "/device" }
-    /// Where a mount is while it is being made.
+    /// The mount point from which a home is bound.
     private var stage: String { directory + "/stage" }
 
+    /// Mounts the device.
     /// - Parameters:
-    ///   - device: the device directory, for the source that `findmnt` shows.
-    ///   - directory: made here, with mode 0700; its parent is only root's.
+    ///   - device: the device directory's path, for the source that findmnt(8) shows.
+    ///   - directory: made here, with mode 0700. Its parent must be accessible to root only.
     init(device: String, directory: String, volume: Volume, events: MountEvents) throws(Complaint) {
         self.device = device
         self.directory = directory
@@ -44,9 +46,8 @@ final class DeviceMount: Sendable {
         superblock.boundDirtyPages()
     }
 
-    /// Reads ahead as far as the host does, where its owner has had it read farther than the kernel does by itself:
-    /// more of a long file is then deciphered while its reader copies. A fault of a mapping waits for no more than
-    /// ``farthestKibibytes``.
+    /// Raises read-ahead to that of the host's filesystem, so that more of a long file is decrypted while its reader
+    /// copies. ``farthestKibibytes`` bounds the wait of a page fault in a mapping.
     private func readAhead(asFarAs host: String) {
         guard let theirs = ReadAhead.kibibytes(ofFilesystemAt: host),
             let ours = ReadAhead.kibibytes(ofFilesystemAt: whole)
@@ -61,7 +62,7 @@ final class DeviceMount: Sendable {
         remove(directory)
         do throws(SystemError) {
             for path in [directory, directory + "/device", directory + "/stage"] { try HostDirectory.make(path) }
-            // Bound to itself and made private: what is mounted inside shows up in no other mount namespace.
+            // Bound to itself and made private, so that mounts inside appear in no other mount namespace.
             try HostMount.bind(directory, at: directory)
             try HostMount.makePrivate(directory)
         } catch {
@@ -74,7 +75,7 @@ final class DeviceMount: Sendable {
         }
     }
 
-    /// Takes everything away that is mounted at or below the directory, the last one made first, and the directory.
+    /// Unmounts everything at or below the directory, the last mount first, and removes the directory.
     static func remove(_ directory: String) {
         for mount in ((try? MountInfo.all()) ?? []).reversed()
         where mount.mountPoint == directory || mount.mountPoint.hasPrefix(directory + "/") {
@@ -83,18 +84,19 @@ final class DeviceMount: Sendable {
         for path in [directory + "/device", directory + "/stage", directory] { try? HostDirectory.remove(path) }
     }
 
-    /// Binds an app's home.
+    /// Binds an app's home to a mount point.
+    /// - Throws: ``Complaint`` of kind `mountPoint`.
     func bind(_ home: Home, at place: String, readOnly: Bool) throws(Complaint) {
         superblock.stopCaching(volume.show(home))
-        // The home may be another than the one that the kernel last saw under this name.
+        // The kernel may have cached an earlier home of this name.
         session.notifications.forgetEntry(Array(home.app.fileName.bytes), in: .root)
-        // What is still in use of an earlier mount may be listed from the kernel's memory.
+        // An earlier mount, still in use, may have left listings in the kernel's cache.
         for directory in PurgeableDirectory.allCases {
             volume.noticeChange(of: [home.app.fileName] + directory.path + [CacheDirectoryTag.name])
         }
         session.notifications.drain()
         do throws(SystemError) {
-            // A second mount of the same superblock, for its source: a bind keeps the source of what it binds.
+            // Bound from a second mount of the superblock, because a bind keeps the source name of its origin.
             try session.mountAgain(source: "\(device):\(home.app)", at: stage)
             defer { try? HostMount.unmount(stage, .lazily) }
             try HostMount.bind("\(stage)/\(home.app)", at: place)
@@ -114,12 +116,12 @@ final class DeviceMount: Sendable {
 
     var superblock: Superblock { Superblock(volume: volume, session: session, entrance: whole) }
 
-    /// Writes out what the kernel holds.
+    /// Has the kernel write out the superblock's dirty pages (syncfs(2)).
     func synchronize() {
         MountPoint.synchronize(whole)
     }
 
-    /// Ends the superblock. What is still open in it answers ENOTCONN from then on.
+    /// Ends the superblock. Calls on files still open then fail with ENOTCONN.
     func end() {
         synchronize()
         try? HostMount.unmount(whole, .lazily)

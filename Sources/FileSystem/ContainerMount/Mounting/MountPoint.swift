@@ -1,4 +1,4 @@
-// Where a mount may go, and what a killed daemon left there.
+// Checks of a mount point, and the removal of abandoned mounts.
 
 import BackingStore
 import FuseBridge
@@ -10,11 +10,11 @@ enum MountPoint {
     static let subtype = "appcontainer"
     static let type = "fuse.appcontainer"
 
-    /// A directory to mount at, cleared of mounts whose daemon has died.
-    /// - Returns: the path as the kernel's list of mounts will have it.
+    /// Resolves a directory to mount at, and removes mounts there whose daemon has died.
+    /// - Returns: the path as /proc/self/mountinfo will show it.
     /// - Throws: ``Complaint`` of kind `mountPoint` or `alreadyMounted`.
     static func prepare(_ path: String) throws(Complaint) -> String {
-        // Each turn takes one dead mount away; more than a few can only be somebody else's doing.
+        // Each turn removes one dead mount. Other programs make more as fast only on purpose.
         for _ in 0..<16 {
             guard let place = try resolve(path) else { continue }
             guard let there = (try? MountInfo.all())?.last(where: { $0.mountPoint == place }), there.type == type else {
@@ -29,17 +29,16 @@ enum MountPoint {
             .mountPoint, "\(path) is a mount whose server has died: unmount it as the user who made it")
     }
 
-    /// A mount hides what lies at its mount point and below. It must not hide a device, neither the one that it shows
-    /// nor another, nor the way to its daemon.
+    /// Refuses a mount point whose mount would hide a device, this one or another, or the daemon's socket.
     /// - Parameters:
     ///   - place: as ``prepare(_:)`` returns it.
-    ///   - runtimeDirectory: where the daemon's socket is.
-    ///   - homesDirectory: in it, where there is nothing to be hidden.
+    ///   - runtimeDirectory: the directory of the daemon's socket.
+    ///   - homesDirectory: a directory in it where mounts are allowed.
     /// - Throws: ``Complaint`` of kind `mountPoint`.
     static func requireHarmless(
         _ place: String, device: String, runtimeDirectory: String, homesDirectory: String
     ) throws(Complaint) {
-        // A place that cannot be looked at on the way is none of these directories: the daemon can look at its own.
+        // An error means that the path is none of these directories: the daemon can reach its own.
         func holds(_ directory: String, _ path: String) -> Bool { (try? HostPath.holds(directory, path)) ?? false }
         let around = holds(device, place) ? device : DeviceDirectory.around(place)
         if let around {
@@ -62,7 +61,7 @@ enum MountPoint {
         }
     }
 
-    /// - Returns: nil when a dead mount was in the way and has been taken away.
+    /// - Returns: nil if a dead mount was in the way and has been removed.
     private static func resolve(_ path: String) throws(Complaint) -> String? {
         guard !path.isEmpty else {
             throw Complaint(.mountPoint, "an empty path is no mount point: name a directory to mount at")
@@ -86,7 +85,7 @@ enum MountPoint {
         return (try? Session.unmount(place, lazily: true)) != nil
     }
 
-    /// A dead mount answers no question about itself, so only what is above it can be resolved.
+    /// The resolved path of a dead mount. Calls on it fail, so its parent is resolved instead.
     private static func placeOfDead(_ path: String) -> String? {
         var path = path[...]
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -96,7 +95,7 @@ enum MountPoint {
         return (above == "/" ? "" : above) + path[slash...]
     }
 
-    /// Takes away what a killed daemon of the same device left anywhere.
+    /// Unmounts what a killed daemon of the device left, wherever it is.
     static func removeAbandoned(of device: String) {
         for mount in ((try? MountInfo.all()) ?? []).reversed()
         where mount.type == type && mount.source.hasPrefix(device + ":") && HostMount.isAbandoned(mount.mountPoint) {
@@ -104,7 +103,7 @@ enum MountPoint {
         }
     }
 
-    /// Has everything written out that the kernel holds of the filesystem seen at a path.
+    /// Calls syncfs(2) for the filesystem at a path. Errors are ignored.
     static func synchronize(_ path: String) {
         guard let directory = try? Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY) else { return }
         try? directory.synchronizeFilesystem()

@@ -1,4 +1,4 @@
-// Unmounting: one mount, or all of them with the daemon.
+// Unmounts one mount, or all at the daemon's end; and shows containers that a mounted app gains.
 
 public import ContainerVolume
 import FuseBridge
@@ -7,35 +7,31 @@ public import SandboxModel
 import Synchronization
 
 extension MountTable {
+    /// The longest wait for the end of an unmounted session.
     private static let endPatience = Duration.seconds(2)
 
-    /// Ends the mount at a mount point.
-    /// - Parameter lazily: out of sight at once; what is open in it works on.
+    /// Unmounts the app at a mount point.
+    /// - Parameter lazily: out of sight at once; files open in it still work.
     /// - Throws: ``Complaint`` of kind `notMounted`, or `inUse` unless `lazily`.
     public func unmount(_ path: String, lazily: Bool) throws(Complaint) {
         try changing { () throws(Complaint) in
             let resolved = (try? HostPath.resolved(path)) ?? path
-            let found = state.withLock { state in
-                state.records.values.first {
-                    !$0.isDetached && ($0.mount.mountPoint == path || $0.mount.mountPoint == resolved)
-                }
-            }
-            guard let record = found else {
+            guard let record = state.withLock({ $0.records.active(at: [path, resolved]) }) else {
                 throw Complaint(
                     .notMounted, "no app is mounted at \(path); see where some are with: findmnt -t fuse.appcontainer")
             }
-            // Errors of writing show up while whoever wrote may still ask for them.
+            // First, so that write errors show while the writer can still get them.
             MountPoint.synchronize(record.mount.mountPoint)
             try translatingFailure { () throws(MountFailure) in
                 try Session.unmount(record.mount.mountPoint, lazily: lazily)
             }
-            // Somebody may see the mount from a namespace of mounts of his own: there it goes on, as after a lazy end.
+            // Another mount namespace may still show the mount: then it goes on, as after a lazy unmount.
             let hasEnded = !lazily && record.session?.waitUntilEnded(atMost: MountTable.endPatience) != false
             if hasEnded { finish(record.mount.serial) } else { detach(record) }
         }
     }
 
-    /// Shows an app's home with containers that it did not have before; nothing happens while it is not mounted.
+    /// Shows the containers that an app's home has gained. Does nothing if the app is not mounted.
     public func show(_ home: Home) {
         guard let (volume, path) = volume(of: home.app) else { return }
         stopCaching(volume.share(home), in: volume)
@@ -43,7 +39,7 @@ extension MountTable {
         invalidateContainers(of: home.groups.keys, home.iCloud.keys, at: path, volume)
     }
 
-    /// Makes the kernel look again which group and iCloud containers a home shows.
+    /// Has the kernel look up again which group and iCloud containers a home shows.
     func invalidateContainers(
         of groups: some Collection<ContainerIdentifier>, _ iCloud: some Collection<ContainerIdentifier>,
         at path: [FileName], _ volume: Volume
@@ -57,7 +53,7 @@ extension MountTable {
         notice("iCloud", iCloud)
     }
 
-    /// Ends every mount, whatever is in use, after everything has been written out.
+    /// Ends every mount, in use or not, after dirty pages have been written out.
     public func shutDown() {
         changing { () throws(Never) in
             let watch = state.withLock { state in
@@ -66,7 +62,7 @@ extension MountTable {
                 return state.watch
             }
             watch?.stop()
-            let records = state.withLock { $0.records.values.sorted { $0.mount.serial < $1.mount.serial } }
+            let records = state.withLock { $0.records.all }
             dropAll()
             for record in records {
                 if !record.isDetached {

@@ -1,4 +1,4 @@
-// What a purge asks of the mounts: who may have an app's files open, and when the kernel has forgotten what went.
+// Queries of a purge: the volume that may have an app's files open, and a wait for the kernel's invalidations.
 
 public import ContainerVolume
 import FuseBridge
@@ -6,16 +6,16 @@ public import SandboxModel
 import Synchronization
 
 extension MountTable {
-    /// The volume through which files of an app may be open. A privileged daemon's shows every app that ever was mounted,
-    /// and what is open in one works on after its bind was unmounted lazily.
+    /// The volume through which files of an app may be open. A privileged daemon has one volume for all apps, in which
+    /// files stay open after a lazy unmount.
     public func volumeBehind(_ app: ContainerIdentifier) -> Volume? {
         state.withLock { state in
-            state.device?.volume ?? state.records.values.first { $0.mount.app == app }?.volume
+            state.device?.volume ?? state.records.record(of: app)?.volume
         }
     }
 
-    /// Waits until the kernel has forgotten all that it was told to forget so far. Never on a thread that a request may
-    /// wait for: the kernel may wait for that request before it obeys.
+    /// Waits until the kernel has obeyed all invalidations so far. Do not call it on a thread for which a request may wait:
+    /// the kernel may need that request's end first.
     public func waitForKernel() {
         for superblock in superblocks { superblock.session.notifications.drain() }
     }

@@ -1,12 +1,12 @@
-// A device that is nearly full: what the kernel is told of it.
+// Limits the kernel's dirty pages on a small or nearly full device.
 
 import BackingStore
 import ContainerVolume
 import Platform
 
 extension MountTable {
-    /// Has the kernel hold little and ask before each write(2) while the device is nearly full, and neither otherwise. To be
-    /// called when that has changed, or the capacity, with no lock held.
+    /// While the device is nearly full, has the kernel keep few dirty pages and ask before each write(2). Call it after the
+    /// space or the capacity has changed, with no lock held.
     public func noticeTightness() {
         for superblock in superblocks {
             superblock.boundDirtyPages()
@@ -16,8 +16,8 @@ extension MountTable {
 }
 
 extension Superblock {
-    /// Has the kernel keep no more unwritten than what a small device can take, where this process may say so, and lets
-    /// the ledger know what it keeps.
+    /// Bounds the superblock's dirty pages by the device's capacity, where this process may, and tells the space ledger the
+    /// bound.
     func boundDirtyPages() {
         guard let entrance else { return }
         let space = volume.space
@@ -28,14 +28,14 @@ extension Superblock {
         let bound = min(usual, max(capacity / Superblock.fraction, Superblock.least))
         if bound < usual { DirtyPages.setBytes(Int(bound), ofFilesystemAt: entrance) }
         space.bound(dirty: DirtyPages.bytes(ofFilesystemAt: entrance).map { Int64($0) } ?? usual)
-        // Of the reserve it fills, before writers are stopped, twice as much as it is told, and what they are at.
+        // The kernel exceeds the bound twofold, and by the write(2) under way, before it stops writers (see Kernel).
         if space.isTight { DirtyPages.setBytes(Int(space.reserve / 4), ofFilesystemAt: entrance) }
     }
 
-    /// What the kernel gives a FUSE filesystem by itself, in percent of what it keeps unwritten at all.
+    /// The kernel's default share for FUSE, in percent of all dirty pages.
     private static let usualShare = 1
-    /// Of the capacity.
+    /// The bound is the capacity divided by this.
     private static let fraction: Int64 = 16
-    /// Fewer bytes make writers wait for every request.
+    /// Bytes. Below this, writers wait for every request.
     private static let least: Int64 = 1 << 20
 }

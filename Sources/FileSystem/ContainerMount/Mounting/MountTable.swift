@@ -1,5 +1,4 @@
-// Which app is mounted where.
-// Locks: `changes` is held for the whole of a mount, an unmount or the end; `state` below it, for moments only.
+// Mounts apps, and notices mounts that end. `MountRecords` is the table itself; the other operations are in extensions.
 
 public import ContainerVolume
 import FuseBridge
@@ -8,30 +7,20 @@ public import Platform
 public import SandboxModel
 import Synchronization
 
-/// The mounts of one device, made and ended.
+/// The mounts of one device.
 ///
-/// A privileged daemon mounts the device once and binds each app's home; another has a session, and a volume, for
-/// each mount. Every call blocks until it is done, and may come from any thread but those of requests.
+/// A privileged daemon mounts the device once and binds each app's home; an unprivileged one has a session and a volume
+/// for each mount. Every call blocks until it is done, and may come from any thread that serves no requests.
+///
+/// Locks: `changes` is held for the whole of a mount, an unmount, a lock, a restart or the end. `state` comes after it and
+/// is held for moments: no callback, system call or request runs under it.
 public final class MountTable: Sendable {
-    /// Called once for each mount that has ended: by ``unmount(_:lazily:)``, from outside, or by the daemon's end.
-    /// It must not call back into the table from its own thread.
+    /// Called once for each mount that has ended: by ``unmount(_:lazily:)``, from outside, or at the daemon's end. It must
+    /// not call the table on the same thread.
     public typealias Ended = @Sendable (ActiveMount) -> Void
 
-    struct Record: Sendable {
-        var mount: ActiveMount
-        var home: Home
-        let volume: Volume
-        /// A mount's own; nil for a bind.
-        let session: Session?
-        /// Unmounted, but something in it is still in use.
-        var isDetached = false
-        /// What the guardian knows it by.
-        var connection: UInt32?
-    }
-
     struct State: Sendable {
-        var records: [UInt64: Record] = [:]
-        var nextSerial: UInt64 = 1
+        var records = MountRecords()
         var device: DeviceMount?
         var watch: MountWatch?
         var hasEnded = false
@@ -44,23 +33,24 @@ public final class MountTable: Sendable {
     private let ended: Ended
     private let events: MountEvents
     private let isPrivileged = geteuid() == 0
-    /// Is told of every superblock.
+    /// The process that aborts connections if the daemon is killed; it is told of every superblock.
     let guardian: MountGuard?
     private let changes = Mutex(())
     let state = Mutex(State())
 
     /// - Parameters:
     ///   - device: the device directory's path, for the source `DEVICE:BUNDLE-ID` that findmnt(8) shows.
-    ///   - privateDirectory: where a privileged daemon keeps the device's own mount. It is made and removed here; its
-    ///     parent is there, and nobody else can enter it.
-    ///   - homesDirectory: beside that, where apps may be mounted.
-    ///   - makeVolume: a volume for each superblock.
-    ///   - admitsRefusal: asked whether `refused` is to be told of a call, by its rule and a thread of its process (0 for
-    ///     one that cannot be seen): how many were not told since this was asked last, or nil for no. No lock is held.
-    ///   - refused: told of each call that a rule refuses, before the call returns, on the thread of its request. No
-    ///     lock is held.
-    ///   - lost: told of each range that an application wrote while the device locked or restarted, and that was
-    ///     refused: when the file is closed, or the write has ended that it is a part of. It is not to call back.
+    ///   - privateDirectory: the directory of a privileged daemon's own mount. It is made and removed here; its parent must
+    ///     exist and be accessible to root only.
+    ///   - homesDirectory: a directory beside it where apps may be mounted.
+    ///   - makeVolume: makes the volume of a superblock.
+    ///   - ended: called when a mount has ended.
+    ///   - admitsRefusal: asked whether to report a refused call, with its rule and the caller's thread (0 if not visible).
+    ///     Returns the number of calls not reported since the last one, or nil for no. No lock is held.
+    ///   - refused: called for each refused call, before the call returns, on the thread of its request. No lock is held.
+    ///   - lost: called for each range that was written while the device locked or restarted, and refused: when the file is
+    ///     closed, or its write has ended. It must not call the table.
+    ///   - guardian: told of every superblock; nil for none.
     public init(
         device: String, privateDirectory: String, homesDirectory: String,
         makeVolume: @escaping @Sendable (Volume.View) -> Volume,
@@ -78,27 +68,27 @@ public final class MountTable: Sendable {
         self.guardian = guardian
     }
 
-    /// One change at a time.
+    /// Runs a change while no other runs.
     func changing<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         try changes.withLock { _ throws(Failure) in try body() }
     }
 
-    // MARK: Looking
+    // MARK: Queries
 
+    /// The mounts in sight, in the order in which they were made.
     public var mounts: [ActiveMount] {
-        state.withLock { state in
-            state.records.values.filter { !$0.isDetached }.map(\.mount).sorted { $0.serial < $1.serial }
-        }
+        state.withLock { $0.records.active }
     }
 
+    /// An app's mount in sight.
     public func mount(of app: ContainerIdentifier) -> ActiveMount? {
         mounts.first { $0.app == app }
     }
 
-    /// The volume that shows an app, and the path of the app's home in it; nil while it is not mounted.
+    /// The volume that shows an app, and the path of the app's home in it; nil if it is not mounted.
     public func volume(of app: ContainerIdentifier) -> (volume: Volume, path: [FileName])? {
         state.withLock { state in
-            state.records.values.first { $0.mount.app == app }.map { record in
+            state.records.record(of: app).map { record in
                 (record.volume, record.session == nil ? [app.fileName] : [])
             }
         }
@@ -107,13 +97,13 @@ public final class MountTable: Sendable {
     /// The volumes that are mounted, each once.
     public var volumes: [Volume] {
         state.withLock { state in
-            state.device.map { [$0.volume] } ?? state.records.values.map(\.volume)
+            state.device.map { [$0.volume] } ?? state.records.all.map(\.volume)
         }
     }
 
     // MARK: Mounting
 
-    /// Shows an app's home at a directory. The mount answers when this returns.
+    /// Mounts an app's home at a directory. The mount serves calls when this returns.
     /// - Throws: ``Complaint`` of kind `mountPoint`, `alreadyMounted`, `groupMounted`, `fuseMissing`,
     ///   `fuseConfiguration` or `shuttingDown`.
     public func mount(_ home: Home, at path: String, options: MountOptions) throws(Complaint) -> ActiveMount {
@@ -122,30 +112,28 @@ public final class MountTable: Sendable {
                 throw Complaint(.shuttingDown, "the device is shutting down: try again when it has")
             }
             awaitUnmount(of: home.app)
-            try requireFree(home)
+            try state.withLock { $0.records }.requireFree(home, sharesSuperblock: isPrivileged)
             if state.withLock({ $0.watch == nil }) { try begin() }
             let place = try MountPoint.prepare(path)
             let slash = directory.lastIndex(of: "/") ?? directory.startIndex
             try MountPoint.requireHarmless(
                 place, device: device, runtimeDirectory: String(directory[..<slash]), homesDirectory: homesDirectory)
-            let serial = state.withLock { state in
-                defer { state.nextSerial += 1 }
-                return state.nextSerial
-            }
+            let serial = state.withLock { $0.records.makeSerial() }
             let mount = ActiveMount(app: home.app, mountPoint: place, options: options, serial: serial)
             let record = isPrivileged ? try bind(home, mount) : try mountAlone(home, mount)
-            state.withLock { $0.records[serial] = record }
+            state.withLock { $0.records.add(record) }
             do throws(SystemError) {
                 try HostPath.requireAnswer(place)
             } catch {
                 try? Session.unmount(place, lazily: true)
-                _ = remove(serial)
+                _ = state.withLock { $0.records.remove(serial) }
                 throw Complaint(.unexpected, "the mount at \(place) does not answer: \(error.message)")
             }
             return mount
         }
     }
 
+    /// Before the first mount: removes abandoned ones, and starts to watch the list of mounts.
     private func begin() throws(Complaint) {
         MountPoint.removeAbandoned(of: device)
         do throws(SystemError) {
@@ -156,8 +144,8 @@ public final class MountTable: Sendable {
         }
     }
 
-    /// Takes note of an outside umount that came just before: the kernel's news of it, and the end of its session, may
-    /// still be on their way.
+    /// Waits briefly for the end of a mount that umount(8) has just removed: the kernel's notice of it and the end of its
+    /// session may still be under way.
     private func awaitUnmount(of app: ContainerIdentifier) {
         guard mount(of: app) != nil || volume(of: app) != nil else { return }
         review()
@@ -167,32 +155,7 @@ public final class MountTable: Sendable {
         }
     }
 
-    private func requireFree(_ home: Home) throws(Complaint) {
-        let others = state.withLock { Array($0.records.values) }
-        if let other = others.first(where: { $0.mount.app == home.app }) {
-            throw Complaint(
-                .alreadyMounted,
-                other.isDetached
-                    ? "\(home.app) is still in use where it was unmounted, at \(other.mount.mountPoint): "
-                        + "close what is open there"
-                    : "\(home.app) is already mounted at \(other.mount.mountPoint)")
-        }
-        // Binds share their superblock, and with it every group.
-        guard !isPrivileged else { return }
-        for other in others {
-            let shared =
-                Set(home.groups.keys).intersection(other.home.groups.keys)
-                .union(Set(home.iCloud.keys).intersection(other.home.iCloud.keys))
-            if let container = shared.min() {
-                throw Complaint(
-                    .groupMounted,
-                    "\(container) is already shown by \(other.mount.app) at \(other.mount.mountPoint): "
-                        + "unmount that first, or mount both as root")
-            }
-        }
-    }
-
-    private func bind(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> Record {
+    private func bind(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> MountRecord {
         let device: DeviceMount
         if let known = state.withLock({ $0.device }) {
             device = known
@@ -203,10 +166,10 @@ public final class MountTable: Sendable {
             _ = guardian?.mounted(at: device.superblock.entrance ?? "")
         }
         try device.bind(home, at: mount.mountPoint, readOnly: mount.options.readOnly)
-        return Record(mount: mount, home: home, volume: device.volume, session: nil)
+        return MountRecord(mount: mount, home: home, volume: device.volume, session: nil)
     }
 
-    private func mountAlone(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> Record {
+    private func mountAlone(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> MountRecord {
         let volume = makeVolume(.home(home))
         let mounted = VolumeFileSystem(volume, events: events)
         var options = Session.Options(
@@ -219,29 +182,25 @@ public final class MountTable: Sendable {
         }
         mounted.attach(session)
         Superblock(volume: volume, session: session, entrance: mount.mountPoint).boundDirtyPages()
-        return Record(
+        return MountRecord(
             mount: mount, home: home, volume: volume, session: session,
             connection: guardian?.mounted(at: mount.mountPoint))
     }
 
-    // MARK: The end of one
+    // MARK: The end of a mount
 
-    func remove(_ serial: UInt64) -> Record? {
-        state.withLock { $0.records.removeValue(forKey: serial) }
-    }
-
-    /// Whoever takes the record away tells of the end.
+    /// Removes a mount's record, and reports its end; nothing if another thread has done so.
     func finish(_ serial: UInt64) {
-        guard let record = remove(serial) else { return }
+        guard let record = state.withLock({ $0.records.remove(serial) }) else { return }
         if let connection = record.connection { guardian?.ended(connection) }
         if record.session == nil { record.volume.hide(record.mount.app) }
         if !record.isDetached { ended(record.mount) }
     }
 
-    /// Looks which mounts are gone from the kernel's list.
+    /// Ends the records of mounts that are gone from the kernel's list.
     public func review() {
-        // The records first: a mount is in the list before it is in the table.
-        let records = state.withLock { Array($0.records.values) }
+        // The records first, because a mount is in the kernel's list before it is in the table.
+        let records = state.withLock { $0.records.all }
         guard let list = try? MountInfo.all() else { return }
         for record in records where !record.isDetached {
             let source = "\(device):\(record.mount.app)"
@@ -252,14 +211,9 @@ public final class MountTable: Sendable {
         }
     }
 
-    /// The mount is out of sight. A bind has ended by that; a session ends when nothing in it is in use any more.
-    func detach(_ record: Record) {
+    /// Handles a mount that is out of sight. A bind has ended with that; a session ends when nothing in it is in use.
+    func detach(_ record: MountRecord) {
         guard record.session != nil else { return finish(record.mount.serial) }
-        let isNew = state.withLock { state in
-            guard let known = state.records[record.mount.serial], !known.isDetached else { return false }
-            state.records[record.mount.serial]!.isDetached = true
-            return true
-        }
-        if isNew { ended(record.mount) }
+        if state.withLock({ $0.records.detach(record.mount.serial) }) { ended(record.mount) }
     }
 }

@@ -1,4 +1,4 @@
-// Notices that the list of mounts has changed, whoever changed it.
+// Watches the kernel's list of mounts for changes by any process.
 
 import Platform
 import SandboxModel
@@ -17,7 +17,7 @@ final class MountWatch: Sendable {
         }
     }
 
-    /// Ends the thread and waits for it. Not to be called from it.
+    /// Ends the thread and waits for it. Do not call it from that thread.
     func stop() {
         wait.stop()
         thread.join()

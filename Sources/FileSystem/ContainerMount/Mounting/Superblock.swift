@@ -1,4 +1,4 @@
-// One superblock of the kernel: a volume, the session that serves it, and a way into it.
+// One superblock of the kernel: a volume, the session that serves it, and the path of its root.
 
 import ContainerVolume
 import FuseBridge
@@ -7,21 +7,22 @@ import Platform
 import SandboxModel
 import Synchronization
 
+/// A volume as one filesystem of the kernel.
 struct Superblock: Sendable {
     let volume: Volume
     let session: Session
-    /// A directory through which the daemon itself reaches the mount's root; nil once it is out of sight.
+    /// The path of the mount's root; nil once it is out of sight.
     let entrance: String?
 
-    /// Has the kernel write out everything that it holds, many pages at a time.
+    /// Has the kernel write out all dirty pages, in large requests (syncfs(2)).
     func writeOut() {
         if let entrance { MountPoint.synchronize(entrance) }
     }
 
-    /// Has the kernel rely on nothing that it knows of containers which come to be shared. Never from a request.
+    /// Has the kernel drop all it caches of containers that a second home is about to show. Do not call it from a request.
     func stopCaching(_ containers: Volume.NewlyShared) {
         if containers.isEmpty { return }
-        // What was answered before is with the kernel after this.
+        // After this, earlier replies have reached the kernel.
         session.quiesce()
         volume.forget(containers)
         session.notifications.drain()
@@ -29,7 +30,7 @@ struct Superblock: Sendable {
         session.notifications.drain()
     }
 
-    /// - Returns: nil where something else is seen at the entrance.
+    /// - Returns: nil if another filesystem is mounted at the entrance.
     func openRoot() -> SharedDescriptor? {
         guard let entrance, let root = try? Descriptor.open(path: entrance, flags: O_RDONLY | O_DIRECTORY),
             let inode = try? root.status().inode, inode == (try? volume.status(of: .root, handle: nil).inode)
@@ -39,7 +40,7 @@ struct Superblock: Sendable {
 }
 
 extension MountTable {
-    /// Has the kernel write out everything that it holds of the device.
+    /// Has the kernel write out all dirty pages of the device.
     public func writeOut() {
         for superblock in superblocks { superblock.writeOut() }
     }
@@ -48,7 +49,7 @@ extension MountTable {
     var superblocks: [Superblock] {
         state.withLock { state in
             if let device = state.device { return [device.superblock] }
-            return state.records.values.compactMap { record in
+            return state.records.all.compactMap { record in
                 record.session.map {
                     Superblock(
                         volume: record.volume, session: $0,
