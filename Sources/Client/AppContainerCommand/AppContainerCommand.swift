@@ -1,4 +1,4 @@
-// The command's root: its subcommands, and the one place where an error becomes a line and an exit code.
+// The root command: its subcommands, and the conversion of an error to a line and an exit code.
 
 import AppContainer
 import ArgumentParser
@@ -50,7 +50,7 @@ struct AppContainerCommand: AsyncParsableCommand {
     ]
 
     static func main() async {
-        // A daemon that ends while it is written to is an error to report, not a silent death.
+        // Writing to a daemon that has ended must be an error to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)
         ProcessSettings.occupyStandardDescriptors()
         await serve(CommandLine.arguments.dropFirst())
@@ -76,8 +76,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
     }
 
-    /// Becomes a device's process where that is what was asked for, without a look at the other commands: making them known
-    /// to the parser takes a third of the time in which a device is there.
+    /// Runs `own` and `daemon` without the parser: registering the other commands takes a third of a device's start time.
     private static func serve(_ arguments: ArraySlice<String>) async {
         switch (arguments.first, arguments.count) {
         case (Own._commandName, 1): Glibc.exit(await OwnedDevice.run())
@@ -92,8 +91,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         Glibc.exit(complaint.kind.exitCode)
     }
 
-    /// Refuses a first word that is no command: the parser takes it for an argument of the root, and answers the
-    /// question for help on it with the root's help, as if it had been understood.
+    /// Refuses a first word that is no command. The parser would take it for an argument of the root, and print the root's
+    /// help for `help` of it.
     private static func requireCommand(_ arguments: ArraySlice<String>) throws {
         let words = arguments.drop { ["--help", "-h", "--version"].contains($0) }
         guard let first = words.first, !first.hasPrefix("-") else { return }
@@ -108,7 +107,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         ([Serve.self] + groups.flatMap(\.subcommands)).first { $0._commandName == name }
     }
 
-    /// Help and the version go to standard output; wrong usage is one line like every other error.
+    /// Prints help to standard output, and wrong usage as one line like every other error.
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         if code.isSuccess {

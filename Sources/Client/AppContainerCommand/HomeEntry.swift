@@ -1,4 +1,4 @@
-// A file or directory of a mounted home that a command sets something on, through the mount's own attributes.
+// A file or directory of a mounted home whose attributes a command changes.
 
 import ArgumentParser
 import BackingStore
@@ -7,13 +7,13 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// What a path in a mounted home leads to: a file or a directory, but no symbolic link, which keeps no attribute.
+/// A file or directory in a mounted home. Symbolic links have no such attributes.
 struct HomeEntry {
     let path: String
     let node: SharedDescriptor
     let status: FileStatus
 
-    /// - Parameter kept: what only files and directories have, in words.
+    /// - Parameter kept: the property that only files and directories have, for the error message.
     private init(_ path: String, kept: String) throws(Complaint) {
         let home = try MountedHome.containing(path).home
         let doing = "cannot look at \(path)"
@@ -24,7 +24,7 @@ struct HomeEntry {
         guard status.kind == .file || status.kind == .directory else {
             throw Complaint(.unsuitableFile, "\(path) has no \(kept): it is neither a file nor a directory")
         }
-        // On what is mounted inside a home the attribute would be one like any other.
+        // On another filesystem, mounted inside the home, the attribute would have no meaning.
         guard (try? HostPath.status(home.mountPoint).raw.st_dev) == status.raw.st_dev else {
             throw Complaint(.notMounted, "\(path) is not of the app's home, but of what is mounted inside it")
         }
@@ -33,9 +33,9 @@ struct HomeEntry {
         self.status = status
     }
 
-    /// Does something to each path, and tells of those where it fails. The others are done all the same.
+    /// Runs `body` for each path, and reports failures without stopping.
     ///
-    /// - Parameter body: to be told of by the second argument is what it cannot do.
+    /// - Parameter body: reports further failures through its second argument.
     /// - Throws: the exit code of the first failure.
     static func each(
         _ paths: [String], kept: String, _ body: (HomeEntry, (Complaint) -> Void) throws(Complaint) -> Void

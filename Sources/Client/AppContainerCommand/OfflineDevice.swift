@@ -1,4 +1,4 @@
-// What a device's records say, whether a daemon serves it or not.
+// Reads a device's records without its daemon, and ends the daemon before the device changes as a whole.
 
 import AppContainer
 import BackingStore
@@ -8,7 +8,7 @@ import DeviceLifecycle
 import SandboxModel
 
 enum OfflineDevice {
-    /// The status of a device that nobody serves whom this user can ask.
+    /// The status of a device without a daemon that this user can reach.
     static func status(_ path: String) throws(Complaint) -> DeviceStatus {
         let directory = try DeviceDirectory.open(at: path)
         let keybag = try directory.openKeybag().0
@@ -24,7 +24,7 @@ enum OfflineDevice {
         try DeviceDirectory.open(at: path).openKeybag().0.hasPasscode
     }
 
-    /// The apps, with their mounts if the device is on.
+    /// The installed apps, with their mounts if the device is on.
     static func apps(_ path: String) async throws(Complaint) -> [App] {
         if let client = await DaemonLauncher.running(path), let apps = try? await client.send(AppsRequest()) {
             return apps
@@ -32,7 +32,8 @@ enum OfflineDevice {
         return try DeviceDirectory.open(at: path).apps().map { App($0, mountPoint: nil) }
     }
 
-    /// One app of the device.
+    /// An installed app.
+    /// - Throws: ``Complaint`` of kind `unknownApp`.
     static func app(_ identifier: String, of path: String) throws(Complaint) -> InstalledApp {
         let apps = try DeviceDirectory.open(at: path).apps()
         guard let app = apps.first(where: { $0.identifier.text == identifier }) else {
@@ -42,6 +43,7 @@ enum OfflineDevice {
     }
 
     /// Ends the daemon of a device that is about to change as a whole.
+    /// - Parameter change: the change as a participle, for error messages.
     /// - Throws: ``Complaint`` of kind `appRunning` while an app is running, `inUse` while one is mounted.
     static func shutDown(_ path: String, toBe change: String) async throws(Complaint) {
         guard let client = await DaemonLauncher.running(path) else {

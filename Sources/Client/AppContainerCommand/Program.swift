@@ -1,4 +1,4 @@
-// The program's first steps, before any command is known.
+// The program's entry point.
 
 import AppContainer
 import Dispatch
@@ -7,7 +7,7 @@ import SandboxModel
 
 @main
 enum Program {
-    /// Answers `--version` by itself: scripts ask for it often, and threads and the command parser take most of its time.
+    /// Answers `--version` first, because scripts ask for it often, and threads and the parser would take most of the time.
     static func main() {
         guard CommandLine.arguments.dropFirst() != ["--version"] else {
             do throws(Complaint) {

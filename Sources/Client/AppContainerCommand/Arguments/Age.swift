@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// A length of time: digits with s, m, h or d, or seconds.
+/// A duration: digits followed by s, m, h or d; without a unit, seconds.
 struct Age: ExpressibleByArgument, Hashable {
     let seconds: Int64
 
@@ -17,7 +17,7 @@ struct Age: ExpressibleByArgument, Hashable {
             let number = Int64(digits)
         else { return nil }
         let (seconds, isTooLarge) = number.multipliedReportingOverflow(by: factor)
-        // Nanoseconds, in which ages are measured, go no farther.
+        // Ages are measured in nanoseconds, in 64 bits.
         guard !isTooLarge, seconds <= 4_000_000_000 else { return nil }
         self.seconds = seconds
     }

@@ -1,8 +1,8 @@
-// SIZE on the command line: bytes, or with K, M, G, T.
+// SIZE on the command line.
 
 import ArgumentParser
 
-/// A number of bytes, as `head -c` and `truncate -s` take it: a decimal number, alone or with a letter for a power of 1024.
+/// A number of bytes as `truncate -s` takes it: a decimal number, followed by K, M, G or T for a power of 1024.
 struct ByteCount: ExpressibleByArgument, Equatable {
     let bytes: Int64
 
@@ -11,7 +11,7 @@ struct ByteCount: ExpressibleByArgument, Equatable {
         let powers: [Character: Int64] = ["K": 1, "M": 2, "G": 3, "T": 4]
         let power = powers[Character(last.uppercased())]
         let digits = power == nil ? Substring(argument) : argument.dropLast()
-        // Int64 would take a sign.
+        // Int64 would accept a sign.
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber }), let number = Int64(digits) else { return nil }
         let (bytes, overflow) = number.multipliedReportingOverflow(by: 1 << (10 * (power ?? 0)))
         guard !overflow else { return nil }

@@ -8,21 +8,21 @@ import DeviceLifecycle
 import Platform
 import SandboxModel
 
-/// The device itself, which is made and copied here; AppContainer's is a client's view of one.
+/// The device itself; `AppContainer.Device` is a client's view of one.
 typealias Device = DeviceLifecycle.Device
 
-/// The device that a command is about.
+/// The argument DEVICE.
 struct DeviceArgument: ParsableArguments {
     @Argument(help: "The device's directory.", completion: .directory)
     var device: String
 
-    /// The directory's path from the root, without links: what the daemon, its socket and its mounts go by.
+    /// The directory's absolute path without symbolic links, by which the daemon, its socket and its mounts are known.
     func path() throws(Complaint) -> String {
         try DeviceArgument.resolve(device)
     }
 
     static func resolve(_ device: String) throws(Complaint) -> String {
-        // Looks first: it says in the user's own words what is wrong with the path.
+        // First, because its errors name the path as the user gave it.
         _ = try DeviceDirectory.open(at: device)
         do throws(SystemError) {
             return try HostPath.resolved(device)
@@ -31,7 +31,7 @@ struct DeviceArgument: ParsableArguments {
         }
     }
 
-    /// Has the device's daemon do something; starts the daemon if need be.
+    /// Sends a request to the device's daemon, and starts the daemon if necessary.
     func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(Complaint) -> Request.Reply {
@@ -40,7 +40,7 @@ struct DeviceArgument: ParsableArguments {
 }
 
 extension DeviceArgument {
-    /// Has the device's daemon make an app ready to run; starts the daemon if need be.
+    /// Has the device's daemon prepare an app to run, and starts the daemon if necessary.
     func run(
         _ request: RunRequest, progress: @escaping @Sendable (WorkProgress) -> Void
     ) async throws(Complaint) -> RunLease {
@@ -48,19 +48,19 @@ extension DeviceArgument {
     }
 }
 
-/// An app of the device.
+/// The argument BUNDLE-ID.
 struct AppArgument: ParsableArguments {
     @Argument(help: "The app's bundle identifier, such as com.example.Notes.")
     var bundleID: String
 }
 
-/// The form of a query's answer.
+/// The options of a query's output.
 struct AnswerOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 }
 
-/// A path of the host, as the daemon, which works elsewhere, can use it.
+/// The absolute form of a path, for the daemon, whose working directory is another.
 func absolute(_ path: String) throws(Complaint) -> String {
     do throws(SystemError) {
         return try HostPath.absolute(path)

@@ -1,4 +1,4 @@
-// The user who is to own a container.
+// USER on the command line: the owner of a container.
 
 import Glibc
 import Platform
@@ -9,7 +9,8 @@ struct HostUser {
     let user: UInt32
     let group: UInt32
 
-    /// - Parameter name: a name or a number. Anybody may name himself; only root may name somebody else.
+    /// - Parameter name: a name or a number.
+    /// - Throws: ``Complaint`` of kind `notFound`, or `notAllowed` if a user other than root names another user.
     static func named(_ name: String) throws(Complaint) -> HostUser {
         guard let account = Account.named(name) else {
             throw Complaint(.notFound, "there is no user \(name) on this machine")

@@ -1,4 +1,4 @@
-// Where a passcode comes from: a file, a terminal that does not show it, or standard input. Never the command line.
+// Reads a passcode from a file, a terminal without echo, or standard input. Never from the command line.
 
 import DeviceLifecycle
 import Glibc
@@ -6,7 +6,7 @@ import Platform
 import SandboxModel
 
 enum PasscodeSource {
-    /// The first line of a file. One that others can read is a warning: the passcode is right all the same.
+    /// The first line of a file. Warns if others can read the file.
     static func read(from file: String) throws(Complaint) -> String {
         let passcode = try text(try Device.passcode(inFile: file)[...], source: file)
         if let status = try? HostPath.status(file), status.kind == .file,
@@ -17,7 +17,7 @@ enum PasscodeSource {
         return passcode
     }
 
-    /// The password of a backup: the first line of a file, whatever a passcode may look like.
+    /// The password of a backup: the first line of a file. The rules of passcodes do not apply.
     static func password(inFile file: String) throws(Complaint) -> String {
         let line: ArraySlice<UInt8>
         do throws(SystemError) {
@@ -28,8 +28,8 @@ enum PasscodeSource {
         return try text(line, source: file, called: "password", missing: .passwordNeeded, invalid: .wrongPassword)
     }
 
-    /// Asks on a terminal, without showing what is typed; else takes one line of standard input.
-    /// - Parameter option: names the file instead.
+    /// Asks on a terminal without echo; otherwise reads one line of standard input.
+    /// - Parameter option: the option that names a file, for the error message.
     static func ask(_ prompt: String = "Passcode", orFile option: String = "--passcode-file") throws(Complaint)
         -> String
     {
@@ -49,7 +49,7 @@ enum PasscodeSource {
         return try text(line[...], source: "standard input")
     }
 
-    /// Asks for a new passcode: on a terminal, where nobody sees what was typed, for the same one twice.
+    /// Asks for a new passcode; on a terminal twice, because there is no echo.
     static func askForNew(orFile option: String) throws(Complaint) -> String {
         let new = try ask("New passcode", orFile: option)
         guard Terminal.isTerminal(STDIN_FILENO) else { return new }

@@ -1,8 +1,7 @@
-// Text that stays on the line it is printed on.
+// Escapes text so that it stays on one line.
 
 extension String {
-    /// The text with what would end the line or steer a terminal written as an escape: a file's name may hold
-    /// anything but a slash.
+    /// The text with line ends and control characters escaped: a file's name may hold any character but a slash.
     var onOneLine: String {
         var line = String.UnicodeScalarView()
         for scalar in unicodeScalars {

@@ -1,41 +1,41 @@
-// What commands print.
+// Standard output and standard error of the commands: lines, tables, JSON, files.
 
 import FoundationEssentials
 import Glibc
 import Platform
 import SandboxModel
 
-/// Standard error, for complaints and progress.
+/// Standard error, for errors, warnings and progress.
 enum StandardError {
     static func write(_ text: String) {
         Terminal.writeError(text)
     }
 
-    /// Says what was wrong, in one line whatever the names in it hold.
+    /// Prints an error, in one line even if names in it hold line ends.
     static func complain(_ message: String) {
         write("appcontainer: \(message.onOneLine)\n")
     }
 
-    /// Says what the user should know although the command goes on.
+    /// Prints a warning. The command goes on.
     static func warn(_ message: String) {
         complain("warning: \(message)")
     }
 }
 
-/// Standard output. Nothing else prints there: an answer that did not arrive is no success.
+/// Standard output. Only this type prints there, because a failed write must fail the command.
 enum Output {
     static func line(_ text: String) throws(Complaint) {
         try lines([text])
     }
 
-    /// Writes a file whole, in place of one that is there.
+    /// Writes a file, replacing an existing one atomically.
     static func write(_ bytes: [UInt8], to path: String) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
-            // A pipe or a terminal takes them; a file with its name would not be one any more.
+            // Pipes and devices are written to, not replaced.
             if isStream(path) {
                 return try Descriptor.open(path: path, flags: O_WRONLY).append(bytes)
             }
-            // Of a link the link: where it leads to may be somebody else's choice.
+            // A symbolic link is replaced itself: another user may have chosen its target.
             guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
             let mode = try? HostPath.status(path).permissions
             let unfinished = try UnfinishedFile(in: place.directory, mode: mode ?? 0o644)
@@ -44,13 +44,13 @@ enum Output {
         }
     }
 
-    /// Whether what is written to a path goes on from there: a pipe or a device.
+    /// Whether a path is a pipe or a device.
     static func isStream(_ path: String) -> Bool {
         guard let kind = try? HostPath.status(path).kind else { return false }
         return kind != .file && kind != .directory
     }
 
-    /// All lines, in one piece where the kernel takes one.
+    /// Prints all lines with one write, if the kernel takes them at once.
     static func lines(_ lines: [String]) throws(Complaint) {
         do throws(SystemError) {
             try Terminal.writeOutput(lines.map { $0 + "\n" }.joined())
@@ -61,7 +61,7 @@ enum Output {
         }
     }
 
-    /// JSON in the form that people can read as well: one key a line, in a fixed order.
+    /// Prints indented JSON with sorted keys.
     static func json(_ value: some Encodable) throws(Complaint) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -69,13 +69,13 @@ enum Output {
         try line(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Lines of `label   value`, with the values in one column.
+    /// Prints lines of `label: value`, with the values in one column.
     static func fields(_ fields: [(label: String, value: String)]) throws(Complaint) {
         let width = fields.map(\.label.count).max() ?? 0
         try lines(fields.map { label, value in padded("\(label):", to: width + 2) + value.onOneLine })
     }
 
-    /// Rows in columns two spaces apart; the last column is as long as it is.
+    /// Prints rows in columns two spaces apart. The last column is not padded.
     static func table(_ rows: [[String]]) throws(Complaint) {
         let rows = rows.map { $0.map(\.onOneLine) }
         let count = rows.map(\.count).max() ?? 0
@@ -87,7 +87,7 @@ enum Output {
                 index == row.count - 1 ? cell : padded(cell, to: widths[index] + 2)
             }
         }
-        // A cell that is empty at the end of its row leaves no blanks.
+        // No trailing blanks after empty cells.
         try self.lines(lines.map { $0.joined().replacing(#/ +$/#, with: "") })
     }
 
@@ -95,7 +95,7 @@ enum Output {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    /// 1536 as `1.5 KiB`.
+    /// Formats a number of bytes: 1536 is `1.5 KiB`.
     static func size(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return "\(bytes) bytes" }
         var value = Double(bytes)

@@ -1,4 +1,4 @@
-// One line on the terminal that tells how far long work has come.
+// The progress line on the terminal.
 
 import AppContainer
 import BackingStore
@@ -8,7 +8,7 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Shows progress on standard error if that is a terminal, from the second second on, and takes it away at the end.
+/// Shows progress on standard error if that is a terminal, after one second, and erases it at the end.
 final class ProgressLine: Sendable {
     private let begin = ContinuousClock.now
     private let isTerminal = Terminal.isTerminal(STDERR_FILENO)
@@ -63,7 +63,7 @@ extension WorkProgress {
     }
 }
 
-/// Runs work that may take a while, with its progress on the terminal.
+/// Runs work with a progress line.
 func showingProgress<Result>(
     _ body: (ProgressLine) async throws -> Result
 ) async throws -> Result {
@@ -72,8 +72,8 @@ func showingProgress<Result>(
     return try await body(line)
 }
 
-/// Runs work that this process does itself, with its progress on the terminal. An interrupt cancels it: it takes back
-/// what it did, or leaves what can be given again.
+/// Runs work of this process with a progress line. A signal cancels it: `body` is told so and undoes its work, or leaves a
+/// state from which the command can be repeated.
 func working(
     _ activity: String, _ body: ((DeviceProgress) -> Bool) throws(Complaint) -> Void
 ) throws(Complaint) {

@@ -1,4 +1,4 @@
-// What a command met on a device, as a JUnit file: the form that continuous integration shows.
+// The JUnit file of `test`: the command's result and the calls that the device refused.
 
 import AppContainer
 import Platform
@@ -10,14 +10,14 @@ struct JUnitFile {
     /// Refused calls, the oldest first.
     let refusals: [Event]
 
-    /// What became of the command.
+    /// The result of the command.
     enum Outcome {
         case ended(ChildProcess.End)
-        /// It was not run; why, in a line.
+        /// It was not run, for the given reason.
         case failed(String)
     }
 
-    /// Calls that were refused alike are one.
+    /// Equal refusals are one test case.
     private struct Refused: Hashable {
         let rule: String
         let operation: String
@@ -34,7 +34,7 @@ struct JUnitFile {
         }
     }
 
-    /// One suite: the command's own case, which its exit status decides, and a failed one for each sort of refusal.
+    /// One suite: a case for the command, decided by its exit status, and a failed case for each kind of refusal.
     var xml: [UInt8] {
         var order: [Refused] = []
         var counts: [Refused: Int] = [:]
@@ -74,7 +74,7 @@ struct JUnitFile {
         return Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
-    /// Why a case is not a success: what was tested failed, or it was not tested.
+    /// The reason why a case failed, or could not be run.
     private struct Fault {
         enum Element: String {
             case failure, error
@@ -107,14 +107,14 @@ struct JUnitFile {
         return [head + ">", "      <\(fault.element.rawValue) \(words)/>", "    </testcase>"]
     }
 
-    /// In milliseconds, which are as many as anybody reads.
+    /// Seconds with three decimals.
     private static func seconds(_ duration: Duration) -> String {
         let milliseconds = Int(duration / .milliseconds(1))
         let rest = String(milliseconds % 1000)
         return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
     }
 
-    /// The text as XML 1.0 has it in an attribute, where most control characters cannot be at all.
+    /// The text escaped for an attribute of XML 1.0. Control characters that XML forbids are replaced.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

@@ -1,17 +1,17 @@
-// The page that `report` makes: Page.html with what it shows put in as JSON.
+// The page of `report`: Page.html with its data inserted as JSON.
 
 import AppContainer
 import FoundationEssentials
 import SandboxModel
 
-/// What the page shows.
+/// The data of the page.
 struct ReportPage: Encodable {
     let survey: Survey
     let events: [Event]
-    /// When it was made: ISO 8601, in UTC.
+    /// The time of its making: ISO 8601, in UTC.
     let time: String
 
-    /// Where the page has its data.
+    /// The placeholder in Page.html.
     private static let place = Array("\"%DATA%\"".utf8)
 
     /// The whole page.
@@ -30,7 +30,7 @@ struct ReportPage: Encodable {
         }
     }
 
-    /// JSON that can stand in a script element: nothing in it can end the element, or begin a comment there.
+    /// JSON for a script element: no text in it can end the element or begin a comment.
     private static func embedded(_ json: Data) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(json.count)

@@ -1,4 +1,4 @@
-// A command that sees nothing of the machine but the app's home and the system's programs: bubblewrap's command line.
+// Confines a command by bubblewrap, so that it sees only the app's home and the system's programs.
 
 import AppContainer
 import ArgumentParser
@@ -7,11 +7,12 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// How a command is confined, by bwrap(1).
+/// The confinement of a command by bwrap(1).
 struct Confinement {
-    /// The program's path.
+    /// The path of bwrap.
     private let program: String
 
+    /// Finds bwrap.
     /// - Throws: ``Complaint`` of kind `confinementMissing`.
     init() throws(Complaint) {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -25,18 +26,18 @@ struct Confinement {
         self.program = program
     }
 
-    /// Makes a plan one for bubblewrap, after a look whether all that is needed is there.
-    /// - Throws: ``Complaint`` where this host confines nothing, or an exit code for a command that is not to be seen or
-    ///   cannot be run.
+    /// Changes a plan so that bubblewrap runs its command, after a trial run of the confinement.
+    /// - Throws: ``Complaint`` if this host cannot confine, ``RunFailure`` if the command is not visible inside or cannot
+    ///   be run.
     func confine(_ plan: inout ChildProcess.Plan, to app: RunnableApp) throws {
         let command = plan.arguments
         let walls = self.walls(around: app, command[0])
         try look(walls, for: command[0], plan)
-        // Bubblewrap is told to ignore what asks it to end, and leaves that to the command, which is not to ignore it.
+        // Bubblewrap is started with these signals ignored. The command would inherit that, so env resets them.
         let ignored = Set(ChildProcess.ignoredRequestsToEnd)
         let heeded = Confinement.requestsToEnd.filter { !ignored.contains($0.number) }.map(\.name)
         let inside = heeded.isEmpty ? ["env"] : ["env", "--default-signal=" + heeded.joined(separator: ",")]
-        // A name with an equals sign is none to env.
+        // env takes a name with an equals sign for a variable.
         let start = command[0].contains("=") ? ["sh", "-c", "exec \"$@\"", "sh"] : []
         plan.arguments = [program] + walls + ["--"] + inside + start + command
         plan.isConfined = true
@@ -45,10 +46,10 @@ struct Confinement {
     private static let requestsToEnd = [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGQUIT, "QUIT"), (SIGTERM, "TERM")]
         .map { (number: $0, name: $1) }
 
-    // MARK: What is to be seen
+    // MARK: What is visible inside
 
     private static let systemDirectories = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]
-    /// What programs that are linked dynamically, look up users or tell the time need.
+    /// Files in /etc for dynamic linking, user lookup and time zones.
     private static let systemFiles = [
         "alternatives", "group", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "nsswitch.conf", "passwd",
         "terminfo", "timezone",
@@ -68,13 +69,13 @@ struct Confinement {
         for name in Confinement.systemFiles { walls += ["--ro-bind-try", "/etc/\(name)", "/etc/\(name)"] }
         for directory in runtimes(app, command) { walls += ["--ro-bind", directory, directory] }
         walls += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", home, home, "--chdir", home]
-        // What was made to hold all this is no place to write to.
+        // The root that holds these mounts must not be writable.
         walls += ["--remount-ro", "/"]
-        // With a terminal it would lose job control, and ^C.
+        // Not on a terminal: the command would lose job control and ^C.
         if ![STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains(where: Terminal.isTerminal) {
             walls.append("--new-session")
         }
-        // Of what root may do, what concerns files is left: there are none but the app's that can be changed.
+        // Root keeps its capabilities on files only: no file but the app's can be changed.
         if geteuid() == 0 {
             walls += ["--cap-drop", "ALL"]
             for name in ["CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID"] { walls += ["--cap-add", "CAP_\(name)"] }
@@ -82,7 +83,7 @@ struct Confinement {
         return walls
     }
 
-    /// Where the command and the app's executable look for Swift's libraries, outside the system's directories.
+    /// The directories of Swift's libraries, outside /usr, that the command and the app's executable name.
     private func runtimes(_ app: RunnableApp, _ command: String) -> [String] {
         let names = [app.executable, command.contains("/") ? absolute(command, in: app.mountPoint) : nil]
         var found: [String] = []
@@ -100,9 +101,9 @@ struct Confinement {
         path.hasPrefix("/") ? path : "\(directory)/\(path)"
     }
 
-    // MARK: Looking first
+    // MARK: The trial run
 
-    /// Exit codes of the script, out of the way of those that shells and bubblewrap have.
+    /// Exit codes of the script, different from those of shells and bubblewrap.
     private static let notFound: Int32 = 77
     private static let cannotRun: Int32 = 78
     private static let script = """
@@ -112,8 +113,8 @@ struct Confinement {
         if [ -d "$found" ] || [ ! -x "$found" ]; then exit \(cannotRun); fi
         """
 
-    /// Puts up the same walls around a script that looks for the command: bubblewrap itself has one exit code for all
-    /// that can go wrong.
+    /// Runs a script that looks for the command in the same confinement, because bubblewrap has one exit code for all
+    /// failures.
     private func look(_ walls: [String], for command: String, _ plan: ChildProcess.Plan) throws {
         let arguments = walls + ["--", "/bin/sh", "-c", Confinement.script, "sh", command]
         let end: ChildProcess.End

@@ -1,12 +1,12 @@
-// Where an executable looks for its libraries besides the system's directories: DT_RUNPATH and DT_RPATH of ELF (elf(5)).
+// The library directories in an executable: DT_RUNPATH and DT_RPATH of ELF (elf(5)).
 
 import Glibc
 import Platform
 import SandboxModel
 
-/// The directories that a 64-bit little-endian ELF file names; none for anything else.
+/// The library directories of a 64-bit little-endian ELF file; none for other files.
 struct ExecutableRunPath {
-    /// Absolute paths only: `$ORIGIN` is in the app's own bundle.
+    /// Absolute paths only: `$ORIGIN` is in the app's own bundle, which is visible anyway.
     private(set) var directories: [String] = []
 
     private static let programHeaderSize = 56

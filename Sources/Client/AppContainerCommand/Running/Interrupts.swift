@@ -1,9 +1,9 @@
-// Signals that end a command which has something to put in order first.
+// Signals that end a command, for commands that must clean up first.
 
 import Dispatch
 import Glibc
 
-/// Runs something when the user or the system asks this process to end; without it the process would be killed.
+/// Runs a closure at SIGINT, SIGTERM and SIGHUP instead of ending the process.
 final class Interrupts {
     private let sources: [any DispatchSourceSignal]
 
@@ -20,6 +20,7 @@ final class Interrupts {
         }
     }
 
+    /// Restores the signals' default actions.
     func end() {
         for source in sources { source.cancel() }
         for number in Interrupts.numbers { signal(number, SIG_DFL) }

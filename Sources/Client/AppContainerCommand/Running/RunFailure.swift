@@ -1,4 +1,4 @@
-// What ends a command that runs another one, before that has ended.
+// Failures of the commands that run another command.
 
 import AppContainer
 import ArgumentParser
@@ -6,7 +6,7 @@ import Daemon
 import Platform
 import SandboxModel
 
-/// Failures of `run`, `launch` and `test` themselves, as env(1) has them.
+/// Failures of `run`, `launch` and `test` themselves, with the exit codes of env(1).
 enum RunFailure: Error {
     case own(Complaint)
     case cannotStart(String, SystemError)
@@ -26,7 +26,7 @@ enum RunFailure: Error {
         }
     }
 
-    /// Makes every complaint one line and the exit code of a failure of their own.
+    /// Prints a failure as one line, and throws its exit code.
     static func reporting<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await of(body)
@@ -36,7 +36,7 @@ enum RunFailure: Error {
         }
     }
 
-    /// Makes every complaint, this command's and the device's, a failure of their own.
+    /// Converts errors of this command and of the device to ``RunFailure``.
     static func of<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

@@ -1,4 +1,4 @@
-// A program in an app's container, from the lease under which it runs to its end.
+// Runs a program in an app's container, from the device's lease to its end.
 
 import AppContainer
 import ArgumentParser
@@ -7,15 +7,15 @@ import FoundationEssentials
 import Platform
 import SandboxModel
 
-/// What is run in an app's container: a command, or the bundle's main executable.
+/// A program for an app's container: a command, or the bundle's main executable.
 struct RunnableProgram {
     private let lease: RunLease
     private let command: [String]
     private let isDetached: Bool
     private let confinement: Confinement?
 
-    /// Has the device make the app ready, and mark it running.
-    /// - Throws: ``Complaint`` when it may not run, or has nothing to run.
+    /// Has the device prepare the app, and mark it as running.
+    /// - Throws: ``Complaint`` if the app may not run, or has no executable.
     init(
         _ request: RunRequest, on device: DeviceArgument, _ command: [String], _ confinement: Confinement?
     ) async throws {
@@ -31,7 +31,7 @@ struct RunnableProgram {
         isDetached = request.detached ?? false
     }
 
-    /// Runs it to its end.
+    /// Runs the program and waits for its end.
     func run() async throws -> ChildProcess.End {
         do {
             let child = try await start()
@@ -44,7 +44,7 @@ struct RunnableProgram {
         }
     }
 
-    /// Lets it go on by itself.
+    /// Starts the program without waiting for it.
     /// - Returns: its process id.
     func launch() async throws -> Int32 {
         do {
@@ -55,7 +55,7 @@ struct RunnableProgram {
         }
     }
 
-    /// The process is there, and known to the device, before it can do anything.
+    /// Starts the process. The device knows its id before it executes the command.
     private func start() async throws -> ChildProcess {
         var variables = ProcessInfo.processInfo.environment
         for (name, value) in lease.app.environment { variables[name] = value }
@@ -73,7 +73,7 @@ struct RunnableProgram {
             try await lease.announce(child.identifier)
         } catch {
             child.abandon()
-            // Somebody was quicker, with ^C: then there is nothing to complain of.
+            // ^C killed it first: no error.
             if !isDetached, case .killed? = try? child.wait() { return child }
             throw Complaint(error)
         }

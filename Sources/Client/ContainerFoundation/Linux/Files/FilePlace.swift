@@ -1,4 +1,4 @@
-// Where something is: a directory that is open, and a name in it. No rename above leads a series of calls astray.
+// An open directory and a name in it, so that renames of directories above do not affect a series of calls.
 
 import Glibc
 import Platform
@@ -31,7 +31,7 @@ final class FilePlace {
 
     func status() throws(SystemError) -> FileStatus { try directory.status(of: name) }
 
-    /// nil where nothing is there.
+    /// nil if there is no such item.
     func statusIfThere() throws(SystemError) -> FileStatus? { try directory.exists(name) ? try status() : nil }
 
     /// The same name in the same directory.
@@ -40,8 +40,8 @@ final class FilePlace {
         return try directory.status().identity == other.directory.status().identity
     }
 
-    /// Whether what is at another place is a directory that this place is in, at whatever depth. Asked of the directory
-    /// that is open, wherever it is by now, and not of the path that led to it.
+    /// Whether another place is a directory that contains this place, at any depth. Checked from the open directory, not
+    /// from the path that led to it.
     func isInside(_ other: FilePlace) throws(SystemError) -> Bool {
         let status = try other.status()
         guard status.kind == .directory else { return false }

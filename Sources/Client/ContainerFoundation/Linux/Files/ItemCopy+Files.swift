@@ -1,4 +1,4 @@
-// What has no directory in it: files, and links, which are copied as they are.
+// Copies files and symbolic links.
 
 import Foundation
 import Glibc
@@ -21,7 +21,7 @@ extension ItemCopy {
                     copyName, target: try source.descriptor.symbolicLinkTarget(name))
             }
         case .directory: preconditionFailure("directories are entered")
-        // Foundation copies none of these either.
+        // Foundation does not copy these either.
         case .fifo, .socket, .device: throw CocoaError(.notSupported, path: sourcePath(name))
         }
     }
@@ -48,7 +48,7 @@ extension ItemCopy {
         }
     }
 
-    /// All that are listed but the class, which the copy has already. One that the target does not take stays behind.
+    /// Copies all listed attributes but the class, which the copy has already. Those that the target refuses are left out.
     static func carryAttributes(from original: AttributeHolder, to copy: AttributeHolder) {
         let protection = Array(ProtectionClass.attributeName.utf8)
         for name in (try? original.names()) ?? [] where name != protection {

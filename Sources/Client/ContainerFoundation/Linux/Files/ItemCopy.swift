@@ -1,15 +1,15 @@
-// Copying as iOS copies: with class, attributes, mode and times. Foundation on Linux leaves most of them behind.
+// Copies items as on iOS, with class, attributes, mode and times. Foundation on Linux leaves out most of them.
 
 import Foundation
 import Glibc
 import Platform
 import SandboxModel
 
-/// A copy on its way through a tree. Depth costs no descriptors: only the directory that it is in is open.
+/// A copy of a tree. Only the current directory is open, so depth costs no descriptors.
 struct ItemCopy {
-    /// What of the original comes along to the copy itself. What lies in a directory comes with all that it has.
+    /// The properties that the top item's copy gets. Items in a directory are copied with all properties.
     struct Extent {
-        /// The bits of the mode: fewer for a copy that nobody is to find yet.
+        /// The mode bits to copy: fewer for a copy that must not be accessible yet.
         var mode: mode_t = 0o7777
         var hasAttributes = true
     }
@@ -17,11 +17,11 @@ struct ItemCopy {
     /// A directory that the copy has entered.
     private struct Level {
         let name: FileName
-        /// Another one at the top only.
+        /// The name of the copy; it differs at the top only.
         let copyName: FileName
         let status: FileStatus
         let copyIdentity: FileStatus.Identity
-        /// The directories in it that are still to be copied.
+        /// The subdirectories still to be copied.
         var pending: [FileName]
     }
 
@@ -29,19 +29,19 @@ struct ItemCopy {
     private let sourceTop: SharedDescriptor
     private let targetTop: SharedDescriptor
     private let topPaths: (source: String, target: String)
-    /// The directory that is being copied, and its copy.
+    /// The current directory, and its copy.
     private var source: SharedDescriptor
     private var target: SharedDescriptor
     private var levels: [Level] = []
 
-    /// Whether what is copied is the top itself, and not in it.
+    /// Whether the current item is the top itself.
     var isAtTop: Bool { levels.isEmpty }
 
-    /// Copies a file, a link, or a directory with all that is in it.
+    /// Copies a file, a symbolic link, or a directory with its contents.
     ///
     /// - Parameters:
-    ///   - source: a path; a link is copied, and not what it leads to.
-    ///   - target: a path on a mount, where nothing may be.
+    ///   - source: a path. A symbolic link is copied itself.
+    ///   - target: a path on a mount that must be free.
     static func copy(_ source: String, to target: String, extent: Extent = Extent()) throws(CocoaError) {
         let from = try onItem(source) { () throws(SystemError) in try FilePlace(try HostPath.absolute(source)) }
         let to = try onItem(target) { () throws(SystemError) in try FilePlace(target) }
@@ -64,7 +64,7 @@ struct ItemCopy {
         (self.source, self.target) = (source, target)
     }
 
-    /// From here on names are bytes, as POSIX has them: not all that are in a directory need be text.
+    /// Names are bytes from here on, because those in a directory need not be UTF-8.
     private mutating func run(_ name: FileName, to copyName: FileName) throws(CocoaError) {
         let directory = source
         let status = try onItem(topPaths.source) { () throws(SystemError) in
@@ -79,7 +79,7 @@ struct ItemCopy {
         }
     }
 
-    /// The path of something in the directory that is being copied, as text for people.
+    /// The path of an item in the current directory, for error messages.
     func sourcePath(_ name: FileName) -> String { path(name, below: topPaths.source) }
     func targetPath(_ name: FileName) -> String { path(name, below: topPaths.target) }
 
@@ -91,7 +91,7 @@ struct ItemCopy {
 // MARK: Directories
 
 extension ItemCopy {
-    /// Makes a directory's copy, and copies what is in it but directories.
+    /// Makes a directory's copy, and copies its items except subdirectories.
     private mutating func enter(_ name: FileName, as copyName: FileName) throws(CocoaError) {
         let (outer, outerCopy) = (source, target)
         let (status, inner, reader) = try onItem(sourcePath(name)) { () throws(SystemError) in
@@ -122,7 +122,7 @@ extension ItemCopy {
         }
     }
 
-    /// Gives a directory's copy what nothing that is made in it may change any more.
+    /// Completes a directory's copy with the properties that adding items would change.
     private mutating func leave() throws(CocoaError) {
         let done = levels.removeLast()
         let (inner, innerCopy) = (source, target)
@@ -146,11 +146,11 @@ extension ItemCopy {
         }
     }
 
-    /// The directory that one is in: the way back up, without which the copy would hold every directory above open.
+    /// Opens the parent of a directory again, so that the copy need not keep all directories above open.
     ///
     /// - Parameters:
-    ///   - names: how it is reached from the top, where there is no way up: somebody moved the directory, or may not search it.
-    ///   - identity: which one it is to be; nil for the top.
+    ///   - names: the path from the top, used if `..` fails: the directory was moved, or may not be searched.
+    ///   - identity: of the expected parent; nil for the top.
     private func above(
         _ directory: SharedDescriptor, top: SharedDescriptor, _ names: @autoclosure () -> [FileName],
         _ identity: FileStatus.Identity?

@@ -1,4 +1,4 @@
-// The steps of a replacement: what is new gets the original's metadata, and is exchanged with it.
+// The steps of replaceItemAt: the new item takes over the original's metadata, and the two are exchanged.
 
 import Foundation
 import Glibc
@@ -12,13 +12,13 @@ struct ItemReplacement {
     let backup: String?
     let keepsBackup: Bool
     let carriesMetadata: Bool
-    /// What the new item is a copy of; nil where it is what the app named.
+    /// The item that was copied beside the original; nil if the new item is used itself.
     var copied: CopiedItem?
 
-    /// What a copy beside the original cannot tell of the item that it was made of.
+    /// Properties of the copied item that its copy does not show.
     struct CopiedItem {
         let status: FileStatus
-        /// The names of the attributes that are its own.
+        /// The names of its own attributes.
         let attributes: [[UInt8]]
     }
 
@@ -45,12 +45,12 @@ struct ItemReplacement {
             if error.code == EXDEV, copied == nil { return try replaceByCopy(source) }
             throw CocoaError(error, path: original)
         }
-        // All is where it belongs, and what is left over here is no failure of the replacement.
+        // The replacement is complete: leftovers are no failure.
         try? FileManager.default.removeItem(atPath: new)
     }
 
-    /// Whether the new item is in the home's Inbox, which takes part in no exchange, lets nothing in it be changed, and takes
-    /// nothing back: what is moved out of it first could not be put back when a later step fails.
+    /// Whether the new item is in the home's Inbox. Items there cannot be exchanged or changed, and one moved out could not
+    /// be put back if a later step failed.
     private var isDelivered: Bool {
         guard let home = Home(around: new), let path = try? HostPath.absolute(new),
             let directory = HostPath.place(of: path)?.directory
@@ -58,8 +58,8 @@ struct ItemReplacement {
         return (try? HostPath.holds("\(home.path)/Documents/Inbox", directory)) == true
     }
 
-    /// Where the original is to be kept; nil where it is not.
-    /// - Throws: where what is asked for is no name, or the original's own.
+    /// The place in which to keep the original; nil if it is not kept.
+    /// - Throws: if the backup's name is no file name, or is the original's own.
     private func backupPlace(beside target: FilePlace) throws(SystemError) -> FilePlace? {
         guard let backup, keepsBackup else { return nil }
         guard let name = FileName(backup), name != target.name else { throw .invalid }
@@ -70,8 +70,8 @@ struct ItemReplacement {
 // MARK: Copying
 
 extension ItemReplacement {
-    /// For what cannot be exchanged where it is: on another filesystem, or delivered. A copy of it is put beside the original,
-    /// which nobody but its owner may read before it has the mode that it is to have.
+    /// Replaces by a copy made beside the original, for an item on another filesystem or in the Inbox. Only the owner may
+    /// read the copy until it has its final mode.
     private func replaceByCopy(_ source: FilePlace) throws {
         let place = try onItem(original) { () throws(SystemError) in try HostPath.absolute(original) }
         let beside = "\(HostPath.place(of: place)?.directory ?? "")/\(FileName.passing.text)"
@@ -92,24 +92,24 @@ extension ItemReplacement {
                 carriesMetadata: carriesMetadata, copied: item)
             try copied.run()
         } catch {
-            // Unless it is the original that lies there.
+            // Unless the original lies there.
             if let copy, copy == (try? HostPath.status(beside, following: false).identity) {
                 try? FileManager.default.removeItem(atPath: beside)
             }
             throw error
         }
-        // What is there twice now is no failure of the replacement.
+        // A duplicate that is left over is no failure.
         try? FileManager.default.removeItem(atPath: new)
     }
 
-    /// One of the class's name is none off a mount: it came with a copy, and is not brought back.
+    /// Off a mount an attribute named like the class came with a copy, and is not restored.
     private func ownAttributes(of source: FilePlace) -> [[UInt8]] {
         let names = (try? source.attributes.names()) ?? []
         return source.mountedProtection == nil
             ? names.filter { $0 != Array(ProtectionClass.attributeName.utf8) } : names
     }
 
-    /// A copy that takes over no mode gets that of the item that it was made of.
+    /// Gives a copy that takes over no mode the mode of its source.
     private func giveOwnMode(to source: FilePlace) throws(SystemError) {
         guard let status = copied?.status, status.kind != .symbolicLink else { return }
         try source.directory.changeMode(of: source.name, to: status.permissions)
@@ -119,7 +119,7 @@ extension ItemReplacement {
 // MARK: Exchanging
 
 extension ItemReplacement {
-    /// - Returns: whether the new item's former name is that of something to be removed.
+    /// - Returns: whether the item now at the new item's former name is to be removed.
     private func place(
         _ source: FilePlace, _ status: FileStatus, in target: FilePlace, of replaced: FileStatus, _ kept: FilePlace?
     ) throws(SystemError) -> Bool {
@@ -139,8 +139,8 @@ extension ItemReplacement {
         }
     }
 
-    /// Nothing is removed before all is in its place.
-    /// - Returns: whether the new item's former name is that of something to be removed: the original, or an older backup.
+    /// Exchanges without removing anything before all is in place.
+    /// - Returns: whether the item now at the new item's former name is to be removed: the original, or an older backup.
     private func exchange(
         _ source: FilePlace, _ target: FilePlace, _ kept: FilePlace?
     ) throws(SystemError) -> Bool {

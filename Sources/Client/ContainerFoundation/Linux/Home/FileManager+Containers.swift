@@ -1,16 +1,16 @@
-// The containers of an app beside its own: of its groups, and in iCloud; and where an item is replaced from.
+// The group and iCloud containers of an app, and the directory for item replacement.
 
 public import Foundation
 
 extension FileManager {
-    /// The container of a group that the app is entitled to; nil for any other, and where there is no home.
+    /// The container of a group that the app is entitled to; nil for other groups, and without a home.
     public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
         container(groupIdentifier, in: "Groups")
     }
 
-    /// An iCloud container that the app is entitled to; nil for any other, and where there is no home.
+    /// An iCloud container that the app is entitled to; nil for other containers, and without a home.
     ///
-    /// - Parameter containerIdentifier: nil is the first one, by name.
+    /// - Parameter containerIdentifier: nil for the first container by name.
     public func url(forUbiquityContainerIdentifier containerIdentifier: String?) -> URL? {
         if let containerIdentifier { return container(containerIdentifier, in: "iCloud") }
         guard let home = ContainerHome.path else { return nil }
@@ -27,11 +27,11 @@ extension FileManager {
         return URL(filePath: path, directoryHint: .isDirectory)
     }
 
-    /// Finds a standard directory, and makes it if that is asked for.
+    /// Finds a standard directory, and creates it if `shouldCreate`.
     ///
-    /// `itemReplacementDirectory` is a new directory in the home's `tmp` for what lies in the home: what is made there can
-    /// take its place by a rename.
-    /// - Throws: a `CocoaError`: `fileWriteNoPermission` for what an app cannot make, such as `Downloads`.
+    /// `itemReplacementDirectory` is a new directory in the home's `tmp`, for items of the home: an item made there can
+    /// replace them by a rename.
+    /// - Throws: a `CocoaError`: `fileWriteNoPermission` for a directory that an app cannot create, such as `Downloads`.
     public func url(
         for directory: SearchPathDirectory, in domain: SearchPathDomainMask, appropriateFor reference: URL?,
         create shouldCreate: Bool

@@ -1,4 +1,4 @@
-// The names that data protection has in Apple's Foundation, and which class each of them is.
+// Apple's Foundation names for protection classes, and their conversion.
 
 public import Foundation
 import Platform
@@ -16,7 +16,7 @@ public struct URLFileProtection: RawRepresentable, Hashable, Sendable {
     public static let none = URLFileProtection(rawValue: "NSURLFileProtectionNone")
     /// Readable while the device is unlocked.
     public static let complete = URLFileProtection(rawValue: "NSURLFileProtectionComplete")
-    /// Opened while the device is unlocked; what is open stays usable.
+    /// Can be opened while the device is unlocked; open files stay usable.
     public static let completeUnlessOpen = URLFileProtection(rawValue: "NSURLFileProtectionCompleteUnlessOpen")
     /// Readable from the first unlock after a boot.
     public static let completeUntilFirstUserAuthentication = URLFileProtection(
@@ -31,7 +31,7 @@ extension FileProtectionType {
     public static let completeWhenUserInactive = inactive
 }
 
-// On Apple's systems Foundation itself says so; should it come to say so here, the compiler will tell.
+// Foundation declares this conformance on Apple's systems. If it does so on Linux, the compiler will report a duplicate.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension FileProtectionType: @retroactive Hashable {}
 
@@ -39,7 +39,7 @@ extension Data.WritingOptions {
     /// Readable while somebody uses the device. Here it is `completeFileProtection`.
     public static let completeFileProtectionWhenUserInactive = Data.WritingOptions(rawValue: 0x5000_0000)
 
-    /// The class that the options ask for; nil where they leave it to the directory.
+    /// The class that the options ask for; nil for the class of the directory.
     var protection: ProtectionClass? {
         switch intersection(.fileProtectionMask) {
         case .noFileProtection: ProtectionClass.none
@@ -52,7 +52,7 @@ extension Data.WritingOptions {
 }
 
 extension ProtectionClass {
-    /// - Parameter value: what an app gives for a class: a value of one of Foundation's two types, or its raw value.
+    /// - Parameter value: a value of one of Foundation's two types, or its raw value.
     /// - Throws: EINVAL for anything else.
     init(foundationValue value: Any) throws(SystemError) {
         let name =
@@ -62,7 +62,7 @@ extension ProtectionClass {
             self = .complete
             return
         }
-        // The names of the second type are those of the first, with `URL` in them.
+        // The raw values of the second type are those of the first with `URL` in them.
         let known = name.hasPrefix("NSURL") ? "NS" + name.dropFirst(5) : name
         guard let protection = ProtectionClass(foundationName: known) else { throw .invalid }
         self = protection

@@ -1,18 +1,18 @@
-// A mounted home as a whole: what it tells of its device at its root.
+// The state of a mounted home's device, read from attributes of the home's root.
 
 import Platform
 import SandboxModel
 
-/// The root of an app's home that is mounted.
+/// The root of a mounted home.
 struct Home {
     let path: String
 
-    /// - Parameter path: anything in the home, which need not exist.
+    /// - Parameter path: any path in the home; it need not exist.
     /// - Returns: nil off a mount.
     init?(around path: String) {
         guard let item = MountedItem(path) else { return nil }
         var place = (try? HostPath.resolved(item.path)) ?? item.path
-        // The root alone answers this one.
+        // Only the root has this attribute.
         while Home.attribute(ProtectedData.attributeName, of: place) == nil {
             guard let parent = HostPath.place(of: place)?.directory, parent != place else { return nil }
             place = parent
@@ -30,7 +30,7 @@ struct Home {
         return ProtectedData(attributeValue: value) != .unavailable
     }
 
-    /// Bytes that can be stored for a usage; nil where nobody counts them.
+    /// Bytes available for a usage; nil if the mount does not report them.
     func availableCapacity(for usage: SpaceUsage) -> Int64? {
         Home.attribute(usage.attributeName, of: path).flatMap { Int64(String(decoding: $0, as: UTF8.self)) }
     }

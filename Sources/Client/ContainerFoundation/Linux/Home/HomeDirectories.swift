@@ -1,4 +1,4 @@
-// Where iOS has the directories of a home.
+// The standard directories of a home, as on iOS.
 
 import Foundation
 
@@ -6,8 +6,8 @@ import Foundation
 struct HomeDirectories {
     let home: String
 
-    /// The paths of a directory in the user's domain, the first being the one to use.
-    /// - Returns: none for what is not below a home.
+    /// The paths of a directory in the user's domain, the preferred one first.
+    /// - Returns: an empty list for directories that are not below a home.
     func paths(of directory: FileManager.SearchPathDirectory) -> [String] {
         names(of: directory).map { "\(home)/\($0)" }
     }

@@ -1,30 +1,29 @@
-// Foundation's functions that tell paths of the home, asked of the home that is in force.
-// The names are Foundation's.
+// Foundation's functions for paths of the home, in terms of the current home. The names are Foundation's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 public import Foundation
 
-/// The path of the home directory: the app's home, where there is one.
+/// The path of the home directory: the app's home, if there is one.
 public func NSHomeDirectory() -> String {
     ContainerHome.path ?? Foundation::NSHomeDirectory()
 }
 
-/// The path of the home directory of a user. In an app's home everybody lives there, as on iOS.
+/// The path of a user's home directory. In an app's home it is the same for all users, as on iOS.
 public func NSHomeDirectoryForUser(_ user: String?) -> String? {
     ContainerHome.path ?? Foundation::NSHomeDirectoryForUser(user)
 }
 
 /// The path of the directory for temporary files, with a slash at its end.
 ///
-/// A task's home has its own, `tmp`. Otherwise it is `TMPDIR`, which `appcontainer run` sets to the home's `tmp`.
+/// `tmp` in a task's home. Otherwise `TMPDIR`, which `appcontainer run` sets to the home's `tmp`.
 public func NSTemporaryDirectory() -> String {
     guard let home = ContainerHome.current else { return Foundation::NSTemporaryDirectory() }
     return home.withoutTrailingSlashes + "/tmp/"
 }
 
-/// The paths of a standard directory in the domains asked for.
+/// The paths of a standard directory in the given domains.
 ///
-/// - Parameter expandTilde: whether paths of the home begin at the root; otherwise they begin with `~`.
+/// - Parameter expandTilde: whether paths of the home are absolute; otherwise they begin with `~`.
 public func NSSearchPathForDirectoriesInDomains(
     _ directory: FileManager.SearchPathDirectory, _ domainMask: FileManager.SearchPathDomainMask, _ expandTilde: Bool
 ) -> [String] {

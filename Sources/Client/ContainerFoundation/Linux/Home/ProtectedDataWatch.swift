@@ -1,4 +1,4 @@
-// Following the events of a home's device, and posting those that concern its lock.
+// Follows the events of a home's device, and posts notifications of its lock.
 
 import AppContainer
 import Foundation
@@ -7,18 +7,18 @@ import SandboxModel
 import Synchronization
 
 enum ProtectedDataWatch {
-    /// The homes that are followed now.
+    /// The homes whose devices are followed now.
     private static let followed = Mutex<Set<String>>([])
 
-    /// Begins to follow the device of the application's home, unless that is under way. What happens from now on is
-    /// posted, however long it takes until the daemon is reached.
+    /// Starts to follow the device of the application's home, unless it is followed. Events from now on are posted, even if
+    /// connecting to the daemon takes long.
     static func follow(_ application: UIApplication) {
-        // Every naming of a notification comes here: looking at the mounts is for the first of them.
+        // Called at each use of a notification's name: only the first reads the list of mounts.
         guard let home = application.home, followed.withLock({ $0.insert(home).inserted }) else { return }
         let beginning = Event.now
         guard let socket = controlSocket(of: home) else { return forget(home) }
         Task.detached {
-            // It ends with the device, and fails where nobody may speak to it: then there is nothing to tell.
+            // The stream ends with the device, and fails if this user may not use its socket: nothing to post then.
             var events = DeviceClient(socket: socket).events(since: beginning).makeAsyncIterator()
             while let event = try? await events.next() {
                 if let name = name(of: event.event) { post(name, by: application) }
@@ -27,7 +27,7 @@ enum ProtectedDataWatch {
         }
     }
 
-    /// The next naming of a notification begins anew: then the device may be on.
+    /// Lets the next use of a notification's name start again, when the device may be on.
     private static func forget(_ home: String) {
         _ = followed.withLock { $0.remove(home) }
     }
@@ -40,7 +40,7 @@ enum ProtectedDataWatch {
         }
     }
 
-    /// In the order of the events: the main actor takes up what is enqueued from one task in turn.
+    /// Posts in the order of the events, because the main actor runs jobs of one task in order.
     private static func post(_ name: Notification.Name, by application: UIApplication) {
         DispatchQueue.main.async {
             ContainerHome.$current.withValue(application.home) {
@@ -49,19 +49,19 @@ enum ProtectedDataWatch {
         }
     }
 
-    // MARK: Where the daemon listens
+    // MARK: The daemon's socket
 
-    /// What DEVICE/daemon.json tells, of which this is a part.
+    /// The part of DEVICE/daemon.json that is used here.
     private struct Record: Decodable {
         let socket: String
     }
 
-    /// - Returns: nil where the home is on no mount that this process sees, or its device on no host that it sees.
+    /// - Returns: nil if the home's mount or its device is not visible to this process.
     private static func controlSocket(of home: String) -> String? {
         guard let home = Home(around: home)?.path, let mounts = try? MountInfo.all(),
-            // Of two at one place the later one is seen.
+            // Of two mounts at one path, the later one is visible.
             let mount = mounts.last(where: { $0.mountPoint == home }),
-            // DEVICE:BUNDLE-ID, and a bundle identifier has no colon.
+            // The source is DEVICE:BUNDLE-ID; a bundle identifier has no colon.
             let colon = mount.source.lastIndex(of: ":"),
             let record = try? HostPath.contents("\(mount.source[..<colon])/daemon.json", limit: 1 << 16)
         else { return nil }

@@ -1,14 +1,12 @@
-// Whether files that need the device unlocked can be read, and the news of it, by the names that UIKit has for them.
+// UIKit's names for the availability of protected data, and for its notifications.
 
 public import Foundation
 import Synchronization
 
-/// The app, as far as its device's lock concerns it: UIKit's names, so that code that asks `UIApplication` on iOS asks
-/// it on Linux too, where there is no UIKit.
+/// The part of UIKit's `UIApplication` that concerns the device's lock, so that code for iOS compiles on Linux.
 ///
-/// Each home has an application of its own. Naming one of the two notifications begins to follow the events of the home's
-/// device, once and for as long as the device is on. After a shutdown it begins with the next naming; a restart of the device
-/// does not end it:
+/// Each home has its own application. The first use of one of the two notification names starts to follow the events of
+/// the home's device, until the device shuts down; the next use after that starts again. A restart does not end it.
 ///
 /// ```swift
 /// NotificationCenter.default.addObserver(
@@ -16,10 +14,10 @@ import Synchronization
 /// ) { _ in … }
 /// ```
 ///
-/// They are posted on the main actor, with the application as their object, in a task whose ``ContainerHome/current`` is
-/// its home. So an observer of `UIApplication.shared` hears of its own home's device, and one without an object of every
-/// device that is followed in the process. Off a mount, in `run --confine`, and for a user who may not speak to the
-/// device's daemon nothing is posted, and that is no error.
+/// Notifications are posted on the main actor, with the application as their object, in a task whose
+/// ``ContainerHome/current`` is its home. An observer of `UIApplication.shared` gets those of its own home's device, an
+/// observer without an object those of every device that the process follows. Nothing is posted off a mount, in
+/// `run --confine`, and for a user who may not use the daemon's socket; that is no error.
 @MainActor
 public final class UIApplication: Sendable {
     nonisolated let home: String?
@@ -40,24 +38,24 @@ public final class UIApplication: Sendable {
         }
     }
 
-    /// The application of the home that is in force.
+    /// The application of the current home.
     public static var shared: UIApplication { inForce() }
 
-    /// Whether files of every protection class can be opened now: false from the lock on, and before the first unlock.
-    /// True off a mount. While a lock is announced, and not there yet, it is true still.
+    /// Whether files of every protection class can be opened now: false before the first unlock and while locked, true
+    /// during the grace period of a lock, and off a mount.
     public var isProtectedDataAvailable: Bool {
         guard let home else { return true }
         return Home(around: home)?.isProtectedDataAvailable ?? true
     }
 
-    /// The device is about to be locked: what needs it unlocked is to be put away within the grace period. After
-    /// `lock --now` there is none, and the news may come later than the lock.
+    /// The device will lock after the grace period; finish work on protected files before. `lock --now` has no grace
+    /// period, so its notification may come after the lock.
     public nonisolated static var protectedDataWillBecomeUnavailableNotification: Notification.Name {
         ProtectedDataWatch.follow(inForce())
         return .willBecomeUnavailable
     }
 
-    /// The device is unlocked, or a lock that was announced was cancelled.
+    /// The device was unlocked, or a lock was cancelled in its grace period.
     public nonisolated static var protectedDataDidBecomeAvailableNotification: Notification.Name {
         ProtectedDataWatch.follow(inForce())
         return .didBecomeAvailable

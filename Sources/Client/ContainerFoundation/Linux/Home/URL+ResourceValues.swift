@@ -1,13 +1,13 @@
-// Reading and setting resource values of files, for `URL` and `NSURL`.
+// Reads and sets resource values of files, for `URL` and `NSURL`.
 
 public import Foundation
 import Platform
 import SandboxModel
 
 extension URL {
-    /// Reads values of the file. On a mount `isExcludedFromBackup`, `fileProtection` and the capacities are among them.
+    /// Reads values of the file. On a mount these include `isExcludedFromBackup`, `fileProtection` and the capacities.
     ///
-    /// - Throws: a `CocoaError`: `fileReadNoSuchFile` where nothing is there.
+    /// - Throws: a `CocoaError`: `fileReadNoSuchFile` if there is no file.
     public func resourceValues(forKeys keys: Set<URLResourceKey>) throws -> URLResourceValues {
         var values = try self.Foundation::resourceValues(forKeys: keys)
         var additions = try containerValues(of: keys)
@@ -20,8 +20,8 @@ extension URL {
 
     /// Sets the values that were set in `values`.
     ///
-    /// Set `isExcludedFromBackup` each time the file was saved: what takes its place by an atomic save is not excluded.
-    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there that could have them.
+    /// Set `isExcludedFromBackup` after each save: an atomic save replaces the file by one that is not excluded.
+    /// - Throws: a `CocoaError`: `fileNoSuchFile` if there is no file.
     public mutating func setResourceValues(_ values: URLResourceValues) throws {
         if !values.allValues.isEmpty { try requireItem() }
         try self.Foundation::setResourceValues(values)
@@ -38,9 +38,9 @@ extension NSURL {
         return values.merging(try (self as URL).containerValues(of: Set(keys))) { $1 }
     }
 
-    /// Reads a value of the file, which is nil where there is none.
+    /// Reads a value of the file; nil if it has none.
     ///
-    /// - Throws: a `CocoaError`: `fileReadNoSuchFile` where nothing is there.
+    /// - Throws: a `CocoaError`: `fileReadNoSuchFile` if there is no file.
     public func getResourceValue(_ value: inout AnyObject?, forKey key: URLResourceKey) throws {
         if let known = try (self as URL).containerValues(of: [key])[key] {
             value = known as AnyObject
@@ -51,7 +51,7 @@ extension NSURL {
 
     /// Sets a value of the file, such as ``URLFileProtection/complete`` for `fileProtectionKey`.
     ///
-    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there that could have it.
+    /// - Throws: a `CocoaError`: `fileNoSuchFile` if there is no file.
     public func setResourceValue(_ value: Any?, forKey key: URLResourceKey) throws {
         try (self as URL).requireItem()
         try (self as URL).setContainerValue(value, for: key)
@@ -60,7 +60,7 @@ extension NSURL {
 
     /// Sets values of the file.
     ///
-    /// - Throws: a `CocoaError`: `fileNoSuchFile` where nothing is there that could have them.
+    /// - Throws: a `CocoaError`: `fileNoSuchFile` if there is no file.
     public func setResourceValues(_ keyedValues: [URLResourceKey: Any]) throws {
         if !keyedValues.isEmpty { try (self as URL).requireItem() }
         for (key, value) in keyedValues { try (self as URL).setContainerValue(value, for: key) }
@@ -76,12 +76,12 @@ extension URL {
 
     private static let allocatedSizes: Set<URLResourceKey> = [.fileAllocatedSizeKey, .totalFileAllocatedSizeKey]
 
-    /// Values of which a mount has more to tell than Foundation knows.
+    /// Values that a mount knows better than Foundation.
     private static let mountedKeys = allocatedSizes.union([
         .isExcludedFromBackupKey, .fileProtectionKey, .volumeSupportsFileProtectionKey,
     ])
 
-    /// Foundation on Linux looks for a file only where it knows what to do with the value.
+    /// Checks that the file exists, because Foundation on Linux does so only for values that it knows.
     fileprivate func requireItem() throws(CocoaError) {
         guard isFileURL else { return }
         _ = try onItem(path) { () throws(SystemError) in
@@ -99,7 +99,7 @@ extension URL {
         let status = try onItem(path, reading: true) { () throws(SystemError) in
             try HostPath.status(path, following: false)
         }
-        // A link is asked about itself, as all resource values are the link's own.
+        // Resource values of a symbolic link are its own.
         guard let item = MountedItem(path, following: false) else { return values }
         if keys.contains(.volumeSupportsFileProtectionKey) { values[.volumeSupportsFileProtectionKey] = true }
         for key in URL.allocatedSizes.intersection(keys) { values[key] = Int(status.blocks * 512) }
@@ -114,7 +114,7 @@ extension URL {
         return values
     }
 
-    /// What the mount tells; elsewhere what the filesystem has free.
+    /// The capacity that the mount reports; elsewhere the free space of the filesystem.
     private func availableCapacity(for usage: SpaceUsage) throws -> Int64? {
         if let home = Home(around: path), let capacity = home.availableCapacity(for: usage) { return capacity }
         let values = try self.Foundation::resourceValues(forKeys: [.volumeAvailableCapacityKey])
