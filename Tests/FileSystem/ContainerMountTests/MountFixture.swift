@@ -1,4 +1,4 @@
-// Containers in a fresh directory, and a table that mounts them, for one test. Nothing stays mounted after it.
+// Containers in a new directory and a mount table for one test. Nothing stays mounted.
 
 import BackingStore
 import ContainerVolume
@@ -40,14 +40,14 @@ final class MountFixture: Sendable {
         unsafe chmod(root + "/run", 0o700)
     }
 
-    /// Runs the test, and ends whatever it left mounted.
+    /// Runs a test, then unmounts all that it left mounted.
     static func run(_ body: (MountFixture) throws -> Void) throws {
         let fixture = try MountFixture()
         defer {
             for table in fixture.tables.withLock({ $0 }) { table.shutDown() }
             let left = (try? MountInfo.all())?.filter { $0.mountPoint.hasPrefix(fixture.root) } ?? []
             #expect(left == [], "a mount was left behind")
-            // Never into a mount that was left behind.
+            // Not if a mount is left: that would delete its content.
             if left.isEmpty { try? FileManager.default.removeItem(atPath: fixture.root) }
         }
         try body(fixture)
@@ -74,14 +74,14 @@ final class MountFixture: Sendable {
         return table
     }
 
-    /// The mounts that are told to have ended, once there are so many.
+    /// The apps whose mounts were reported as ended. Waits until there are `count`.
     func ended(count: Int) -> [ContainerIdentifier] {
         for _ in 0..<500 where endings.withLock({ $0.count }) < count { usleep(10_000) }
         usleep(20_000)
         return endings.withLock { $0 }
     }
 
-    /// What was refused since this was asked last.
+    /// The refusals since the last call.
     func refused() -> [RefusedCall] {
         refusals.withLock { refusals in
             defer { refusals = [] }
@@ -89,7 +89,7 @@ final class MountFixture: Sendable {
         }
     }
 
-    /// An app's containers, made when they are not there.
+    /// An app's home; its containers are made if they do not exist.
     func home(_ app: ContainerIdentifier, groups: [ContainerIdentifier] = []) throws -> Home {
         let data = "\(device)/data-\(app)"
         let bundle = "\(device)/bundle-\(app)/Notes.app"
@@ -110,7 +110,7 @@ final class MountFixture: Sendable {
             groups: containers, iCloud: [:], owner: geteuid(), group: getegid(), isPrivate: true)
     }
 
-    /// The file of the host that stores one of an app's.
+    /// The host's path of a file in an app's data container.
     func backing(_ app: ContainerIdentifier, _ path: String) -> String { "\(device)/data-\(app)/\(path)" }
 }
 
@@ -123,5 +123,5 @@ func read(_ path: String) throws -> String {
     String(decoding: try HostPath.contents(path), as: UTF8.self)
 }
 
-/// The error number of a call that answers -1.
+/// The errno of a call that returned -1, otherwise 0.
 func code(_ result: some BinaryInteger) -> Int32 { result == -1 ? errno : 0 }

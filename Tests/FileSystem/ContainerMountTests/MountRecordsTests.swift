@@ -1,4 +1,4 @@
-// The table of mounts as a value: what it finds, and what it refuses. Nothing is mounted.
+// Tests of the table of mounts as a value: queries and refusals. Nothing is mounted.
 
 import BackingStore
 import ContainerVolume

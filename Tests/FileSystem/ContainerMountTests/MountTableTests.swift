@@ -1,4 +1,4 @@
-// How mounts begin, what they show, and how they end.
+// Tests of mounts: their start, their content and their end.
 
 import ContainerVolume
 import FuseBridge
@@ -205,7 +205,7 @@ import Testing
             let path = "\(fixture.place)/Groups/\(shared)"
             #expect(unsafe code(access(path, F_OK)) == ENOENT)
             table.show(try fixture.home(notes, groups: [shared]))
-            // Notifications reach the kernel soon, not at once.
+            // Notifications reach the kernel with a delay.
             for _ in 0..<200 where unsafe access(path, F_OK) != 0 { usleep(5000) }
             try write("x", to: path + "/a")
             #expect(try read(path + "/a") == "x")
@@ -254,7 +254,7 @@ import Testing
 }
 
 extension MountTable {
-    /// Leaves everything mounted and stops serving it, as a killed process does.
+    /// Stops serving and leaves everything mounted, like a killed daemon.
     func abandon() {
         let (watch, sessions) = state.withLock { state in
             defer {

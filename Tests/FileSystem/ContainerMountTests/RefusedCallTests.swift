@@ -1,5 +1,5 @@
-// What is told of calls that a rule refuses, on a real mount. The calls are another process's: what the mount's own
-// process does there is not told.
+// Tests of the reports of refused calls, on a real mount. Another process makes the calls, because those of the mount's
+// own process are not reported.
 
 import ContainerVolume
 import Glibc
@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    /// Runs a line of shell in the home.
+    /// Runs a shell command in the home.
     private func run(_ command: String, in fixture: MountFixture) throws {
         try shell("cd '\(fixture.place)' && { \(command); } 2>/dev/null || true")
     }

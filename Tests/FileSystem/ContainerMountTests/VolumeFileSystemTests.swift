@@ -1,4 +1,4 @@
-// What the kernel asks of a mounted volume that no test without a mount can ask.
+// Tests of a mounted volume that need the kernel's own requests.
 
 import ContainerVolume
 import Glibc

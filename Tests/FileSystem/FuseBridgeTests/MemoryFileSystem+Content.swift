@@ -1,4 +1,4 @@
-// What open files are asked for.
+// Requests on the open files of the filesystem in memory.
 
 import FuseBridge
 import Glibc
@@ -35,7 +35,7 @@ extension MemoryFileSystem {
         }
         let start = min(Int(offset), content.count)
         let end = min(start + count, content.count)
-        // Two pieces, so that the scattered form is what is tried.
+        // Two pieces, to test the reply with iovecs.
         let middle = start + (end - start) / 2
         let pieces = [start..<middle, middle..<end].map { range in
             let buffer = PageBuffer(count: range.count)

@@ -1,4 +1,4 @@
-// A small filesystem in memory, whole enough to be mounted and used by any program.
+// A small filesystem in memory, complete enough to be mounted and used by any program.
 
 import FuseBridge
 import Glibc
@@ -26,19 +26,19 @@ final class MemoryFileSystem: FileSystem {
         var calls: [String: Int] = [:]
         var openFiles = 0
         var ended = false
-        /// The request of this name drops its reply.
+        /// Requests of this name drop their reply.
         var forgetful: String?
-        /// Lookups of names that begin so wait for ``MemoryFileSystem/goOn``.
+        /// Lookups of names with this prefix wait for ``MemoryFileSystem/goOn``.
         var slowPrefix: [UInt8]?
         var slowLookups = 0
     }
 
-    /// Of every node but the root.
+    /// The generation of every node but the root.
     static let generation: UInt32 = 0xABCD
     let state: Mutex<State>
-    /// One signal lets one slow lookup go on.
+    /// Each signal lets one slow lookup go on.
     let goOn = Semaphore()
-    /// For how many seconds the kernel may trust names and attributes.
+    /// Seconds for which the kernel may cache names and status.
     let timeout: Double
 
     init(timeout: Double = 3600) {
@@ -52,15 +52,15 @@ final class MemoryFileSystem: FileSystem {
         state = Mutex(State(nodes: [1: root]))
     }
 
-    // MARK: What tests look at
+    // MARK: Observations of tests
 
     func calls(_ name: String) -> Int { state.withLock { $0.calls[name] ?? 0 } }
-    /// Of all names.
+    /// The number of requests by name.
     var calls: [String: Int] { state.withLock { $0.calls } }
 
     func count(_ name: String, _ state: inout State) { state.calls[name, default: 0] += 1 }
 
-    /// Changes content behind the kernel's back.
+    /// Changes content without notifying the kernel.
     func replaceContent(of name: String, with text: String) -> KernelNode {
         state.withLock { state in
             let number = state.nodes[1]!.names[Array(name.utf8)]!
@@ -227,7 +227,7 @@ final class MemoryFileSystem: FileSystem {
         reply.bytes(state.withLock { $0.nodes[node.rawValue]!.content })
     }
 
-    // MARK: Attributes
+    // MARK: File status and attributes
 
     func status(of node: KernelNode, handle: OpenFile?, reply: consuming FileStatusReply) {
         let answer = state.withLock { state in
@@ -307,7 +307,7 @@ final class MemoryFileSystem: FileSystem {
         var reply = reply
         state.withLock { state in
             count(reply.withEntries ? "readdirplus" : "readdir", &state)
-            // A node's number is the position after it: good for ever, whatever else is removed.
+            // The position after a node is its number, which stays valid when other nodes are removed.
             let names = state.nodes[node.rawValue]!.names.sorted { $0.value < $1.value }
             for (name, number) in names where Int64(number) > position {
                 let type = UInt8(state.nodes[number]!.status.st_mode >> 12)

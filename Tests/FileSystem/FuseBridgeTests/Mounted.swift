@@ -1,4 +1,4 @@
-// A mount for the time of one test. It fails where there is no /dev/fuse; it leaves nothing behind.
+// A mount for one test, removed at its end. It fails without /dev/fuse.
 
 import FuseBridge
 import Glibc
@@ -46,5 +46,5 @@ struct Mounted {
     }
 }
 
-/// The error number of a call that answers -1.
+/// The errno of a call that returned -1, otherwise 0.
 func code(_ result: some BinaryInteger) -> Int32 { result == -1 ? errno : 0 }

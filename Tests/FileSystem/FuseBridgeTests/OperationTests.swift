@@ -1,4 +1,4 @@
-// Every system call that a filesystem is asked for, made on a real mount.
+// Tests of every request, by system calls on a real mount.
 
 import CPlatform
 import FuseBridge

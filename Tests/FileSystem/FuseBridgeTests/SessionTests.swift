@@ -1,4 +1,4 @@
-// How a session begins, what it promises about replies and notifications, and how it ends.
+// Tests of a session: its start, replies, notifications, workers and end.
 
 import FuseBridge
 import Glibc
@@ -29,13 +29,13 @@ import Testing
     @Test(arguments: [1, 3, 7]) func slowRequestsDoNotKeepOthersWaiting(count: Int) throws {
         try Mounted.run { mount in
             let fileSystem = mount.fileSystem
-            // One worker serves whoever asks for one thing after the other; the rest go to sleep.
+            // One worker serves sequential requests; the others sleep.
             for index in 0..<20 { _ = unsafe access(mount.path("before\(index)"), F_OK) }
             fileSystem.state.withLock { $0.slowPrefix = Array("slow".utf8) }
             let slow = try (0..<count).map { index in
                 try HostThread(name: "slow") { _ = unsafe access(mount.path("slow\(index)"), F_OK) }
             }
-            // Should nobody serve the others, the slow ones go on after a while, and the test can end.
+            // If no worker serves the others, the slow lookups go on after a while, so that the test ends.
             let isAnswered = Atomic<Bool>(false)
             let gaveUp = Atomic<Bool>(false)
             let patience = try HostThread(name: "patience") {
@@ -143,7 +143,7 @@ import Testing
     @Test func everyHandleIsClosedOnce() throws {
         try Mounted.run { mount in
             for index in 0..<20 { try mount.write("x", to: "file \(index)") }
-            // RELEASE is not waited for by close(2).
+            // close(2) does not wait for RELEASE.
             for _ in 0..<200 where mount.fileSystem.state.withLock({ $0.openFiles }) > 0 { usleep(10_000) }
             #expect(mount.fileSystem.state.withLock { $0.openFiles } == 0)
         }
