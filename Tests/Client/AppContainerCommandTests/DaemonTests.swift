@@ -1,4 +1,4 @@
-// The process behind a device: one, however many commands ask at once; gone when told; found again when killed.
+// Tests of a device's daemon: one process for concurrent commands, its end on request, and recovery after a kill.
 
 import Foundation
 import Testing
@@ -17,7 +17,7 @@ import Testing
             #expect(run.output.split(separator: "\n").map { $0.trimmingPrefix { $0 == " " } } == ["8 whole"])
             let pid = try #require(try sandbox.daemon(of: "phone"))
             let log = try sandbox.run("grep -c serving phone/daemon.log").output
-            // One for the installation, one for all of these.
+            // One daemon for the installation, one for all of these.
             #expect(log == "2\n")
             #expect(kill(pid, 0) == 0)
         }
@@ -160,7 +160,7 @@ import Testing
                 """
             try Data(program.utf8).write(to: URL(filePath: sandbox.directory + "/connect.py"))
             #expect(try sandbox.run("python3 connect.py \(socket)").output == "connected\n")
-            // What is served to nobody is served to no other user either; neither is the device's directory.
+            // Other users have no access, neither to the daemon nor to the device's directory.
             let become = "setpriv --reuid=65534 --regid=65534 --clear-groups"
             #expect(try sandbox.run("\(become) python3 - \(socket) < connect.py").output == "refused\n")
             let status = try sandbox.run("\(become) appcontainer status phone")

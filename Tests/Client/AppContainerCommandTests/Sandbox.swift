@@ -1,13 +1,13 @@
-// A directory with a few apps in it, and the command as it was built, run there by a shell.
+// A directory with a few apps, in which a shell runs the built command.
 
 import Dispatch
 import Foundation
 
-/// Everything made here is gone at the end: daemons, mounts and files.
+/// Its daemons, mounts and files are removed at the end.
 final class Sandbox: Sendable {
     let directory: String
 
-    /// The command lies where the tests' own program was built.
+    /// The command is built into the directory of the test program.
     static let command = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "appcontainer").path
 
@@ -29,7 +29,7 @@ final class Sandbox: Sendable {
         }
     }
 
-    /// Lends a new sandbox to a test, on a thread where it may wait for the programs that it runs.
+    /// Runs a test with a new sandbox, on a thread that may block on the programs it runs.
     static func run(_ body: @Sendable (Sandbox) async throws -> Void) async throws {
         try await withTaskExecutorPreference(WaitingThreads()) {
             let sandbox = try Sandbox()
@@ -64,7 +64,7 @@ final class Sandbox: Sendable {
         environment["LC_ALL"] = "C"
         environment["XDG_RUNTIME_DIR"] = nil
         process.environment = environment
-        // Files, not pipes: a daemon that kept a descriptor would not keep the test waiting, but be found out.
+        // Files, not pipes: a daemon that keeps a descriptor by mistake fails the test instead of hanging it.
         let out = "\(directory)/.out-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: out) }
         for name in [out, out + ".error"] { _ = FileManager.default.createFile(atPath: name, contents: nil) }
@@ -73,7 +73,7 @@ final class Sandbox: Sendable {
         process.standardError = try FileHandle(forWritingTo: URL(filePath: out + ".error"))
         let pipe = Pipe()
         process.standardInput = pipe
-        // A pool's thread blocks signals, and a program inherits that; dash then waits for its children for ever.
+        // Pool threads block signals, and child processes inherit that: dash would wait for its children for ever.
         var none = sigset_t()
         var before = sigset_t()
         unsafe sigemptyset(&none)
@@ -88,7 +88,7 @@ final class Sandbox: Sendable {
         return Run(output: output + error, code: process.terminationStatus)
     }
 
-    /// The daemon's process number; nil while there is none.
+    /// The daemon's process id; nil if there is none.
     func daemon(of device: String) throws -> Int32? {
         struct Status: Decodable {
             struct Daemon: Decodable {
@@ -100,7 +100,7 @@ final class Sandbox: Sendable {
         return try JSONDecoder().decode(Status.self, from: Data(answer.utf8)).daemon.pid
     }
 
-    /// What differs from run to run, replaced by words.
+    /// Replaces values that differ between runs by words.
     func anonymous(_ text: String) -> String {
         var text = text.replacing(directory, with: "<DIRECTORY>")
         text.replace(/[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}/, with: "<UUID>")
@@ -119,7 +119,7 @@ final class Sandbox: Sendable {
     }
 }
 
-/// Threads apart from the pool that runs all other tests, one a core of it.
+/// Threads outside the pool that runs all other tests, one for each core.
 private final class WaitingThreads: TaskExecutor {
     private let queue = DispatchQueue(label: "sandbox")
 

@@ -1,12 +1,12 @@
-// A transcript: command lines with what they print and the code that they end with, kept as text and played again.
+// A transcript: command lines with their output and exit codes, kept as text and compared with a new run.
 
 import Foundation
 import Testing
 
-/// A file of lines that begin with `$ `, each followed by its output and, unless it is 0, by its exit code in brackets.
+/// A file of command lines after `$ `, each followed by its output and, unless it is 0, its exit code in brackets.
 ///
-/// What differs from run to run (paths, UUIDs, process numbers, sizes on the host) stands as a word in angle brackets.
-/// `RECORD_TRANSCRIPTS=1 swift test` writes the files anew; the change is then there to be reviewed.
+/// Values that differ between runs (paths, UUIDs, process numbers, sizes on the host) are words in angle brackets.
+/// `RECORD_TRANSCRIPTS=1 swift test` writes the files anew, for review.
 struct Transcript {
     let file: URL
 

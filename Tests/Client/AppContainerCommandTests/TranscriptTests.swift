@@ -1,4 +1,4 @@
-// The command as its user sees it: every help page, the usual sessions, and what goes wrong in them.
+// Tests of the command's output: help pages, usual sessions and their errors.
 
 import Testing
 

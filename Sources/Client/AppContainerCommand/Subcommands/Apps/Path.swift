@@ -50,7 +50,7 @@ struct Path: AsyncParsableCommand {
         }
     }
 
-    /// A container of an app: its path in the app's home, and where it lies in the device.
+    /// A container of an app, with its paths in the app's home and in the device.
     private struct Place {
         let inHome: String
         private let kind: ContainerKind

@@ -22,7 +22,7 @@ struct Report: AsyncParsableCommand {
         completion: .file(extensions: ["html"]))
     var output: String
 
-    /// Events that the page shows.
+    /// The number of events on the page.
     private static let lastEvents = 100
 
     func run() async throws {

@@ -1,4 +1,4 @@
-// What a daemon's process runs.
+// appcontainer daemon: the command that a daemon's process runs.
 
 import ArgumentParser
 import Daemon

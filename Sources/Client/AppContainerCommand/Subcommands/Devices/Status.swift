@@ -74,7 +74,7 @@ struct Status: AsyncParsableCommand {
         return "\(status.state), locked in \(Int(left.rounded(.up))) s"
     }
 
-    /// The classes in the words of the command line.
+    /// The readable classes by their names on the command line.
     private func readable(_ status: DeviceStatus) -> String {
         let names = status.readable.map { ProtectionClass(foundationName: $0)?.shortName ?? $0 }
         return (names.count == 1 ? "class " : "classes ") + names.joined(separator: ", ")
@@ -85,7 +85,7 @@ struct Status: AsyncParsableCommand {
             do throws(DeviceError) {
                 return try await client.status()
             } catch {
-                // It ended in between: then the records say all there is to say.
+                // The daemon has just ended: use the records.
                 guard [DeviceError.Kind.daemonUnreachable, DeviceError.Kind.daemonEnded].contains(error.kind) else {
                     throw Complaint(error)
                 }

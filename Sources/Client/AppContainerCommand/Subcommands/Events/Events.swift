@@ -44,7 +44,7 @@ struct Events: AsyncParsableCommand {
         }
     }
 
-    /// Ends the command when nobody reads what it prints, as soon as that is so: the next event may be far.
+    /// Ends the command as soon as its output is closed, because the next event may come late.
     private static func endWithOutput() throws(Complaint) {
         do throws(SystemError) {
             try HostThread(name: "output") {

@@ -26,7 +26,7 @@ struct Exclude: ParsableCommand {
 }
 
 extension HomeEntry {
-    /// Sets the mark of a file or directory, or removes it, through the mount's own attribute.
+    /// Sets or removes the backup mark, an attribute of the mount.
     func changeMark(_ verb: String, _ change: (AttributeHolder) throws(SystemError) -> Void) throws(Complaint) {
         do throws(SystemError) {
             try change(AttributeHolder(file: node.descriptor))

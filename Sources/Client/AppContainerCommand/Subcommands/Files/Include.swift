@@ -31,7 +31,7 @@ struct Include: ParsableCommand {
 }
 
 extension HomeEntry {
-    /// Whether it reads as excluded without a mark to be seen.
+    /// Whether it is excluded by its place rather than by a mark: then the attribute has a value but is not listed.
     fileprivate var isNeverInBackup: Bool {
         let holder = AttributeHolder(file: node.descriptor)
         let name = Array(BackupMark.attributeName.utf8)
@@ -39,7 +39,7 @@ extension HomeEntry {
         return !listed.contains(name)
     }
 
-    /// Tells of a directory that keeps out what was included.
+    /// Warns if a directory above still excludes the item.
     fileprivate func warnOfExclusion() {
         let holder = AttributeHolder(file: node.descriptor)
         guard let value = try? holder.value(of: Array(BackupInclusion.attributeName.utf8)) else { return }

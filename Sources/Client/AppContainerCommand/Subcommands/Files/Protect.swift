@@ -38,7 +38,7 @@ struct Protect: ParsableCommand {
     }
 }
 
-/// A file of a mounted home, or a directory with all that is in it.
+/// A file of a mounted home, or a directory with its contents.
 private struct HomeTree {
     private let path: String
     private let top: SharedDescriptor
@@ -50,9 +50,10 @@ private struct HomeTree {
         status = entry.status
     }
 
-    /// - Parameter failed: told of each path that keeps its class.
+    /// Changes the class of the item, and of all items below it if `andBelow`.
+    /// - Parameter failed: called for each path that keeps its class.
     func protect(as protection: ProtectionClass, andBelow: Bool, failed: (Complaint) -> Void) {
-        // The directory first: what is made in it from now on has the class already.
+        // The directory first, so that new items in it get the class.
         set(protection, AttributeHolder(file: top.descriptor), [], failed)
         guard andBelow, status.kind == .directory else { return }
         var pending: [[FileName]] = [[]]
@@ -62,7 +63,7 @@ private struct HomeTree {
                 let directory = try top.descriptor.openDirectory(at: path)
                 let entries = try directory.entries()
                 while let entry = try entries.next() {
-                    // What went since is no failure; a mount inside the home is another filesystem's.
+                    // Skips items that are gone, and other filesystems mounted inside the home.
                     guard let found = try? directory.status(of: entry.name), found.raw.st_dev == status.raw.st_dev,
                         found.kind == .file || found.kind == .directory
                     else { continue }
@@ -81,7 +82,7 @@ private struct HomeTree {
     ) {
         let name = Array(ProtectionClass.attributeName.utf8)
         let value = Array(protection.foundationName.utf8)
-        // What has the class already is left alone: in the Inbox nothing may be set.
+        // Not set again if equal, because nothing may be set in the Inbox.
         if (try? holder.value(of: name)) == value { return }
         do throws(SystemError) {
             try holder.set(name, to: value)

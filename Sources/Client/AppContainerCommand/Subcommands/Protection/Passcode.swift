@@ -38,7 +38,7 @@ struct Passcode: AsyncParsableCommand {
     }
 
     func run() async throws {
-        // Before a passcode is asked for, there should be a use for it.
+        // Checked before asking for a passcode.
         let path = try device.path()
         let hasPasscode = try OfflineDevice.hasPasscode(path)
         if action == .set && hasPasscode { throw Complaint.hasPasscode(path) }

@@ -21,9 +21,9 @@ struct Unlock: AsyncParsableCommand {
     var passcodeFile: String?
 
     func run() async throws {
-        // Before a passcode is asked for, there should be a device that it belongs to.
+        // Opens the device before asking for a passcode.
         let isNeeded = try OfflineDevice.hasPasscode(try device.path())
-        // A device without a passcode is unlocked by its start, whatever it is given.
+        // Starting the daemon unlocks a device without a passcode; any given one is ignored.
         let passcode = try passcodeFile.map(PasscodeSource.read) ?? (isNeeded ? PasscodeSource.ask() : "")
         _ = try await device.send(UnlockRequest(passcode: passcode))
     }

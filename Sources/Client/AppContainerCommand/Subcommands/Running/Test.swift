@@ -51,9 +51,9 @@ struct Test: AsyncParsableCommand {
         }
     }
 
-    /// Runs the command, and writes the report whatever comes of that: who reads one of an earlier run is misled.
+    /// Runs the command, and writes the report in any case, so that no report of an earlier run remains.
     private func reported() async throws -> ChildProcess.End {
-        // For who is killed; and a place where no report can be is told now, not after an hour of tests.
+        // First, in case this process is killed, and to fail now if the report cannot be written.
         if let junit, !Output.isStream(junit) { try write(.failed("the command did not come to its end")) }
         do {
             let (end, duration, refusals) = try await RunFailure.of { try await tested() }
@@ -75,11 +75,11 @@ struct Test: AsyncParsableCommand {
 
     private typealias Tested = (end: ChildProcess.End, duration: Duration, refusals: [Event])
 
-    /// Runs the command, and ends the copy whatever comes of that.
+    /// Runs the command on a copy of the device, and ends the copy in any case.
     private func tested() async throws -> Tested {
         let passcode = try passcodeFile.map(PasscodeSource.read)
         try Complaint.wrap("cannot tell where this command is") { () throws(SystemError) in
-            // The library is to start this program, and so is the command.
+            // The library, and the command, must start this program.
             try ProcessSettings.setVariable("APPCONTAINER", to: ProcessSettings.executable())
         }
         let copy = try await AppContainer.Device.temporary(copyOf: template, passcode: passcode)

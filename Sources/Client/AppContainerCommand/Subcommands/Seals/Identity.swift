@@ -40,7 +40,7 @@ struct Identity: ParsableCommand {
     }
 }
 
-/// A file that was not there before.
+/// Writes a file that must not exist.
 private enum NewFile {
     static func make(at path: String, mode: mode_t, _ bytes: [UInt8]) throws(Complaint) {
         let file: Descriptor
@@ -51,7 +51,7 @@ private enum NewFile {
             throw Complaint(.fileExists, "\(path) is there already; choose another path, or remove it")
         }
         do throws(SystemError) {
-            // The umask has no say in who may read a key.
+            // The umask must not change the permissions of a key.
             try file.changeMode(mode)
             try file.append(bytes)
             try file.synchronize()

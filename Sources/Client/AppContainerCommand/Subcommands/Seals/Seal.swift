@@ -36,7 +36,7 @@ struct Seal: ParsableCommand {
     }
 }
 
-/// Keys and certificates by the paths of their files.
+/// Reads keys and certificates from files.
 enum SealFiles {
     static func identity(at path: String) throws(Complaint) -> SigningIdentity {
         let bytes = try contents(path)
