@@ -1,4 +1,4 @@
-// Where code finds its directories.
+// Tests of the standard directories of a home.
 
 import ContainerFoundation
 import Testing

@@ -1,4 +1,4 @@
-// What goes along with a copy.
+// Tests of the properties that a copy keeps.
 
 import Glibc
 import Platform
@@ -52,7 +52,7 @@ import Testing
         #expect(try files.contentsOfDirectory(atPath: place("tree").path) == [])
     }
 
-    /// Neither is a path that long, nor may a process have that many files open.
+    /// Deeper than the longest path, and than the number of files that a process may have open.
     @Test func `a tree of any depth is copied`() throws {
         let depth = 2_000
         try files.createDirectory(at: place("tree"), withIntermediateDirectories: false)
@@ -70,7 +70,7 @@ import Testing
         #expect(try deepest(of: "copy") == depth)
     }
 
-    /// Each directory has a file, and a directory that is left behind before the way goes on down.
+    /// Makes nested directories, each with a file and an empty directory.
     private func grow(_ name: FileName, depth: Int) throws {
         var directory = try Descriptor.openDirectory(path: place(name.text).path)
         for _ in 0..<depth {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// How many directories lie in each other, each of them whole.
+    /// The number of nested directories that are complete.
     private func deepest(of name: FileName) throws -> Int {
         var directory = try Descriptor.openDirectory(path: place(name.text).path)
         var depth = 0

@@ -1,4 +1,4 @@
-// The names of classes, and the errors that refused calls become.
+// Tests of the names of protection classes, and of the Cocoa errors of refused calls.
 
 import SandboxModel
 import Testing

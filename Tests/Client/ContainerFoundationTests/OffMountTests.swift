@@ -1,4 +1,4 @@
-// Away from a mount every call does what Foundation's own does, and leaves nothing behind.
+// Tests that off a mount every call does what Foundation's does, and leaves no files.
 
 import ContainerFoundation
 import Testing
@@ -87,7 +87,7 @@ import Testing
         #expect(value == nil)
     }
 
-    /// A copy that was made with every attribute is no file of a mount.
+    /// A copy off the mount with all attributes does not count as a file of a mount.
     @Test func `an attribute that was copied here is no class`() throws {
         let file = try place.file("file")
         let attributes = ["user.appcontainer.protection": Data("NSFileProtectionComplete".utf8)]

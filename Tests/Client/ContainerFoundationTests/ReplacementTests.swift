@@ -1,4 +1,4 @@
-// Putting an item in the place of another loses neither.
+// Tests that replacing an item loses neither of the two.
 
 import Platform
 import Testing
@@ -133,7 +133,7 @@ import Testing
     @Test func `a replacement that fails gives nothing to the new item`() throws {
         try files.createDirectory(at: place("new"), withIntermediateDirectories: false)
         try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place("new").path)
-        // Of another filesystem, in which nobody makes anything: neither an exchange nor a copy leads there.
+        // /proc: another filesystem, where nothing can be made, so neither an exchange nor a copy works.
         let fixed = URL(filePath: "/proc/\(getpid())/task")
         #expect(try mode(of: fixed) == 0o555)
         #expect(throws: CocoaError.self) { try files.replaceItemAt(fixed, withItemAt: place("new")) }
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// As on a filesystem without an exchange: whatever step fails, the steps before it are undone.
+    /// Without RENAME_EXCHANGE: if a step fails, the steps before it are undone.
     @Test func `two items are exchanged in turn, or stay`() throws {
         _ = try place.file("document", "old")
         _ = try place.file("new", "new")

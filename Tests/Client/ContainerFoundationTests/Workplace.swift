@@ -1,10 +1,10 @@
-// A directory of the host for one test, which is on no mount.
+// A directory of the host, not on a mount, for one test.
 
 import ContainerFoundation
 import Platform
 import SandboxModel
 
-/// Removed with all that is in it when nobody holds it any more.
+/// Removed with its contents when it is released.
 final class Workplace: Sendable {
     let url: URL
 
@@ -22,10 +22,10 @@ final class Workplace: Sendable {
 
     func callAsFunction(_ name: String) -> URL { url.appending(path: name) }
 
-    /// As ``removeItem``, of a tree that is deeper than Foundation goes.
+    /// Removes a tree that is too deep for Foundation.
     func removeTree(_ name: FileName) throws { try Descriptor.openDirectory(path: path).removeTree(name) }
 
-    /// A file with some words in it.
+    /// Makes a file with some text.
     func file(_ name: String, _ text: String = "text", mode: Int = 0o644) throws -> URL {
         let file = self(name)
         try Data(text.utf8).write(to: file)
@@ -40,12 +40,12 @@ func mode(of url: URL) throws -> Int? {
     try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
 }
 
-/// The names of all extended attributes that the host has of it.
+/// The names of all extended attributes on the host.
 func attributes(of url: URL) throws -> [String] {
     try AttributeHolder(path: url.path, following: false).names().map { String(decoding: $0, as: UTF8.self) }
 }
 
-/// The number of the Cocoa error that a call throws; nil where it throws none.
+/// The code of the Cocoa error that a call throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> CocoaError.Code? {
     do {
         try body()
