@@ -15,13 +15,10 @@ extension MemoryFileSystem {
         reply.opened(OpenFile(node.rawValue))
     }
 
-    func create(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, flags: Int32, caller: RequestCaller,
-        reply: consuming CreateReply<OpenFile>
-    ) {
+    func create(_ new: NewNode, flags: Int32, reply: consuming CreateReply<OpenFile>) {
         let made: KernelEntry? = state.withLock { state in
             count("create", &state)
-            guard let number = add(name, parent, mode, caller, &state) else { return nil }
+            guard let number = add(new.name, new.parent, new.mode, new.caller, &state) else { return nil }
             state.openFiles += 1
             return entry(number, &state)
         }
@@ -85,13 +82,11 @@ extension MemoryFileSystem {
         if offset >= length { reply.fail(ENXIO) } else { reply.position(toHole ? length : offset) }
     }
 
-    func copy(
-        from source: OpenFile, at offset: Int64, to target: OpenFile, at targetOffset: Int64, count: Int,
-        reply: consuming CountReply
-    ) {
+    func copy(_ range: CopyRange<OpenFile>, reply: consuming CountReply) {
+        let (source, target, targetOffset) = (range.source, range.target, range.targetOffset)
         let copied = state.withLock { state in
-            self.count("copy", &state)
-            let content = state.nodes[source.node]!.content.dropFirst(Int(offset)).prefix(count)
+            count("copy", &state)
+            let content = state.nodes[source.node]!.content.dropFirst(Int(range.sourceOffset)).prefix(range.count)
             let end = Int(targetOffset) + content.count
             if state.nodes[target.node]!.content.count < end { resize(&state.nodes[target.node]!.content, end) }
             state.nodes[target.node]!.content.replaceSubrange(Int(targetOffset)..<end, with: content)

@@ -158,16 +158,12 @@ final class MemoryFileSystem: FileSystem {
         make("symlink", name, parent, S_IFLNK | 0o777, caller, reply, content: target)
     }
 
-    func makeNode(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
-    ) {
-        make("mknod", name, parent, mode, caller, reply)
+    func makeNode(_ new: NewNode, reply: consuming EntryReply) {
+        make("mknod", new.name, new.parent, new.mode, new.caller, reply)
     }
 
-    func makeDirectory(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
-    ) {
-        make("mkdir", name, parent, S_IFDIR | mode, caller, reply)
+    func makeDirectory(_ new: NewNode, reply: consuming EntryReply) {
+        make("mkdir", new.name, new.parent, S_IFDIR | new.mode, new.caller, reply)
     }
 
     private func remove(_ name: [UInt8], _ parent: KernelNode, _ reply: consuming DoneReply) {

@@ -18,20 +18,18 @@ extension VolumeFileSystem {
         }
     }
 
-    func create(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, flags: Int32, caller: RequestCaller,
-        reply: consuming CreateReply<FileHandle>
-    ) {
-        guard let name = FileName(name) else { return reply.failName(name) }
+    func create(_ new: NewNode, flags: Int32, reply: consuming CreateReply<FileHandle>) {
+        guard let name = FileName(new.name) else { return reply.failName(new.name) }
+        let parent = new.parent.id
         do throws(Fault) {
             let (entry, handle) = try volume.create(
-                name, in: parent.id, mode: mode, flags: flags, caller: Caller(caller))
+                name, in: parent, mode: new.mode, flags: flags, caller: Caller(new.caller))
             if !reply.created(KernelEntry(entry), handle) {
                 volume.close(handle)
                 volume.forget(entry.node, count: 1)
             }
         } catch {
-            fail(reply, staleIfMoved(error, in: parent.id, for: caller), .create, of: parent.id, name)
+            fail(reply, staleIfMoved(error, in: parent, for: new.caller), .create, of: parent, name)
         }
     }
 
@@ -103,15 +101,14 @@ extension VolumeFileSystem {
         }
     }
 
-    func copy(
-        from source: FileHandle, at offset: Int64, to target: FileHandle, at targetOffset: Int64, count: Int,
-        reply: consuming CountReply
-    ) {
+    func copy(_ range: CopyRange<FileHandle>, reply: consuming CountReply) {
         do throws(Fault) {
             reply.count(
-                try volume.copy(from: source, at: offset, to: target, at: targetOffset, count: count))
+                try volume.copy(
+                    from: range.source, at: range.sourceOffset, to: range.target, at: range.targetOffset,
+                    count: range.count))
         } catch {
-            fail(reply, error, .copyFileRange, of: source.nodeID)
+            fail(reply, error, .copyFileRange, of: range.source.nodeID)
         }
     }
 }

@@ -79,19 +79,15 @@ final class VolumeFileSystem: FileSystem {
         }
     }
 
-    func makeNode(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
-    ) {
-        make(.mknod, name, in: parent, reply) { (name) throws(Fault) in
-            try volume.makeNode(name, in: parent.id, mode: mode, caller: Caller(caller))
+    func makeNode(_ new: NewNode, reply: consuming EntryReply) {
+        make(.mknod, new.name, in: new.parent, reply) { (name) throws(Fault) in
+            try volume.makeNode(name, in: new.parent.id, mode: new.mode, caller: Caller(new.caller))
         }
     }
 
-    func makeDirectory(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply
-    ) {
-        make(.mkdir, name, in: parent, reply) { (name) throws(Fault) in
-            try volume.makeDirectory(name, in: parent.id, mode: mode, caller: Caller(caller))
+    func makeDirectory(_ new: NewNode, reply: consuming EntryReply) {
+        make(.mkdir, new.name, in: new.parent, reply) { (name) throws(Fault) in
+            try volume.makeDirectory(name, in: new.parent.id, mode: new.mode, caller: Caller(new.caller))
         }
     }
 

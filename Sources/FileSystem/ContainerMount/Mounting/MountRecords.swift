@@ -1,4 +1,4 @@
-// Which app is mounted where: the table itself, as a value without locks, threads or system calls.
+// The table of mounted apps, as a value without locks, threads or system calls.
 
 import ContainerVolume
 import FuseBridge

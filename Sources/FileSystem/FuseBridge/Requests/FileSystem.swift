@@ -42,6 +42,24 @@ public enum RenameRequest: Sendable {
     case replacing, keeping, exchanging
 }
 
+/// The node that MKNOD, MKDIR or CREATE asks for.
+public struct NewNode: Sendable {
+    public let name: [UInt8]
+    public let parent: KernelNode
+    /// With the file type, except for MKDIR.
+    public let mode: mode_t
+    public let caller: RequestCaller
+}
+
+/// The ranges of a COPY_FILE_RANGE. Offsets and count are in bytes.
+public struct CopyRange<Handle> {
+    public let source: Handle
+    public let sourceOffset: Int64
+    public let target: Handle
+    public let targetOffset: Int64
+    public let count: Int
+}
+
 /// A filesystem behind a ``Session``.
 ///
 /// Requests arrive on several threads at once. Each is answered by consuming its reply, on any thread; a reply that is
@@ -61,10 +79,8 @@ public protocol FileSystem: AnyObject, Sendable {
 
     func makeSymbolicLink(
         _ name: [UInt8], in parent: KernelNode, target: [UInt8], caller: RequestCaller, reply: consuming EntryReply)
-    func makeNode(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply)
-    func makeDirectory(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, caller: RequestCaller, reply: consuming EntryReply)
+    func makeNode(_ new: NewNode, reply: consuming EntryReply)
+    func makeDirectory(_ new: NewNode, reply: consuming EntryReply)
     func removeFile(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply)
     func removeDirectory(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply)
     func rename(
@@ -74,9 +90,7 @@ public protocol FileSystem: AnyObject, Sendable {
 
     /// - Parameter flags: of open(2), including O_TRUNC, without O_CREAT, O_EXCL and O_NOCTTY.
     func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<Handle>)
-    func create(
-        _ name: [UInt8], in parent: KernelNode, mode: mode_t, flags: Int32, caller: RequestCaller,
-        reply: consuming CreateReply<Handle>)
+    func create(_ new: NewNode, flags: Int32, reply: consuming CreateReply<Handle>)
     func read(_ handle: Handle, count: Int, from offset: Int64, reply: consuming DataReply)
     /// - Parameter bytes: valid during the call only.
     func write(_ handle: Handle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply)
@@ -89,9 +103,7 @@ public protocol FileSystem: AnyObject, Sendable {
     func allocate(_ handle: Handle, mode: Int32, offset: Int64, count: Int64, reply: consuming DoneReply)
     /// SEEK_DATA, or SEEK_HOLE if `toHole`. The kernel handles the rest of lseek(2) itself.
     func seek(_ handle: Handle, from offset: Int64, toHole: Bool, reply: consuming PositionReply)
-    func copy(
-        from source: Handle, at offset: Int64, to target: Handle, at targetOffset: Int64, count: Int,
-        reply: consuming CountReply)
+    func copy(_ range: CopyRange<Handle>, reply: consuming CountReply)
 
     /// Lists a directory. Directories have no handles: `position` is 0, or the `next` of an entry listed at any time
     /// before.

@@ -41,12 +41,9 @@ extension FileSystem {
             reply: OpenReply(token: unsafe ReplyToken(request), session: unsafe Session.of(request)))
     }
 
-    func serveCreate(
-        _ request: fuse_req_t, _ name: [UInt8], _ parent: KernelNode, _ mode: mode_t, _ flags: Int32,
-        _ caller: RequestCaller
-    ) {
+    func serveCreate(_ request: fuse_req_t, _ new: NewNode, _ flags: Int32) {
         create(
-            name, in: parent, mode: mode, flags: flags, caller: caller,
+            new, flags: flags,
             reply: CreateReply(token: unsafe ReplyToken(request), session: unsafe Session.of(request)))
     }
 
@@ -100,13 +97,14 @@ extension FileSystem {
         seek(handle, from: offset, toHole: whence == SeekOrigin.hole, reply: reply)
     }
 
-    func serveCopy(
-        _ request: fuse_req_t, _ source: UInt64, _ offset: Int64, _ target: UInt64, _ targetOffset: Int64,
-        _ count: Int
-    ) {
+    func serveCopy(_ request: fuse_req_t, _ range: CopyRange<UInt64>) {
         let reply = CountReply(token: unsafe ReplyToken(request))
-        guard let source = handle(source), let target = handle(target) else { return reply.fail(EBADF) }
-        copy(from: source, at: offset, to: target, at: targetOffset, count: count, reply: reply)
+        guard let source = handle(range.source), let target = handle(range.target) else { return reply.fail(EBADF) }
+        copy(
+            CopyRange(
+                source: source, sourceOffset: range.sourceOffset, target: target, targetOffset: range.targetOffset,
+                count: range.count),
+            reply: reply)
     }
 
     /// Serves the four ioctls of inode flags, and no other. The kernel turns every way to read or set the flags into one

@@ -42,6 +42,12 @@ private func caller(_ request: fuse_req_t?) -> RequestCaller {
     unsafe RequestCaller(of: request!)
 }
 
+private func newNode(
+    _ request: fuse_req_t?, _ parent: fuse_ino_t, _ name: UnsafePointer<CChar>?, _ mode: mode_t
+) -> NewNode {
+    unsafe NewNode(name: bytes(name), parent: node(parent), mode: mode, caller: caller(request))
+}
+
 nonisolated func makeOperations() -> fuse_lowlevel_ops {
     var table = fuse_lowlevel_ops()
     addSessionOperations(&table)
@@ -88,13 +94,11 @@ nonisolated private func addNameOperations(_ table: inout fuse_lowlevel_ops) {
     }
     unsafe table.mknod = { request, parent, name, mode, _ in
         unsafe fileSystem(request).makeNode(
-            bytes(name), in: node(parent), mode: mode, caller: caller(request),
-            reply: EntryReply(token: token(request)))
+            newNode(request, parent, name, mode), reply: EntryReply(token: token(request)))
     }
     unsafe table.mkdir = { request, parent, name, mode in
         unsafe fileSystem(request).makeDirectory(
-            bytes(name), in: node(parent), mode: mode, caller: caller(request),
-            reply: EntryReply(token: token(request)))
+            newNode(request, parent, name, mode), reply: EntryReply(token: token(request)))
     }
     unsafe table.unlink = { request, parent, name in
         unsafe fileSystem(request).removeFile(bytes(name), in: node(parent), reply: DoneReply(token: token(request)))
@@ -154,7 +158,7 @@ nonisolated private func addFileOperations(_ table: inout fuse_lowlevel_ops) {
     }
     unsafe table.create = { request, parent, name, mode, information in
         unsafe fileSystem(request).serveCreate(
-            request!, bytes(name), node(parent), mode, information!.pointee.flags, caller(request))
+            request!, newNode(request, parent, name, mode), information!.pointee.flags)
     }
     unsafe table.read = { request, _, size, offset, information in
         unsafe fileSystem(request).serveRead(request!, information!.pointee.fh, size, Int64(offset))
@@ -181,8 +185,10 @@ nonisolated private func addFileOperations(_ table: inout fuse_lowlevel_ops) {
     }
     unsafe table.copy_file_range = { request, _, offset, source, _, targetOffset, target, count, flags in
         guard flags == 0 else { return unsafe token(request).fail(EINVAL) }
-        unsafe fileSystem(request).serveCopy(
-            request!, source!.pointee.fh, Int64(offset), target!.pointee.fh, Int64(targetOffset), count)
+        let range = unsafe CopyRange(
+            source: source!.pointee.fh, sourceOffset: Int64(offset), target: target!.pointee.fh,
+            targetOffset: Int64(targetOffset), count: count)
+        unsafe fileSystem(request).serveCopy(request!, range)
     }
 }
 
