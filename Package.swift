@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Every room is built with the strictest settings the compiler has: what it can prove, nobody has to review.
+/// Every module is built with the compiler's strictest settings: nobody has to review what it proves.
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
@@ -11,8 +11,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// One room of the house. `uses` names the rooms below it; scripts/check refuses an import that points up.
-func room(_ name: String, in layer: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
+/// One module. `uses` names the modules below it; `scripts/layers` refuses an import that points up.
+func module(_ name: String, in layer: String, uses: [Target.Dependency] = [], settings: [SwiftSetting] = []) -> Target {
     .target(name: name, dependencies: uses, path: "Sources/\(layer)/\(name)", swiftSettings: strict + settings)
 }
 
@@ -61,46 +61,46 @@ let package = Package(
         .target(name: "CProcess", path: "Sources/System/CProcess"),
 
         // Floor 0: the vocabulary.
-        room("SandboxModel", in: "Model"),
+        module("SandboxModel", in: "Model"),
 
         // Floor 1: what the machine gives, and pure rules.
-        room("Platform", in: "System", uses: ["CPlatform", "CProcess", "SandboxModel"]),
-        room("SandboxPolicy", in: "Model", uses: ["SandboxModel"]),
-        room("BackupModel", in: "Model", uses: ["SandboxModel"]),
-        room("HashFunctions", in: "System", uses: ["COpenSSL", "Platform"]),
-        room("PropertyLists", in: "System"),
+        module("Platform", in: "System", uses: ["CPlatform", "CProcess", "SandboxModel"]),
+        module("SandboxPolicy", in: "Model", uses: ["SandboxModel"]),
+        module("BackupModel", in: "Model", uses: ["SandboxModel"]),
+        module("HashFunctions", in: "System", uses: ["COpenSSL", "Platform"]),
+        module("PropertyLists", in: "System"),
 
         // Floor 2: trades that know nothing of each other, but that a Finder backup has its keys from DataProtection.
-        room("DataProtection", in: "Formats", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
-        room(
+        module("DataProtection", in: "Formats", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
+        module(
             "BundleSeal", in: "Formats",
             uses: ["COpenSSL", "HashFunctions", "Platform", "PropertyLists", "SandboxModel"]),
-        room("BundleArchive", in: "Formats", uses: ["CArchive", "Platform", "SandboxModel"]),
-        room(
+        module("BundleArchive", in: "Formats", uses: ["CArchive", "Platform", "SandboxModel"]),
+        module(
             "FinderBackup", in: "Formats",
             uses: [
                 "BackupModel", "CSQLite", "DataProtection", "HashFunctions", "Platform", "PropertyLists",
                 "SandboxModel",
             ]),
-        room(
+        module(
             "TarBackup", in: "Formats", uses: ["BackupModel", "CArchive", "HashFunctions", "Platform", "SandboxModel"]),
-        room("FuseBridge", in: "FileSystem", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
+        module("FuseBridge", in: "FileSystem", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
-        room(
+        module(
             "BackingStore", in: "FileSystem",
             uses: ["BundleSeal", "DataProtection", "HashFunctions", "Platform", "SandboxModel"]),
 
         // Floor 4: the filesystem.
-        room(
+        module(
             "ContainerVolume", in: "FileSystem",
             uses: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "SandboxPolicy"]),
 
         // Floor 5: the filesystem as the kernel sees it, and the life of a device.
-        room(
+        module(
             "ContainerMount", in: "FileSystem",
             uses: ["BackingStore", "ContainerVolume", "FuseBridge", "Platform", "SandboxModel"]),
-        room(
+        module(
             "DeviceLifecycle", in: "Device",
             uses: [
                 "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ContainerVolume", "DataProtection",
@@ -108,16 +108,16 @@ let package = Package(
             ]),
 
         // Floor 6: the public library and the process that it talks to.
-        room(
+        module(
             "AppContainer", in: "Client",
             uses: ["Platform", "SandboxModel"]),
-        room(
+        module(
             "ControlServer", in: "Device",
             uses: [
                 "Platform", "SandboxModel", library("NIOCore", of: "swift-nio"),
                 library("NIOHTTP1", of: "swift-nio"), library("NIOPosix", of: "swift-nio"),
             ]),
-        room(
+        module(
             "Daemon", in: "Device",
             uses: [
                 "AppContainer", "BackingStore", "BackupModel", "BundleSeal", "ContainerMount", "ContainerVolume",
@@ -128,12 +128,12 @@ let package = Package(
 
         // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one
         // that is compiled for. The flag tells the sources that the manifest was read on Linux.
-        room(
+        module(
             "ContainerFoundation", in: "Client", uses: ["AppContainer", "Platform", "SandboxModel"],
             settings: [.define("LINUX_HOST")]),
 
         // Floor 8: for whom all this is: tests, and the command.
-        room(
+        module(
             "AppContainerTesting", in: "Client",
             uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),
         .executableTarget(
