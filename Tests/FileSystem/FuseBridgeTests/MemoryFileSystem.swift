@@ -28,6 +28,8 @@ final class MemoryFileSystem: FileSystem {
         var ended = false
         /// Requests of this name drop their reply.
         var forgetful: String?
+        /// The reports of dropped replies.
+        var dropped: [String] = []
         /// Lookups of names with this prefix wait for ``MemoryFileSystem/goOn``.
         var slowPrefix: [UInt8]?
         var slowLookups = 0

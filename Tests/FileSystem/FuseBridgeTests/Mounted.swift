@@ -4,6 +4,7 @@ import FuseBridge
 import Glibc
 import Platform
 import SandboxModel
+import Synchronization
 import Testing
 
 struct Mounted {
@@ -16,8 +17,9 @@ struct Mounted {
         let path = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
         defer { unsafe rmdir(path) }
         let fileSystem = MemoryFileSystem(timeout: timeout)
-        let session = try Session.mount(
-            fileSystem, at: path, options: Session.Options(source: "a, test", subtype: "memory", otherUsers: false))
+        var options = Session.Options(source: "a, test", subtype: "memory", otherUsers: false)
+        options.replyDropped = { line in fileSystem.state.withLock { $0.dropped.append(line) } }
+        let session = try Session.mount(fileSystem, at: path, options: options)
         let mounted = Mounted(fileSystem: fileSystem, session: session, path: path)
         defer {
             try? Session.unmount(path, lazily: true)

@@ -17,10 +17,14 @@ import Testing
         }
     }
 
-    @Test func aDroppedReplyIsAnInputOutputError() throws {
+    @Test func aDroppedReplyIsAnInputOutputErrorAndIsReported() throws {
         try Mounted.run { mount in
             mount.fileSystem.state.withLock { $0.forgetful = "lookup" }
             #expect(unsafe code(access(mount.path("a"), F_OK)) == EIO)
+            #expect(unsafe code(access(mount.path("b"), F_OK)) == EIO)
+            let dropped = mount.fileSystem.state.withLock { $0.dropped }
+            #expect(dropped.count == 1, "one a minute")
+            #expect(dropped.first?.contains("FUSE request 1 of process ") == true)
             mount.fileSystem.state.withLock { $0.forgetful = nil }
             #expect(unsafe code(access(mount.path("a"), F_OK)) == ENOENT)
         }

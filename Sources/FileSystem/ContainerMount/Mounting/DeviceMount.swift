@@ -30,9 +30,10 @@ final class DeviceMount: Sendable {
         self.volume = volume
         mounted = VolumeFileSystem(volume, events: events)
         try DeviceMount.prepare(directory)
-        let options = Session.Options(source: device + ":", subtype: MountPoint.subtype, otherUsers: true)
+        var options = Session.Options(source: device + ":", subtype: MountPoint.subtype, otherUsers: true)
+        options.replyDropped = events.dropped
         do throws(Complaint) {
-            let (mounted, whole) = (mounted, directory + "/device")
+            let (mounted, whole, options) = (mounted, directory + "/device", options)
             session = try translatingFailure { () throws(MountFailure) in
                 try Session.mount(mounted, at: whole, options: options)
             }

@@ -13,4 +13,6 @@ struct MountEvents: Sendable {
     let refused: @Sendable (RefusedCall) -> Void
     /// A range that an application wrote while the device locked, and that was refused. Locks of the volume are held.
     let lost: @Sendable (LostRange) -> Void
+    /// A line for the log about a request that failed with EIO because its reply was dropped.
+    let dropped: @Sendable (String) -> Void
 }

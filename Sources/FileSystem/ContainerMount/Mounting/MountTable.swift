@@ -50,6 +50,8 @@ public final class MountTable: Sendable {
     ///   - refused: called for each refused call, before the call returns, on the thread of its request. No lock is held.
     ///   - lost: called for each range that was written while the device locked or restarted, and refused: when the file is
     ///     closed, or its write has ended. It must not call the table.
+    ///   - dropped: called with a line for the log when a request failed with EIO because its reply was dropped, which is a bug
+    ///     of this program; at most once a minute.
     ///   - guardian: told of every superblock; nil for none.
     public init(
         device: String, privateDirectory: String, homesDirectory: String,
@@ -57,6 +59,7 @@ public final class MountTable: Sendable {
         ended: @escaping Ended, admitsRefusal: @escaping @Sendable (Rule, pid_t) -> Int? = { _, _ in 0 },
         refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
         lost: @escaping @Sendable (LostRange) -> Void = { _ in },
+        dropped: @escaping @Sendable (String) -> Void = { _ in },
         guardian: MountGuard? = nil
     ) {
         self.device = device
@@ -64,7 +67,7 @@ public final class MountTable: Sendable {
         self.homesDirectory = homesDirectory
         self.makeVolume = makeVolume
         self.ended = ended
-        events = MountEvents(admits: admitsRefusal, refused: refused, lost: lost)
+        events = MountEvents(admits: admitsRefusal, refused: refused, lost: lost, dropped: dropped)
         self.guardian = guardian
     }
 
@@ -175,6 +178,7 @@ public final class MountTable: Sendable {
         var options = Session.Options(
             source: "\(device):\(home.app)", subtype: MountPoint.subtype, otherUsers: mount.options.otherUsers)
         options.readOnly = mount.options.readOnly
+        options.replyDropped = events.dropped
         let session = try translatingFailure { () throws(MountFailure) in
             try Session.mount(mounted, at: mount.mountPoint, options: options) { [weak self] in
                 self?.finish(mount.serial)

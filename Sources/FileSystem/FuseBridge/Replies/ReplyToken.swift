@@ -3,16 +3,21 @@
 import CFuse
 import Glibc
 
-/// A request that waits for its reply. If the token is dropped, the request fails with EIO, so that no caller hangs.
+/// A request that waits for its reply. If the token is dropped, the request fails with EIO, so that no caller hangs,
+/// and is reported to the session's owner.
 @safe struct ReplyToken: ~Copyable, @unchecked Sendable {
     // Valid until passed to a fuse_reply_ function: by the caller of `take`, or in `deinit`, never both.
     @unsafe private let request: fuse_req_t
+    private let opcode: UInt32
 
     init(_ request: fuse_req_t) {
         unsafe self.request = unsafe request
+        opcode = CurrentRequest.opcode
     }
 
     deinit {
+        // Before the reply, which frees the request.
+        unsafe Session.of(request).reportDroppedReply(opcode: opcode, caller: RequestCaller(of: request))
         unsafe fuse_reply_err(request, EIO)
     }
 

@@ -27,6 +27,13 @@ public struct CurrentRequest: Sendable {
             kind: kind, process: unsafe pid_t(bitPattern: header.load(fromByteOffset: 32, as: UInt32.self)))
     }
 
+    /// The opcode (linux/fuse.h); 0 on a thread that serves no requests.
+    static var opcode: UInt32 {
+        // As in `current`.
+        guard let header = unsafe platform_remembered() else { return 0 }
+        return unsafe header.load(fromByteOffset: 4, as: UInt32.self)
+    }
+
     /// Sets the buffer of the calling thread's requests. It must be valid until the thread ends.
     static func useHeader(at memory: UnsafeMutableRawPointer) {
         unsafe platform_remember(memory)

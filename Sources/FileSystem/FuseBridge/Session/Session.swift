@@ -23,6 +23,8 @@ import Synchronization
         public var workers = 4
         /// Further threads, which serve only while all others are stalled in a request.
         public var reserve = 4
+        /// Called with a line for the log when a reply was dropped, at most once a minute. It must not call the mount.
+        public var replyDropped: @Sendable (String) -> Void = { _ in }
 
         public init(source: String, subtype: String, otherUsers: Bool) {
             self.source = source
@@ -40,6 +42,7 @@ import Synchronization
 
     /// Handles that the kernel holds. If the connection breaks, it sends no RELEASE for them.
     private let opened = Mutex<Set<UInt64>>([])
+    private let droppedReplies = DroppedReplies()
     private let initialReplySent = Atomic<Bool>(false)
     private let hasEnded = Monitor(false)
     private let stopping = Atomic<Bool>(false)
@@ -182,6 +185,10 @@ import Synchronization
     }
 
     // MARK: Replies
+
+    func reportDroppedReply(opcode: UInt32, caller: RequestCaller) {
+        if let line = droppedReplies.report(opcode: opcode, caller: caller) { options.replyDropped(line) }
+    }
 
     /// Sends a reply or notification that libfuse built. The first of a session is the reply to INIT.
     func send(_ device: Int32, _ vector: UnsafePointer<iovec>, _ count: Int32) -> Int {
