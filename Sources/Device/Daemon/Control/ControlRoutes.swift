@@ -43,10 +43,6 @@ extension ControlResponder {
             try device.unlock(passcode: request.passcode)
             return Done()
         }
-        add(LockRequest.self) { (request, _) throws(Complaint) in
-            try device.lock(request)
-            return Done()
-        }
         add(RestartRequest.self) { (_, _) throws(Complaint) in
             try device.restart()
             return Done()
@@ -123,6 +119,10 @@ extension ControlResponder {
             let subscription = try device.followEvents()
             client.whenOccurred { [weak follower = subscription.follower] in follower?.end() }
             return .lines(EventLines(subscription: subscription))
+        }
+        routes[LockRequest.path] = Route(isQuery: LockRequest.isQuery) { (body, lines) throws(Complaint) in
+            try await device.lock(try ControlJSON.decode(LockRequest.self, from: body))
+            return .success(Done(), lines: lines)
         }
         // Waits without a thread.
         routes[MountEndRequest.path] = Route(isQuery: MountEndRequest.isQuery) { (body, lines) throws(Complaint) in

@@ -1,4 +1,5 @@
-// What the control API asks of a device. Every call blocks until it is done and may be made from any thread.
+// The calls of the control API on a device. A call that is not `async` blocks until it is done; all may come from any
+// thread.
 
 public import AppContainer
 public import ControlServer
@@ -15,7 +16,7 @@ public protocol ServedDevice: Sendable {
     /// What there is, and then each event as it comes.
     func followEvents() throws(Complaint) -> EventSubscription
     func unlock(passcode: String) throws(Complaint)
-    func lock(_ request: LockRequest) throws(Complaint)
+    func lock(_ request: LockRequest) async throws(Complaint)
     func restart() throws(Complaint)
     func passcode(_ request: PasscodeRequest) throws(Complaint)
 

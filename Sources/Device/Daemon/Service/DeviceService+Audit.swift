@@ -40,7 +40,7 @@ extension DeviceService {
             }
         }
         return Survey(
-            app: app.identifier.text, name: app.displayName, version: app.version, state: protection.state.rawValue,
+            app: app.identifier.text, name: app.displayName, version: app.version, state: locking.deviceState.rawValue,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
             running: running.isRunning(app.identifier), available: device.context.space.figures.available,
             containers: containers.map { Survey.Node($0.part, name: $0.path) })

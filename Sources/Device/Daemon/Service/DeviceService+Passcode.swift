@@ -10,7 +10,7 @@ extension DeviceService {
         let old = Array((request.old ?? "").utf8)
         let new = Array((request.new ?? "").utf8)
         try operations.run { () throws(Complaint) in
-            try protection.changePasscode { (device) throws(Complaint) in
+            try locking.changePasscode { (device) throws(Complaint) in
                 switch request.action {
                 case .set: try device.setPasscode(new)
                 case .change: try device.changePasscode(from: old, to: new)

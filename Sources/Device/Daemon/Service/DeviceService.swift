@@ -24,7 +24,7 @@ final class DeviceService: ServedDevice {
     let operations = Operations()
     let running = RunningApps()
     let purger: Purger
-    let protection: Protection
+    let locking: LockController
     private let spaceWatch: SpaceWatch
     /// What whoever started the device should know, one line each.
     let warnings: [String]
@@ -54,7 +54,7 @@ final class DeviceService: ServedDevice {
         mounts = try Mounts(device: device, socket: socket, log: log, events: record, guardian: guardian)
         corruptions.watch(mounts)
         spaceWatch = SpaceWatch(device) { [mounts] in mounts.noticeTightness() }
-        protection = Protection(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
+        locking = LockController(device: device, mounts: mounts) { DeviceService.note($0, record, log) }
         warnings =
             device.keysAreLocked
             ? []
@@ -107,8 +107,8 @@ final class DeviceService: ServedDevice {
 
     func status() throws(Complaint) -> DeviceStatus {
         DeviceStatus(
-            state: protection.state.rawValue, device: device.directory.path, identifier: device.directory.uuid,
-            hasPasscode: device.hasPasscode, graceRemaining: protection.graceRemaining,
+            state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
+            hasPasscode: device.hasPasscode, graceRemaining: locking.graceRemaining,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
             apps: device.apps.count, waiting: device.registry.waitingIdentifiers,
             space: SpaceStatus(device.context.space),
@@ -126,21 +126,21 @@ final class DeviceService: ServedDevice {
     }
 
     func unlock(passcode: String) throws(Complaint) {
-        try operations.run { () throws(Complaint) in try protection.unlock(passcode: passcode) }
+        try operations.run { () throws(Complaint) in try locking.unlock(passcode: passcode) }
     }
 
-    func lock(_ request: LockRequest) throws(Complaint) {
-        try protection.lock(now: request.now ?? false, waits: request.wait ?? true)
+    func lock(_ request: LockRequest) async throws(Complaint) {
+        try await locking.lock(now: request.now ?? false, waits: request.wait ?? true)
     }
 
     func restart() throws(Complaint) {
         try operations.run { () throws(Complaint) in
-            try running.closing { () throws(Complaint) in try protection.restart() }
+            try running.closing { () throws(Complaint) in try locking.restart() }
         }
     }
 
-    private static func note(_ news: Protection.News, _ record: EventLog, _ log: Logger) {
-        switch news {
+    private static func note(_ change: LockController.Change, _ record: EventLog, _ log: Logger) {
+        switch change {
         case .willBecomeUnavailable:
             log.info("locking")
             record.note(Event(.willBecomeUnavailable))

@@ -2,22 +2,74 @@
 
 import Dispatch
 
+/// Runs work on threads of its own. Work never waits for other work: as long as all threads are busy, more begins on a new one.
 public struct WorkQueue: Sendable {
-    private let queue = DispatchQueue(label: "appcontainer.work", attributes: .concurrent)
-
     public init() {}
 
     public func start(_ body: @escaping @Sendable () -> Void) {
-        queue.async(execute: body)
+        WorkerThreads.shared.run(body)
     }
 
     public func start(after pause: Duration, _ body: @escaping @Sendable () -> Void) {
-        queue.asyncAfter(deadline: .now() + pause / .seconds(1), execute: body)
+        DispatchQueue.global().asyncAfter(deadline: .now() + pause / .seconds(1)) { start(body) }
     }
 
     public func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: body()) }
+            start { continuation.resume(returning: body()) }
+        }
+    }
+}
+
+/// The threads of all queues. Not those of libdispatch, which starts one a second while all of its own are blocked: twelve
+/// requests that block would delay the thirteenth by ten seconds.
+private final class WorkerThreads: Sendable {
+    typealias Work = @Sendable () -> Void
+
+    private struct State {
+        /// Work for threads that are idle; never more than there are.
+        var work: [Work] = []
+        var idle = 0
+    }
+
+    static let shared = WorkerThreads()
+    /// Threads that are kept for the next work.
+    private static let mostIdle = 4
+
+    private let state = Monitor(State())
+
+    func run(_ work: @escaping Work) {
+        let isTaken = state.access { state in
+            guard state.idle > state.work.count else { return false }
+            state.work.append(work)
+            return true
+        }
+        guard !isTaken else { return }
+        do {
+            try HostThread(name: "work") { self.loop(from: work) }.detach()
+        } catch {
+            // No thread is to be had: libdispatch has some.
+            DispatchQueue.global().async(execute: work)
+        }
+    }
+
+    private func loop(from first: @escaping Work) {
+        first()
+        while let work = next() { work() }
+    }
+
+    /// Waits for work, unless enough threads do.
+    private func next() -> Work? {
+        let isNeeded = state.access { state in
+            guard state.idle < WorkerThreads.mostIdle else { return false }
+            state.idle += 1
+            return true
+        }
+        guard isNeeded else { return nil }
+        return state.wait { state in
+            guard !state.work.isEmpty else { return nil }
+            state.idle -= 1
+            return state.work.removeFirst()
         }
     }
 }

@@ -51,7 +51,7 @@ final class FakeDevice: ServedDevice {
         guard passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
     }
 
-    func lock(_ request: LockRequest) throws(Complaint) { note("lock") }
+    func lock(_ request: LockRequest) async throws(Complaint) { note("lock") }
 
     func restart() throws(Complaint) { note("restart") }
 

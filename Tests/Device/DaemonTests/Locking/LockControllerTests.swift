@@ -15,15 +15,13 @@ import Testing
 
 @testable import Daemon
 
-/// A device with a cheap passcode, served by its ``Protection`` alone.
+/// A device with a cheap passcode, served by its ``LockController`` alone.
 private final class ProtectedDevice: Sendable {
     let scratch = Scratch()
     let device: DeviceLifecycle.Device
-    let protection: Protection
+    let locking: LockController
     private let told = Mutex<[String]>([])
     private let onNews: Mutex<(@Sendable (String) -> Void)?>
-    /// Calls that were begun on threads of their own, by number, with the kind of their complaint when they are over.
-    private let calls = Mutex<[Int: String]>([:])
 
     /// - Parameter grace: in seconds.
     init(
@@ -40,10 +38,10 @@ private final class ProtectedDevice: Sendable {
             device: device, socket: scratch["private"],
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, events: events)
         let news = Told()
-        protection = Protection(device: device, mounts: mounts) { news.add($0) }
+        locking = LockController(device: device, mounts: mounts) { news.add($0) }
         news.owner.withLock { $0 = self.hear }
         if unlocked, let passcode {
-            try protection.unlock(passcode: passcode)
+            try locking.unlock(passcode: passcode)
             told.withLock { $0 = [] }
         }
     }
@@ -51,7 +49,7 @@ private final class ProtectedDevice: Sendable {
     /// Reaches the fixture once it is there.
     private final class Told: Sendable {
         let owner = Mutex<(@Sendable (String) -> Void)?>(nil)
-        func add(_ news: Protection.News) {
+        func add(_ news: LockController.Change) {
             let text = "\(news)"
             owner.withLock { $0 }?(text)
         }
@@ -76,138 +74,171 @@ private final class ProtectedDevice: Sendable {
     var hasKeys: Bool { device.context.keys.isAvailable(.complete) }
 
     /// Begins a call that may wait.
-    func begin(_ body: @escaping @Sendable () throws(Complaint) -> Void) -> Call { Call(body) }
+    func begin(_ body: @escaping @Sendable () async throws(Complaint) -> Void) -> Call { Call(body) }
 }
 
-/// A call on a thread of its own.
+/// A call in a task of its own.
 private final class Call: Sendable {
-    private let outcome = Monitor<String?>(nil)
+    private let task: Task<String, Never>
 
-    init(_ body: @escaping @Sendable () throws(Complaint) -> Void) {
-        Thread.detachNewThread { [outcome] in
-            var kind = "done"
+    init(_ body: @escaping @Sendable () async throws(Complaint) -> Void) {
+        let ended = Ended()
+        self.ended = ended
+        task = Task {
+            defer { ended.flag.store(true, ordering: .sequentiallyConsistent) }
             do throws(Complaint) {
-                try body()
+                try await body()
+                return "done"
             } catch {
-                kind = error.kind.rawValue
+                return error.kind.rawValue
             }
-            outcome.access { $0 = kind }
         }
     }
 
-    var isOver: Bool { outcome.access { $0 != nil } }
+    private final class Ended: Sendable {
+        let flag = Atomic(false)
+    }
+    private let ended: Ended
+
+    var isOver: Bool { ended.flag.load(ordering: .sequentiallyConsistent) }
     /// "done", or the kind of its complaint.
-    func wait() -> String { outcome.wait { $0 } }
+    func wait() async -> String { await task.value }
 }
 
 @Suite("Lock, unlock and restart", .serialized)
-struct ProtectionTests {
+struct LockControllerTests {
     private func kind(_ body: () throws -> Void) -> Complaint.Kind? { complaint(body)?.kind }
 
     /// Long enough that a test is over before it ends.
     private let long = 600.0
 
-    @Test func `a lock is announced, waits the grace period out, and returns when the keys are gone`() throws {
+    @Test func `a lock is announced, waits the grace period out, and returns when the keys are gone`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
         let begun = ContinuousClock.now
-        let lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
-        usleep(100_000)
+        let lock = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
+        try await Task.sleep(for: .milliseconds(100))
         #expect(device.state == .locking && device.hasKeys && !lock.isOver)
-        #expect(device.protection.graceRemaining.map { $0 > 0 && $0 <= 0.3 } == true)
-        #expect(lock.wait() == "done")
+        #expect(device.locking.graceRemaining.map { $0 > 0 && $0 <= 0.3 } == true)
+        #expect(await lock.wait() == "done")
         #expect(ContinuousClock.now - begun >= .milliseconds(300))
-        #expect(device.state == .locked && !device.hasKeys && device.protection.graceRemaining == nil)
+        #expect(device.state == .locked && !device.hasKeys && device.locking.graceRemaining == nil)
         #expect(device.device.context.keys.isAvailable(.completeUntilFirstUserAuthentication))
         #expect(device.news == ["willBecomeUnavailable", "locked"])
-        try device.protection.unlock(passcode: "1234")
+        try device.locking.unlock(passcode: "1234")
         #expect(device.state == .unlocked && device.hasKeys)
         #expect(device.news == ["unlocked", "didBecomeAvailable"])
     }
 
-    @Test func `without a grace period, and with now, it locks at once`() throws {
+    @Test func `without a grace period, and with now, it locks at once`() async throws {
         for (grace, now) in [(0.0, false), (long, true)] {
             let device = try ProtectedDevice(grace: grace)
-            try device.protection.lock(now: now, waits: true)
+            try await device.locking.lock(now: now, waits: true)
             #expect(device.state == .locked && !device.hasKeys)
             #expect(device.news == ["willBecomeUnavailable", "locked"])
         }
     }
 
-    @Test func `no-wait returns when the lock is announced`() throws {
+    @Test func `no-wait returns when the lock is announced`() async throws {
         let device = try ProtectedDevice(grace: 0.1)
-        try device.protection.lock(now: false, waits: false)
+        try await device.locking.lock(now: false, waits: false)
         #expect(device.state == .locking)
         #expect(device.news == ["willBecomeUnavailable"])
-        for _ in 0..<200 where device.hasKeys { usleep(10_000) }
+        for _ in 0..<200 where device.hasKeys { try await Task.sleep(for: .milliseconds(10)) }
         #expect(device.state == .locked)
     }
 
-    @Test func `an unlock during the grace period cancels the lock, for all who wait for it`() throws {
+    @Test func `an unlock during the grace period cancels the lock, for all who wait for it`() async throws {
         let device = try ProtectedDevice(grace: 0.4)
         let locks = (0..<3).map { _ in
-            device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
+            device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
         }
-        usleep(150_000)
-        try device.protection.unlock(passcode: "1234")
-        #expect(locks.map { $0.wait() } == Array(repeating: "lockCancelled", count: 3))
+        try await Task.sleep(for: .milliseconds(150))
+        try device.locking.unlock(passcode: "1234")
+        for lock in locks { #expect(await lock.wait() == "lockCancelled") }
         #expect(device.news == ["willBecomeUnavailable", "didBecomeAvailable"], "it was never locked")
         // Its time comes, and nothing happens.
-        usleep(400_000)
-        #expect(device.state == .unlocked && device.hasKeys && device.protection.graceRemaining == nil)
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(device.state == .unlocked && device.hasKeys && device.locking.graceRemaining == nil)
         #expect(device.news == [])
     }
 
-    @Test func `a lock after a cancelled one has a grace period of its own`() throws {
+    @Test func `a hundred locks that wait hold no thread, and an unlock is not behind them`() async throws {
+        func threads() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
+        let device = try ProtectedDevice(grace: long)
+        try await device.locking.lock(now: false, waits: false)
+        let before = try threads()
+        let locks = (0..<100).map { _ in
+            device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
+        }
+        while device.locking.waiting < 100 { await Task.yield() }
+        #expect(try threads() < before + 20)
+        try device.locking.unlock(passcode: "1234")
+        for lock in locks { #expect(await lock.wait() == "lockCancelled") }
+        #expect(device.locking.waiting == 0)
+    }
+
+    @Test func `a request whose client goes does not wait on`() async throws {
+        let device = try ProtectedDevice(grace: long)
+        let lock = Task { try? await device.locking.lock(now: false, waits: true) }
+        while device.locking.waiting < 1 { await Task.yield() }
+        lock.cancel()
+        await lock.value
+        #expect(device.locking.waiting == 0 && device.state == .locking, "the lock itself goes on")
+    }
+
+    @Test func `a lock after a cancelled one has a grace period of its own`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
-        try device.protection.lock(now: false, waits: false)
-        usleep(200_000)
-        try device.protection.unlock(passcode: "1234")
-        try device.protection.lock(now: false, waits: false)
-        usleep(200_000)
+        try await device.locking.lock(now: false, waits: false)
+        try await Task.sleep(for: .milliseconds(200))
+        try device.locking.unlock(passcode: "1234")
+        try await device.locking.lock(now: false, waits: false)
+        try await Task.sleep(for: .milliseconds(200))
         #expect(device.state == .locking, "the first one's time must not end the second")
-        try device.protection.lock(now: false, waits: true)
+        try await device.locking.lock(now: false, waits: true)
         #expect(device.state == .locked)
         #expect(device.news.filter { $0 == "locked" }.count == 1)
     }
 
-    @Test func `a wrong passcode cancels nothing`() throws {
+    @Test func `a wrong passcode cancels nothing`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
-        let lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
-        usleep(50_000)
-        #expect(kind { try device.protection.unlock(passcode: "4321") } == .wrongPasscode)
+        let lock = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(kind { try device.locking.unlock(passcode: "4321") } == .wrongPasscode)
         #expect(device.state == .locking)
-        #expect(lock.wait() == "done")
-        #expect(kind { try device.protection.unlock(passcode: "4321") } == .wrongPasscode)
+        #expect(await lock.wait() == "done")
+        #expect(kind { try device.locking.unlock(passcode: "4321") } == .wrongPasscode)
         #expect(device.state == .locked && !device.hasKeys)
         #expect(device.news == ["willBecomeUnavailable", "locked"])
     }
 
-    @Test func `a second lock joins the first and does not put it off`() throws {
+    @Test func `a second lock joins the first and does not put it off`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
         let begun = ContinuousClock.now
-        let first = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
-        usleep(200_000)
-        try device.protection.lock(now: false, waits: true)
+        let first = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true)
+        }
+        try await Task.sleep(for: .milliseconds(200))
+        try await device.locking.lock(now: false, waits: true)
         #expect(ContinuousClock.now - begun < .milliseconds(480))
-        #expect(first.wait() == "done")
+        #expect(await first.wait() == "done")
         #expect(device.news == ["willBecomeUnavailable", "locked"])
         // Locked, there is nothing to do.
-        try device.protection.lock(now: false, waits: true)
-        try device.protection.lock(now: true, waits: true)
+        try await device.locking.lock(now: false, waits: true)
+        try await device.locking.lock(now: true, waits: true)
         #expect(device.news == [])
     }
 
-    @Test func `now ends a grace period, and all who wait for it return`() throws {
+    @Test func `now ends a grace period, and all who wait for it return`() async throws {
         let device = try ProtectedDevice(grace: long)
-        let first = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
-        usleep(50_000)
-        try device.protection.lock(now: true, waits: true)
+        let first = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true)
+        }
+        try await Task.sleep(for: .milliseconds(50))
+        try await device.locking.lock(now: true, waits: true)
         #expect(device.state == .locked && !device.hasKeys)
-        #expect(first.wait() == "done")
+        #expect(await first.wait() == "done")
         #expect(device.news == ["willBecomeUnavailable", "locked"])
     }
 
-    @Test func `whoever locks while the keys are being taken returns when they are gone`() throws {
+    @Test func `whoever locks while the keys are being taken returns when they are gone`() async throws {
         let inside = Monitor(false)
         let mayGoOn = Monitor(false)
         let device = try ProtectedDevice(grace: 0) { news in
@@ -215,45 +246,49 @@ struct ProtectionTests {
             inside.access { $0 = true }
             mayGoOn.wait { $0 ? () : nil }
         }
-        let first = device.begin { () throws(Complaint) in try device.protection.lock(now: true, waits: true) }
-        inside.wait { $0 ? () : nil }
+        let first = device.begin { () async throws(Complaint) in try await device.locking.lock(now: true, waits: true) }
+        while !inside.access({ $0 }) { await Task.yield() }
         let later = [false, true].map { now in
-            device.begin { () throws(Complaint) in try device.protection.lock(now: now, waits: true) }
+            device.begin { () async throws(Complaint) in try await device.locking.lock(now: now, waits: true) }
         }
-        usleep(100_000)
+        try await Task.sleep(for: .milliseconds(100))
         #expect(!first.isOver && later.allSatisfy { !$0.isOver })
         // Who does not want to wait does not.
-        try device.protection.lock(now: false, waits: false)
+        try await device.locking.lock(now: false, waits: false)
         mayGoOn.access { $0 = true }
-        #expect(first.wait() == "done" && later.map { $0.wait() } == ["done", "done"])
+        #expect(await first.wait() == "done")
+        for call in later { #expect(await call.wait() == "done") }
     }
 
-    @Test func `a device without a passcode cannot be locked, and is unlocked by anything`() throws {
+    @Test func `a device without a passcode cannot be locked, and is unlocked by anything`() async throws {
         let device = try ProtectedDevice(passcode: nil)
         for (now, waits) in [(false, true), (true, true), (false, false)] {
-            #expect(kind { try device.protection.lock(now: now, waits: waits) } == .noPasscode)
+            let lock = device.begin { () async throws(Complaint) in
+                try await device.locking.lock(now: now, waits: waits)
+            }
+            #expect(await lock.wait() == "noPasscode")
         }
-        try device.protection.unlock(passcode: "whatever")
+        try device.locking.unlock(passcode: "whatever")
         #expect(device.state == .unlocked && device.hasKeys && device.news == [])
     }
 
-    @Test func `before first unlock there is nothing to lock`() throws {
+    @Test func `before first unlock there is nothing to lock`() async throws {
         let device = try ProtectedDevice(grace: long, unlocked: false)
         #expect(device.state == .beforeFirstUnlock)
-        try device.protection.lock(now: false, waits: true)
-        try device.protection.lock(now: true, waits: true)
+        try await device.locking.lock(now: false, waits: true)
+        try await device.locking.lock(now: true, waits: true)
         #expect(device.state == .beforeFirstUnlock && device.news == [])
-        try device.protection.unlock(passcode: "1234")
+        try device.locking.unlock(passcode: "1234")
         #expect(device.state == .unlocked && device.news == ["unlocked", "didBecomeAvailable"])
-        try device.protection.unlock(passcode: "1234")
+        try device.locking.unlock(passcode: "1234")
         #expect(device.news == [])
-        #expect(kind { try device.protection.unlock(passcode: "1") } == .wrongPasscode)
+        #expect(kind { try device.locking.unlock(passcode: "1") } == .wrongPasscode)
         #expect(device.state == .unlocked)
     }
 
     // MARK: Restart
 
-    @Test func `a restart takes every key but that of class D, from any state`() throws {
+    @Test func `a restart takes every key but that of class D, from any state`() async throws {
         let device = try ProtectedDevice(grace: long)
         let expected = [
             ["willBecomeUnavailable", "restarted"], ["restarted"], ["willBecomeUnavailable", "restarted"],
@@ -264,63 +299,65 @@ struct ProtectionTests {
             case 0: break
             case 1: break
             case 2:
-                try device.protection.unlock(passcode: "1234")
+                try device.locking.unlock(passcode: "1234")
                 _ = device.news
-                try device.protection.lock(now: false, waits: false)
+                try await device.locking.lock(now: false, waits: false)
             default:
-                try device.protection.unlock(passcode: "1234")
+                try device.locking.unlock(passcode: "1234")
                 _ = device.news
-                try device.protection.lock(now: true, waits: true)
+                try await device.locking.lock(now: true, waits: true)
             }
-            try device.protection.restart()
+            try device.locking.restart()
             #expect(device.state == .beforeFirstUnlock)
             for protection in ProtectionClass.allCases {
                 #expect(device.device.context.keys.isAvailable(protection) == (protection == .none))
             }
             #expect(device.news == expected[step], "\(step)")
         }
-        #expect(device.protection.graceRemaining == nil)
+        #expect(device.locking.graceRemaining == nil)
     }
 
-    @Test func `a restart during the grace period ends it for those who wait: the device is closed`() throws {
+    @Test func `a restart during the grace period ends it for those who wait: the device is closed`() async throws {
         let device = try ProtectedDevice(grace: 0.4)
-        let lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
-        usleep(100_000)
-        try device.protection.restart()
-        #expect(lock.wait() == "done")
+        let lock = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
+        try await Task.sleep(for: .milliseconds(100))
+        try device.locking.restart()
+        #expect(await lock.wait() == "done")
         #expect(device.state == .beforeFirstUnlock)
-        try device.protection.unlock(passcode: "1234")
-        usleep(500_000)
+        try device.locking.unlock(passcode: "1234")
+        try await Task.sleep(for: .milliseconds(500))
         #expect(device.state == .unlocked, "the lock that was announced before the restart is over")
     }
 
-    @Test func `without a passcode a restart leaves the device unlocked`() throws {
+    @Test func `without a passcode a restart leaves the device unlocked`() async throws {
         let device = try ProtectedDevice(passcode: nil)
-        try device.protection.restart()
+        try device.locking.restart()
         #expect(device.state == .unlocked && device.hasKeys)
         #expect(device.news == ["restarted"])
     }
 
     // MARK: Passcode
 
-    @Test func `removing the passcode unlocks, from every state, and cancels a lock`() throws {
+    @Test func `removing the passcode unlocks, from every state, and cancels a lock`() async throws {
         for state in DeviceState.allCases {
             let device = try ProtectedDevice(grace: long, unlocked: state != .beforeFirstUnlock)
             var lock: Call?
             if state == .locking {
-                lock = device.begin { () throws(Complaint) in try device.protection.lock(now: false, waits: true) }
-                usleep(100_000)
+                lock = device.begin { () async throws(Complaint) in
+                    try await device.locking.lock(now: false, waits: true)
+                }
+                try await Task.sleep(for: .milliseconds(100))
             } else if state == .locked {
-                try device.protection.lock(now: true, waits: true)
+                try await device.locking.lock(now: true, waits: true)
             }
             #expect(device.state == state)
             _ = device.news
             let wrong = kind {
-                try device.protection.changePasscode { (device) throws(Complaint) in try device.removePasscode([1]) }
+                try device.locking.changePasscode { (device) throws(Complaint) in try device.removePasscode([1]) }
             }
             #expect(wrong == .wrongPasscode)
             #expect(device.state == state && device.news == [])
-            try device.protection.changePasscode { device throws(Complaint) in
+            try device.locking.changePasscode { device throws(Complaint) in
                 try device.removePasscode(Array("1234".utf8))
             }
             #expect(device.state == .unlocked && device.hasKeys, "\(state)")
@@ -331,45 +368,46 @@ struct ProtectionTests {
                     .beforeFirstUnlock: ["unlocked", "didBecomeAvailable"],
                 ] as [DeviceState: [String]]
             #expect(device.news == news[state], "\(state)")
-            #expect(lock.map { $0.wait() } ?? "lockCancelled" == "lockCancelled")
+            if let lock { #expect(await lock.wait() == "lockCancelled") }
         }
     }
 
-    @Test func `changing the passcode changes no state`() throws {
+    @Test func `changing the passcode changes no state`() async throws {
         let device = try ProtectedDevice(grace: long)
         func change(from old: String, to new: String) throws {
-            try device.protection.changePasscode { device throws(Complaint) in
+            try device.locking.changePasscode { device throws(Complaint) in
                 try device.changePasscode(from: Array(old.utf8), to: Array(new.utf8))
             }
         }
         try change(from: "1234", to: "a")
-        try device.protection.lock(now: false, waits: false)
+        try await device.locking.lock(now: false, waits: false)
         try change(from: "a", to: "b")
         #expect(device.state == .locking)
-        try device.protection.lock(now: true, waits: true)
+        try await device.locking.lock(now: true, waits: true)
         try change(from: "b", to: "c")
         #expect(device.state == .locked && !device.hasKeys)
         #expect(device.news == ["willBecomeUnavailable", "locked"])
-        try device.protection.unlock(passcode: "c")
+        try device.locking.unlock(passcode: "c")
         #expect(device.state == .unlocked)
     }
 
     // MARK: Content
 
-    @Test func `content that is open is closed by a lock, opened by an unlock, and gone after a restart`() throws {
+    @Test func `content that is open is closed by a lock, opened by an unlock, and gone after a restart`() async throws
+    {
         let device = try ProtectedDevice()
         let path = device.scratch["file"]
         let backing = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR | O_CREAT, mode: 0o600))
         let file = try EncryptedFile.create(backing, inode: 1, protection: .complete, context: device.device.context)
         func read() throws(Fault) { try file.read(count: 1, from: 0) { _ in } }
         try read()
-        try device.protection.lock(now: true, waits: true)
+        try await device.locking.lock(now: true, waits: true)
         #expect(throws: Fault.refused(.dataProtection)) { try read() }
-        try device.protection.unlock(passcode: "1234")
+        try device.locking.unlock(passcode: "1234")
         try read()
-        try device.protection.restart()
+        try device.locking.restart()
         #expect(throws: Fault.system(.inputOutput)) { try read() }
-        try device.protection.unlock(passcode: "1234")
+        try device.locking.unlock(passcode: "1234")
         #expect(throws: Fault.system(.inputOutput)) { try read() }
     }
 }
