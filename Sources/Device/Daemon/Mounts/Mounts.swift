@@ -49,7 +49,7 @@ final class Mounts: Sendable {
                 let path = lost.place.path ?? "a file"
                 log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
                 events.note(Event(lost))
-            }, guardian: guardian)
+            }, dropped: { log.error("\($0)") }, guardian: guardian)
     }
 
     // MARK: Looking
