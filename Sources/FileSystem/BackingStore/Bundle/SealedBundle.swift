@@ -72,8 +72,8 @@ public final class SealedBundle: Sendable {
     }
 
     /// Tells of a name under which the backing copy has something else than was installed.
-    public func noteForeign(_ status: FileStatus, to context: StoreContext) {
-        context.note(Corruption(inode: status.inode, place: .entry))
+    public func reportForeign(_ status: FileStatus, to context: StoreContext) {
+        context.report(Corruption(inode: status.inode, place: .entry))
     }
 
     /// What stat tells of an entry: its mode, its time and its size as they were installed.

@@ -145,7 +145,7 @@ public final class SealedFile: Sendable {
     }
 
     private func corrupt(_ block: Int64) -> Fault {
-        context.note(Corruption(inode: inode, place: .block(block)))
+        context.report(Corruption(inode: inode, place: .block(block)))
         return .corrupt
     }
 }

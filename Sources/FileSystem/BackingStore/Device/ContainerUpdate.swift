@@ -133,7 +133,7 @@ public struct ContainerUpdate: Hashable, Sendable {
 extension DeviceDirectory {
     /// Carries on with the updates that an interruption left: those that the registry knows of are finished, the others
     /// never were.
-    public func settleUpdates(holding lock: DeviceLock) throws(Complaint) {
+    public func finishUpdates(holding lock: DeviceLock) throws(Complaint) {
         let doing = "cannot settle an update of an app in \(path)"
         let pending = try Complaint.wrap(doing) { () throws(SystemError) -> [ContainerUpdate] in
             // A copy made by a tool that leaves out empty directories is a device as well.

@@ -18,7 +18,7 @@ extension DeviceDirectory {
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let place = try DevicePlace.at(newPath)
-        try settleUpdates(holding: lock)
+        try finishUpdates(holding: lock)
         let total: Int64 =
             counting
             ? try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in

@@ -57,7 +57,7 @@ extension DeviceDirectory {
             if try !root.exists(Name.staging) { try root.makePrivateDirectory(Name.staging) }
             try DeviceDirectory.makeContainerDirectories(in: root)
         }
-        try settleUpdates(holding: lock)
+        try finishUpdates(holding: lock)
         return try Complaint.wrap(doing) { () throws(SystemError) in
             let staging = try staging()
             for kind in ContainerKind.allCases {

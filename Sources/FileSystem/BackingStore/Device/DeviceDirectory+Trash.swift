@@ -68,7 +68,7 @@ public final class Trash: Sendable {
             }
             return Item(content: .tree(newName))
         } catch {
-            guard error.isWantOfRoom else { throw error }
+            guard error.isOutOfSpace else { throw error }
             var freed: Int64 = 0
             let links = SharedLinkTally()
             try place.removeTree(name, removed: { freed += release($0, links) })

@@ -138,14 +138,14 @@ enum DeviceRecords {
     private struct Shared: Codable {
         var identifier, uuid: String
 
-        init(_ container: SharedContainer) {
+        init(_ container: SharedContainerRecord) {
             identifier = container.identifier.text
             uuid = container.uuid.text
         }
 
-        var container: SharedContainer? {
+        var container: SharedContainerRecord? {
             guard let identifier = ContainerIdentifier(identifier), let uuid = ContainerUUID(uuid) else { return nil }
-            return SharedContainer(identifier: identifier, uuid: uuid)
+            return SharedContainerRecord(identifier: identifier, uuid: uuid)
         }
     }
 

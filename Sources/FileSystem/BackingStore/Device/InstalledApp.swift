@@ -49,7 +49,7 @@ public enum ContainerKind: CaseIterable, Sendable {
 }
 
 /// A group or iCloud container that an app is entitled to.
-public struct SharedContainer: Hashable, Sendable {
+public struct SharedContainerRecord: Hashable, Sendable {
     public let identifier: ContainerIdentifier
     public let uuid: ContainerUUID
 
@@ -76,8 +76,8 @@ public struct InstalledApp: Hashable, Sendable {
     public let sharesDocuments: Bool
     public let bundle: ContainerUUID
     public var data: ContainerUUID
-    public var groups: [SharedContainer]
-    public var iCloud: [SharedContainer]
+    public var groups: [SharedContainerRecord]
+    public var iCloud: [SharedContainerRecord]
     /// The container's user: who ran `install`, or who was named there. A uid and a gid of the host.
     public let owner: UInt32
     public let ownerGroup: UInt32
@@ -85,7 +85,7 @@ public struct InstalledApp: Hashable, Sendable {
     public init(
         identifier: ContainerIdentifier, bundleName: FileName, displayName: String, version: String, build: String,
         executable: FileName?, sharesDocuments: Bool, bundle: ContainerUUID, data: ContainerUUID,
-        groups: [SharedContainer], iCloud: [SharedContainer], owner: UInt32, ownerGroup: UInt32
+        groups: [SharedContainerRecord], iCloud: [SharedContainerRecord], owner: UInt32, ownerGroup: UInt32
     ) {
         self.identifier = identifier
         self.bundleName = bundleName

@@ -35,7 +35,7 @@ enum RecordReserve {
         do throws(SystemError) {
             return try body()
         } catch {
-            guard error.isWantOfRoom, (try? directory.exists(name)) == true else { throw error }
+            guard error.isOutOfSpace, (try? directory.exists(name)) == true else { throw error }
         }
         giving.lockForWriting()
         // What the body replaced has given its room back.
@@ -50,5 +50,5 @@ enum RecordReserve {
 
 extension SystemError {
     /// Whether the host, or the share of it that a quota grants, is full.
-    var isWantOfRoom: Bool { self == .noSpace || code == EDQUOT }
+    var isOutOfSpace: Bool { self == .noSpace || code == EDQUOT }
 }

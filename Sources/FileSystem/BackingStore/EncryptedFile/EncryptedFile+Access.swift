@@ -100,7 +100,7 @@ extension EncryptedFile {
     /// Remembers a range that the kernel wanted written when there was no key any more. It has told the application that
     /// it is written, and may have no page of it: read again, the range must be neither zeros nor what was there before.
     /// The caller holds the lock.
-    func noteLoss(_ range: Range<Int64>) {
+    func recordLoss(_ range: Range<Int64>) {
         guard access == .closed || access == .retired else { return }
         lost.insert(contentsOf: range)
         untoldLoss.insert(contentsOf: range)
@@ -127,7 +127,7 @@ extension EncryptedFile {
     public var hasLoss: Bool { lock.reading { !lost.isEmpty } }
 
     /// The ranges that were lost and that nobody was told of yet.
-    public func takeLoss() -> [Range<Int64>] {
+    public func takeUnreportedLoss() -> [Range<Int64>] {
         lock.writing {
             defer { untoldLoss = RangeSet() }
             return Array(untoldLoss.ranges)

@@ -122,7 +122,7 @@ extension EncryptedFile {
     /// finds the true one.
     ///
     /// - Throws: `corrupt` when the lengths differ and no such ending explains it: the file was cut.
-    func settle(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
+    func recoverLength(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
         let expected = ContentLayout.backingLength(of: header.length)
         let lostPower = context.history.lostPower(since: header.session)
         if backingLength == expected, !header.isOpen {
@@ -145,7 +145,7 @@ extension EncryptedFile {
     /// that ended there. The caller holds the lock exclusively.
     func reload(after fault: Fault, _ workspace: Workspace) {
         // A block that could not be read stopped the change before anything was written.
-        if fault != .corrupt { context.noteDisturbance() }
+        if fault != .corrupt { context.markDisturbed() }
         cache.removeAll()
         maps.removeAll()
         addedGroups = []
@@ -160,8 +160,8 @@ extension EncryptedFile {
             header.name(0)
             guard header.isWellFormed(.header), authenticates(header, workspace) else { throw corrupt(.header) }
             contentLength = header.length
-            try settleSlots(of: header, workspace)
-            try settle(backingLength: backingLength, workspace)
+            try resolveSlots(of: header, workspace)
+            try recoverLength(backingLength: backingLength, workspace)
         } catch {
             // The host does not even let the header be written. What memory says now is what was found.
         }

@@ -44,7 +44,7 @@ extension EncryptedFile {
         }
         page.name(group)
         guard page.isWellFormed(.tags), authenticates(page, workspace) else { throw corrupt(.group(group)) }
-        try settleSlots(of: page, workspace)
+        try resolveSlots(of: page, workspace)
         cache.insert(page)
         return page
     }
@@ -108,7 +108,7 @@ extension EncryptedFile {
 
     /// After a session that ended within a write, makes the current slots of a page those of the blocks that are
     /// there. It must be done before the page is sealed again, because its next seal says that it is certain.
-    func settleSlots(of page: ContentPage, _ workspace: Workspace) throws(Fault) {
+    func resolveSlots(of page: ContentPage, _ workspace: Workspace) throws(Fault) {
         guard context.isUncertain(page.session) else { return }
         for index in 0..<ContentLayout.blocksPerGroup {
             let current = page.current(index)

@@ -43,7 +43,7 @@ extension StoreContext {
     /// four is the strictest: what is made there is not less protected than somebody once wanted.
     public func classGiven(stored: [UInt8], inode: UInt64) -> ProtectionClass {
         if let protection = ProtectionClass(attributeValue: stored) { return protection }
-        note(Corruption(inode: inode, place: .directoryClass))
+        report(Corruption(inode: inode, place: .directoryClass))
         return .complete
     }
 }

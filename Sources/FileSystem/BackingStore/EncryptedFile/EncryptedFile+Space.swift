@@ -81,15 +81,15 @@ extension EncryptedFile {
     }
 
     /// Says what is counted for the file, to a count that has just begun.
-    func tellSpace() {
-        lock.reading { context.space.noteOpen(inode, charged) }
+    func reportSpace() {
+        lock.reading { context.space.recordOpenFile(inode, charged) }
     }
 
     // MARK: What there was no room for
 
     /// Remembers a range that the kernel has taken from an application and that could not be written: read again, it
     /// must be neither zeros nor what was there before. The caller holds the lock.
-    func noteRefusal(_ range: Range<Int64>) {
+    func recordRefusal(_ range: Range<Int64>) {
         lost.insert(contentsOf: range)
         refused.insert(contentsOf: range)
     }

@@ -1,6 +1,6 @@
 // Length and holes: truncation, holes made and found, and what a file's header says when it is done.
 //
-// A shrinking file is ordered so that a process killed at any instant leaves a header from which ``settle`` finishes
+// A shrinking file is ordered so that a process killed at any instant leaves a header from which ``recoverLength(backingLength:_:)`` finishes
 // the work: header, tags, the last block, the length of the backing file.
 
 import DataProtection
@@ -230,10 +230,10 @@ extension EncryptedFile {
             let start = ContentLayout.tagPageOffset(group: ContentLayout.group(of: ContentLayout.block(at: offset)))
             let end = ContentLayout.backingLength(of: offset + count)
             let file = self.file
-            let claimed = try claimAllocation(offset, count: count)
+            let claim = try claimAllocation(offset, count: count)
             defer {
                 recountSpace()
-                context.space.settle(claimed)
+                context.space.release(claim)
             }
             try onHost { () throws(SystemError) in
                 try file.descriptor.allocate(start, count: end - start, extending: false)

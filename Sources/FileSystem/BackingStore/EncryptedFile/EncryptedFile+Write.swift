@@ -38,24 +38,24 @@ extension EncryptedFile {
         do throws(Fault) {
             try requireWriting()
         } catch {
-            noteLoss(offset..<end)
+            recordLoss(offset..<end)
             throw error
         }
         // Whoever wrote(2) what the kernel brings here believes it written.
         func refuse(_ fault: Fault) -> Fault {
-            if purpose == .writtenBack { noteRefusal(offset..<end) }
+            if purpose == .writtenBack { recordRefusal(offset..<end) }
             return fault
         }
         let growth: Int64
-        let claimed: Int64
+        let claim: Int64
         do throws(Fault) {
             // An overwrite of what is all there takes nothing.
             growth = end > contentLength || mayHaveHoles ? try self.growth(from: offset, to: end, workspace) : 0
-            claimed = try context.space.claim(growth, for: purpose)
+            claim = try context.space.claim(growth, for: purpose)
         } catch {
             throw refuse(error)
         }
-        defer { context.space.settle(claimed) }
+        defer { context.space.release(claim) }
         let headerLength: Int64?
         do throws(Fault) {
             headerLength = try prepareGrowth(from: offset, to: end, workspace)

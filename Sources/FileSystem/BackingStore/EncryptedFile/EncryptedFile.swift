@@ -19,7 +19,7 @@ public final class EncryptedFile: @unchecked Sendable {
     let maps = ContentPageCache()
 
     /// Whether opening found another length than `stat` had told: the kernel must then learn of a new node.
-    public private(set) var lengthWasSettled = false
+    public private(set) var lengthWasRecovered = false
 
     /// Whether opening found what a session that ended badly left, and could not write it down: to be opened for writing
     /// before anything is changed.
@@ -34,7 +34,7 @@ public final class EncryptedFile: @unchecked Sendable {
     var access = Access.full
     /// nil once it was taken away.
     var heldKey: FileKey?
-    /// What was written and did not get here, because the key had gone; see ``noteLoss(_:)``.
+    /// What was written and did not get here, because the key had gone; see ``recordLoss(_:)``.
     var lost = RangeSet<Int64>()
     /// What of it found no room; see ``markRefusals()``.
     var refused = RangeSet<Int64>()
@@ -77,7 +77,7 @@ public final class EncryptedFile: @unchecked Sendable {
     }
 
     deinit {
-        context.content.remove(ObjectIdentifier(self))
+        context.openFiles.remove(ObjectIdentifier(self))
     }
 
     public var length: Int64 { lock.reading { contentLength } }
@@ -124,10 +124,10 @@ public final class EncryptedFile: @unchecked Sendable {
             context: context, key: made.0, identity: header.identity, inode: inode, file: file,
             isWritable: isWritable, header: header)
         content.charged = charged
-        try context.content.add(content)
+        try context.openFiles.add(content)
         guard isWritable else { return content }
-        let claimed = try context.space.claim(Int64(ContentPage.size), for: .call)
-        defer { context.space.settle(claimed) }
+        let claim = try context.space.claim(Int64(ContentPage.size), for: .call)
+        defer { context.space.release(claim) }
         try content.lock.writing { () throws(Fault) in
             try content.requireWriting()
             try context.workspaces.with { workspace throws(Fault) in
@@ -150,7 +150,7 @@ public final class EncryptedFile: @unchecked Sendable {
     ) throws(Fault) -> EncryptedFile {
         let status = try onHost { () throws(SystemError) in try file.descriptor.status() }
         func corrupt(_ place: Corruption.Place) -> Fault {
-            context.note(Corruption(inode: status.inode, place: place))
+            context.report(Corruption(inode: status.inode, place: place))
             return .corrupt
         }
         let header = ContentPage()
@@ -166,8 +166,8 @@ public final class EncryptedFile: @unchecked Sendable {
                 file, inode: status.inode, protection: .standard, isWritable: isWritable,
                 charged: isCounted ? context.space.weights.bytes(status) : 0, context: context)
             if isWritable { content.countSpace() }
-            content.lengthWasSettled = ContentLayout.length(ofBacking: status.size) != 0
-            content.needsWriter = content.lengthWasSettled && !isWritable
+            content.lengthWasRecovered = ContentLayout.length(ofBacking: status.size) != 0
+            content.needsWriter = content.lengthWasRecovered && !isWritable
             return content
         }
         guard got == ContentPage.size, header.isWellFormed(.header), header.version == ContentPage.formatVersion,
@@ -185,17 +185,17 @@ public final class EncryptedFile: @unchecked Sendable {
             context: context, key: key, identity: header.identity, inode: status.inode, file: file,
             isWritable: isWritable, header: header)
         content.charged = isCounted ? context.space.weights.bytes(status) : 0
-        try context.content.add(content)
+        try context.openFiles.add(content)
         // Nobody else uses the file yet. Only its key may be taken away meanwhile, hence the lock.
         try content.lock.writing { () throws(Fault) in
             try content.requireReading()
             try content.withWorkspace { workspace throws(Fault) in
                 guard content.authenticates(header, workspace) else { throw corrupt(.header) }
-                try content.settleSlots(of: header, workspace)
-                try content.settle(backingLength: status.size, workspace)
+                try content.resolveSlots(of: header, workspace)
+                try content.recoverLength(backingLength: status.size, workspace)
             }
         }
-        content.lengthWasSettled = content.contentLength != ContentLayout.length(ofBacking: status.size)
+        content.lengthWasRecovered = content.contentLength != ContentLayout.length(ofBacking: status.size)
         return content
     }
 
@@ -339,7 +339,7 @@ public final class EncryptedFile: @unchecked Sendable {
     }
 
     func corrupt(_ place: Corruption.Place) -> Fault {
-        context.note(Corruption(inode: inode, place: place))
+        context.report(Corruption(inode: inode, place: place))
         return .corrupt
     }
 }

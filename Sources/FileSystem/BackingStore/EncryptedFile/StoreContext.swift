@@ -78,13 +78,13 @@ public final class StoreContext: Sendable {
     public let keys: KeyRing
     public let history: SessionHistory
     /// The content that is open, whoever in this process has it open.
-    public let content: OpenContent
+    public let content: OpenFileRegistry
     /// What the device's containers take, and may take.
     public let space: SpaceLedger
     /// When what can be purged was used last.
     public let uses: UseRecord
     let workspaces: WorkspacePool
-    private let report: @Sendable (Corruption) -> Void
+    private let reporter: @Sendable (Corruption) -> Void
     private let reported = Mutex<Set<Corruption>>([])
     private let disturbed = Atomic<Bool>(false)
 
@@ -97,9 +97,9 @@ public final class StoreContext: Sendable {
         self.space = space
         self.uses = uses
         self.history = history
-        self.report = report
+        reporter = report
         workspaces = WorkspacePool()
-        content = OpenContent(keys: keys, workspaces: workspaces)
+        content = OpenFileRegistry(keys: keys, workspaces: workspaces)
     }
 
     /// A context of the same device that reports to somebody else.
@@ -110,7 +110,7 @@ public final class StoreContext: Sendable {
         space = other.space
         uses = other.uses
         workspaces = other.workspaces
-        self.report = report
+        reporter = report
     }
 
     /// A context of the same device for what is being staged, which is counted as a whole when it has its place.
@@ -121,7 +121,7 @@ public final class StoreContext: Sendable {
         workspaces = other.workspaces
         space = SpaceLedger()
         uses = other.uses
-        report = other.report
+        reporter = other.reporter
     }
 
     /// What the policy is asked with. The keys of a class are in the ring for as long as the state allows it, and, while
@@ -131,19 +131,19 @@ public final class StoreContext: Sendable {
         set { content.deviceState = newValue }
     }
 
-    func note(_ corruption: Corruption) {
+    func report(_ corruption: Corruption) {
         let isNew = reported.withLock { reported in
             // A disk that is failing as a whole must not fill the memory with its list.
             reported.count < 10_000 && reported.insert(corruption).inserted
         }
-        if isNew { report(corruption) }
+        if isNew { reporter(corruption) }
     }
 
     /// Set when a write failed halfway and could not be taken back: the session must then be recorded as one that
     /// did not end in order, so that its pages are looked at more closely.
     public var isDisturbed: Bool { disturbed.load(ordering: .relaxed) }
 
-    func noteDisturbance() {
+    func markDisturbed() {
         disturbed.store(true, ordering: .relaxed)
     }
 

@@ -135,7 +135,7 @@ final class WorkspacePool: Sendable {
     }
 
     /// Waits until everything that was lent before the last ``wipe()`` has been given back.
-    func settle() {
+    func waitForReturns() {
         while state.withLock({ $0.lentBefore > 0 }) { usleep(50) }
     }
 

@@ -29,7 +29,7 @@ final class SpaceCount: Sendable {
 
     /// Told after each change of what an inode holds; 0 for one that is gone.
     @inline(__always)
-    func note(_ inode: UInt64, _ bytes: Int64) {
+    func record(_ inode: UInt64, _ bytes: Int64) {
         if isUnderWay.load(ordering: .relaxed) { set(inode, bytes) }
     }
 
@@ -41,7 +41,7 @@ final class SpaceCount: Sendable {
     }
 
     /// Told after a directory was moved.
-    func noteMove(_ directory: () -> SharedDescriptor?) {
+    func recordMove(_ directory: () -> SharedDescriptor?) {
         guard isUnderWay.load(ordering: .relaxed) else { return }
         if let directory = directory() { state.withLock { $0.moved.append(directory) } }
     }
@@ -82,12 +82,12 @@ extension SpaceLedger {
     ///   - goOn: false ends the count, which is then for nothing.
     /// - Returns: whether it was counted to the end.
     public func count(
-        below root: SharedDescriptor, besides open: OpenContent, atRest: (() -> Void) -> Void = { $0() },
+        below root: SharedDescriptor, besides open: OpenFileRegistry, atRest: (() -> Void) -> Void = { $0() },
         while goOn: () -> Bool
     ) -> Bool {
         while true {
             atRest { removals.writing { count.begin() } }
-            open.tellSpace()
+            open.reportSpace()
             var next: SharedDescriptor? = root
             while let directory = next {
                 let isWalked = walk(directory, goOn) { inode, status in
@@ -116,7 +116,7 @@ extension SpaceLedger {
     public func whileRemoving<Result>(_ body: () -> Result) -> Result { removals.reading(body) }
 
     /// Counts an open file with what it is known to hold, unless it has been counted.
-    func noteOpen(_ inode: UInt64, _ bytes: Int64) {
+    func recordOpenFile(_ inode: UInt64, _ bytes: Int64) {
         count.visit(inode) { bytes }
     }
 

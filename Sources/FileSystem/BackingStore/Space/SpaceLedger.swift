@@ -27,7 +27,7 @@ public final class SpaceLedger: Sendable {
         }
     }
 
-    /// What space is claimed for.
+    /// The use that space is claimed for.
     public enum Purpose: Sendable {
         /// A call that can be refused.
         case call
@@ -46,8 +46,8 @@ public final class SpaceLedger: Sendable {
     private let dirtyBound = Atomic<Int64>(0)
     private let lowWaterBytes = Atomic<Int64>(0)
     /// Whether somebody was told that space is low, and none has come free since.
-    private let hasToldLow = Atomic<Bool>(false)
-    private let hasToldTight = Atomic<Bool>(false)
+    private let hasNotifiedLow = Atomic<Bool>(false)
+    private let hasNotifiedTight = Atomic<Bool>(false)
     private let marks: Mutex<SpaceMarks>
     private let relief = Mutex<(any SpaceRelief)?>(nil)
     private let tightness = Mutex<(@Sendable () -> Void)?>(nil)
@@ -88,14 +88,14 @@ public final class SpaceLedger: Sendable {
         capacityBytes.store(capacity ?? .max, ordering: .relaxed)
         setReserve()
         lowWaterBytes.store(lowWater, ordering: .relaxed)
-        hasToldLow.store(false, ordering: .relaxed)
+        hasNotifiedLow.store(false, ordering: .relaxed)
     }
 
     /// Says how much the kernel holds at most that is not written out yet, while there is room enough.
     public func bound(dirty: Int64) {
         dirtyBound.store(dirty, ordering: .relaxed)
         setReserve()
-        look()
+        checkLowWater()
     }
 
     /// Twice what the kernel holds, for it stops writers late; never more than a sixty-fourth of the capacity.
@@ -156,21 +156,21 @@ public final class SpaceLedger: Sendable {
     public func add(_ bytes: Int64) {
         guard bytes != 0 else { return }
         usedBytes.add(bytes, ordering: .relaxed)
-        if bytes < 0 { hasRoom() } else { look() }
+        if bytes < 0 { spaceCameFree() } else { checkLowWater() }
     }
 
     /// Counts an inode for another number of bytes than before.
     public func recount(_ inode: UInt64, from old: Int64, to new: Int64) {
-        count.note(inode, new)
+        count.record(inode, new)
         add(new - old)
     }
 
     /// Says that an entry came to lie elsewhere.
     /// - Parameter directory: its descriptor, for a directory.
-    public func noteMove(_ status: FileStatus, _ directory: () -> SharedDescriptor?) {
+    public func recordMove(_ status: FileStatus, _ directory: () -> SharedDescriptor?) {
         // What an open file holds is known to itself alone, and told when it changes.
         if status.kind == .directory {
-            count.noteMove(directory)
+            count.recordMove(directory)
         } else {
             count.visit(status.inode) { weights.bytes(status) }
         }
@@ -179,7 +179,7 @@ public final class SpaceLedger: Sendable {
     /// Takes the result of a count for what was known until now.
     func take(counted: Int64) {
         usedBytes.store(counted, ordering: .relaxed)
-        look()
+        checkLowWater()
     }
 
     /// Keeps space for what is about to be allocated, until the claim is settled.
@@ -191,42 +191,42 @@ public final class SpaceLedger: Sendable {
         let kept = purpose == .call ? reserveBytes.load(ordering: .relaxed) : 0
         guard unclaimed >= kept else {
             claimedBytes.subtract(bytes, ordering: .relaxed)
-            look()
+            checkLowWater()
             throw .system(.noSpace)
         }
         return bytes
     }
 
     /// Gives a claim back, whatever became of it: what was allocated is counted besides.
-    public func settle(_ claimed: Int64) {
-        if claimed > 0 { claimedBytes.subtract(claimed, ordering: .relaxed) }
+    public func release(_ claim: Int64) {
+        if claim > 0 { claimedBytes.subtract(claim, ordering: .relaxed) }
     }
 
     /// - Throws: ENOSPC when the device is full.
-    public func requireRoom() throws(Fault) {
+    public func requireSpace() throws(Fault) {
         if isFull { throw .system(.noSpace) }
     }
 
-    private func hasRoom() {
-        hasToldLow.store(false, ordering: .relaxed)
-        tellTightness()
+    private func spaceCameFree() {
+        hasNotifiedLow.store(false, ordering: .relaxed)
+        notifyTightness()
     }
 
-    private func look() {
+    private func checkLowWater() {
         // Without what is claimed, which is more than will be used: who is told is to find it so.
-        let claimed = claimedBytes.load(ordering: .relaxed)
+        let claim = claimedBytes.load(ordering: .relaxed)
         let left = unclaimed
-        let available = left == .max ? left : left + claimed - reserveBytes.load(ordering: .relaxed)
-        if available < lowWaterBytes.load(ordering: .relaxed), !hasToldLow.exchange(true, ordering: .relaxed) {
+        let available = left == .max ? left : left + claim - reserveBytes.load(ordering: .relaxed)
+        if available < lowWaterBytes.load(ordering: .relaxed), !hasNotifiedLow.exchange(true, ordering: .relaxed) {
             reliever?.spaceIsLow()
         }
-        tellTightness()
+        notifyTightness()
     }
 
-    private func tellTightness() {
+    private func notifyTightness() {
         let isTight = self.isTight
-        guard hasToldTight.load(ordering: .relaxed) != isTight,
-            hasToldTight.exchange(isTight, ordering: .relaxed) != isTight
+        guard hasNotifiedTight.load(ordering: .relaxed) != isTight,
+            hasNotifiedTight.exchange(isTight, ordering: .relaxed) != isTight
         else { return }
         tightness.withLock { $0 }?()
     }

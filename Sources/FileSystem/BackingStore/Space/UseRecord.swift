@@ -55,7 +55,7 @@ public final class UseRecord: Sendable {
     // MARK: Noting
 
     /// Notes that an entry is used now. In the steady state nothing is allocated.
-    public func note(_ inode: UInt64, at place: () -> Place) {
+    public func record(_ inode: UInt64, at place: () -> Place) {
         changes.wrappingAdd(1, ordering: .relaxed)
         let now = clock()
         let isKnown = state.withLock { state in

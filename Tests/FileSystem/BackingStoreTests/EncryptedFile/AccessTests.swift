@@ -14,7 +14,7 @@ private let gone = Fault.system(.inputOutput)
 @Suite("Open content of each class while the device locks, unlocks and restarts")
 struct AccessTests {
     private let stored: StoredFile
-    private var content: OpenContent { stored.context.content }
+    private var openFiles: OpenFileRegistry { stored.context.openFiles }
 
     init() throws { stored = try StoredFile() }
 
@@ -25,7 +25,7 @@ struct AccessTests {
     @Test("While it is written out it is not read; closed, neither; unlocked, it is as it was and as it was written")
     func steps() throws {
         let file = try stored.create(.complete, bytes(300_000))
-        content.refuseReading()
+        openFiles.refuseReading()
         #expect(throws: refused) { try file.readAll() }
         #expect(throws: refused) { try file.truncate(to: 5) }
         #expect(throws: refused) { try file.zero(0, count: 10, releasing: true) }
@@ -33,7 +33,7 @@ struct AccessTests {
         #expect(throws: refused) { try file.seek(from: 0, toHole: true) }
         #expect(throws: refused) { try file.changeProtection(to: .none) }
         try file.write(bytes(100_000, 7), at: 250_001)
-        content.close()
+        openFiles.close()
         #expect(throws: refused) { try file.readAll() }
         #expect(throws: refused) { try file.truncate(to: 5) }
         #expect(throws: refused) { try file.write([1], at: 400_000) }
@@ -42,7 +42,7 @@ struct AccessTests {
         try file.synchronize(dataOnly: false)
         try file.commit()
         #expect(file.heldKey == nil)
-        content.reopen()
+        openFiles.reopen()
         #expect(try file.readAll() == Array(bytes(300_000)[..<250_001]) + bytes(100_000, 7))
         try file.write([9], at: 0)
         #expect(try file.readAll(count: 1) == [9])
@@ -51,11 +51,11 @@ struct AccessTests {
     @Test("After a restart it answers EIO for good, whatever its class", arguments: ProtectionClass.allCases)
     func retired(protection: ProtectionClass) throws {
         let file = try stored.create(protection, bytes(5000))
-        content.retireAll(admittingComplete: true)
-        content.reopen()
-        content.refuseReading()
-        content.close()
-        content.reopen()
+        openFiles.retireAll(admittingComplete: true)
+        openFiles.reopen()
+        openFiles.refuseReading()
+        openFiles.close()
+        openFiles.reopen()
         #expect(throws: gone) { try file.readAll() }
         #expect(throws: gone) { try file.write([1], at: 0) }
         #expect(throws: gone) { try file.truncate(to: 0) }
@@ -73,12 +73,12 @@ struct AccessTests {
         for piece in 1..<200 { try file.write(bytes(8192, piece), at: Int64(4096 + (piece - 1) * 8192)) }
         try #require(file.header.isOpen, "the header of a growing file is open")
         let whole = try file.readAll()
-        if restarts { content.retireAll(admittingComplete: true) } else { content.close() }
+        if restarts { openFiles.retireAll(admittingComplete: true) } else { openFiles.close() }
         #expect(!file.header.isOpen)
         try file.commit()
         stored.restart()
         let again = try stored.open()
-        #expect(!again.lengthWasSettled)
+        #expect(!again.lengthWasRecovered)
         #expect(!again.header.isOpen)
         #expect(try again.readAll() == whole)
         withExtendedLifetime(file) {}
@@ -93,9 +93,9 @@ struct AccessTests {
             try file.write(more, at: Int64(whole.count))
             whole += more
             if piece % 3 == 0 {
-                content.refuseReading()
-                content.close()
-                content.reopen()
+                openFiles.refuseReading()
+                openFiles.close()
+                openFiles.reopen()
             }
         }
         try file.commit()
@@ -106,9 +106,9 @@ struct AccessTests {
     @Test("Without the class's key it stays closed")
     func withoutClassKey() throws {
         let file = try stored.create(.complete, bytes(100))
-        content.close()
+        openFiles.close()
         stored.keys.forget([.complete])
-        content.reopen()
+        openFiles.reopen()
         #expect(throws: refused) { try file.readAll() }
         #expect(throws: refused) { try file.write([1], at: 0) }
     }
@@ -117,9 +117,9 @@ struct AccessTests {
         "Every other class is left alone", arguments: ProtectionClass.allCases.filter { $0 != .complete })
     func others(protection: ProtectionClass) throws {
         let file = try stored.create(protection, bytes(5000))
-        content.refuseReading()
+        openFiles.refuseReading()
         #expect(try file.readAll() == bytes(5000))
-        content.close()
+        openFiles.close()
         #expect(file.heldKey != nil)
         try file.write(bytes(5000, 3), at: 2500)
         #expect(try file.readAll() == Array(bytes(5000)[..<2500]) + bytes(5000, 3))
@@ -133,11 +133,11 @@ struct AccessTests {
         let entered = try stored.create(.none, bytes(100), named: "entered")
         try left.changeProtection(to: .none)
         try entered.changeProtection(to: .complete)
-        content.refuseReading()
-        content.close()
+        openFiles.refuseReading()
+        openFiles.close()
         #expect(try left.readAll() == bytes(100))
         #expect(throws: refused) { try entered.readAll() }
-        content.reopen()
+        openFiles.reopen()
         #expect(try entered.readAll() == bytes(100))
     }
 
@@ -145,7 +145,7 @@ struct AccessTests {
     func admission() throws {
         let files = try ProtectionClass.allCases.map { try stored.create($0, named: "\($0)") }
         for (index, protection) in ProtectionClass.allCases.enumerated() {
-            content.refuseReading()
+            openFiles.refuseReading()
             for _ in 0..<2 {
                 if protection == .complete {
                     #expect(throws: refused) { try stored.open(named: "\(protection)") }
@@ -154,15 +154,15 @@ struct AccessTests {
                 } else {
                     _ = try stored.open(named: "\(protection)")
                 }
-                content.close()
+                openFiles.close()
             }
-            content.reopen()
+            openFiles.reopen()
             _ = try stored.open(named: "\(protection)")
-            content.retireAll(admittingComplete: false)
+            openFiles.retireAll(admittingComplete: false)
             if protection == .complete {
                 #expect(throws: refused) { try stored.open(named: "\(protection)") }
             }
-            content.retireAll(admittingComplete: true)
+            openFiles.retireAll(admittingComplete: true)
             _ = try stored.open(named: "\(protection)")
             withExtendedLifetime(files[index]) {}
         }
@@ -174,7 +174,7 @@ struct LossTests {
     private let stored: StoredFile
     private let file: EncryptedFile
     private let whole = [UInt8](repeating: 65, count: 100_000)
-    private var content: OpenContent { stored.context.content }
+    private var openFiles: OpenFileRegistry { stored.context.openFiles }
 
     init() throws {
         stored = try StoredFile()
@@ -182,13 +182,13 @@ struct LossTests {
     }
 
     private func lose(_ ranges: Range<Int64>...) {
-        content.refuseReading()
-        content.close()
+        openFiles.refuseReading()
+        openFiles.close()
         for range in ranges {
             let bytes = [UInt8](repeating: 66, count: range.count)
             #expect(throws: refused) { try file.write(bytes, at: range.lowerBound) }
         }
-        content.reopen()
+        openFiles.reopen()
     }
 
     private func rewrite(_ range: Range<Int64>) throws {
@@ -209,13 +209,13 @@ struct LossTests {
 
     @Test("It is told once, and again when more is lost")
     func told() throws {
-        #expect(file.takeLoss() == [] && !file.hasLoss)
+        #expect(file.takeUnreportedLoss() == [] && !file.hasLoss)
         lose(10..<20)
-        #expect(file.takeLoss() == [10..<20])
-        #expect(file.takeLoss() == [] && file.hasLoss)
+        #expect(file.takeUnreportedLoss() == [10..<20])
+        #expect(file.takeUnreportedLoss() == [] && file.hasLoss)
         lose(30..<40, 15..<25)
-        #expect(file.takeLoss() == [15..<25, 30..<40])
-        #expect(file.takeLoss() == [])
+        #expect(file.takeUnreportedLoss() == [15..<25, 30..<40])
+        #expect(file.takeUnreportedLoss() == [])
     }
 
     @Test("Written again it is there, from either end, also in part")
@@ -255,18 +255,18 @@ struct LossTests {
 
     @Test("What is refused after a restart is lost as well, and told")
     func retired() throws {
-        content.retireAll(admittingComplete: true)
+        openFiles.retireAll(admittingComplete: true)
         #expect(throws: gone) { try rewrite(10..<20) }
-        #expect(file.takeLoss() == [10..<20])
-        #expect(file.takeLoss() == [])
+        #expect(file.takeUnreportedLoss() == [10..<20])
+        #expect(file.takeUnreportedLoss() == [])
     }
 
     @Test("Another class loses nothing")
     func others() throws {
         let other = try stored.create(.completeUnlessOpen, whole, named: "other")
-        content.close()
+        openFiles.close()
         try other.write([1], at: 0)
-        #expect(other.takeLoss() == [] && !other.hasLoss)
+        #expect(other.takeUnreportedLoss() == [] && !other.hasLoss)
     }
 }
 

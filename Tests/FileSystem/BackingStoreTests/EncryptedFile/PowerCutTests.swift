@@ -81,7 +81,7 @@ struct PowerCutTests {
             file = try #require(try? stored.open(), what)
             let lengths = min(model.bytes.count, after.bytes.count)...max(model.bytes.count, after.bytes.count)
             try #require(lengths.contains(Int(file.length)), what)
-            model.bytes = try settle(file, change, model.bytes, after.bytes, what)
+            model.bytes = try rewriteLost(file, change, model.bytes, after.bytes, what)
         }
     }
 
@@ -96,7 +96,7 @@ struct PowerCutTests {
         let found = try stored.open()
         #expect(found.length == 0)
         // The kernel was told a length that is not so.
-        #expect(found.lengthWasSettled == (backingLength > 4096))
+        #expect(found.lengthWasRecovered == (backingLength > 4096))
         #expect(stored.bytes.count == 4096)
         try found.write([1, 2, 3], at: 5000)
         try found.commit()
@@ -172,7 +172,7 @@ struct PowerCutTests {
     }
 
     /// What the file holds now, once each block that gives EIO has been written again.
-    private func settle(
+    private func rewriteLost(
         _ file: EncryptedFile, _ change: ContentModel.Change, _ before: [UInt8], _ after: [UInt8], _ what: Comment
     ) throws -> [UInt8] {
         var result: [UInt8] = []

@@ -78,7 +78,7 @@ struct TraceTests {
         #expect(traces() == 0)
         #expect(throws: Fault.corrupt) { try file.write(text(10), at: 20 * Int64(ContentLayout.blockSize) + 500) }
         #expect(traces() == 0)
-        context.content.refuseReading()
+        context.openFiles.refuseReading()
         #expect(throws: Fault.self) { try file.readAll() }
         try file.write(text(48), at: 1024)
         #expect(traces() == 0, "written while nothing is read")
@@ -116,8 +116,8 @@ struct TraceTests {
         _ = try file.readAll()
         _ = try other.readAll()
         try file.changeProtection(to: .complete)
-        context.content.refuseReading()
-        context.content.close()
+        context.openFiles.refuseReading()
+        context.openFiles.close()
         #expect(traces() == 0)
     }
 
@@ -133,14 +133,14 @@ struct TraceTests {
         let file = try stored.create(.complete, text(10_000))
         let key = masked(file)
         #expect(ProcessMemory.occurrences(masked: key) >= 2, "held, and in a cipher's schedule")
-        context.content.refuseReading()
-        context.content.close()
+        context.openFiles.refuseReading()
+        context.openFiles.close()
         #expect(ProcessMemory.occurrences(masked: key) == 0)
 
-        context.content.reopen()
+        context.openFiles.reopen()
         try file.read(count: 5000, from: 0) { _ in
-            context.content.refuseReading()
-            context.content.close()
+            context.openFiles.refuseReading()
+            context.openFiles.close()
             #expect(ProcessMemory.occurrences(masked: key) >= 1, "the call that is under way has it")
         }
         #expect(ProcessMemory.occurrences(masked: key) == 0)
@@ -153,7 +153,7 @@ struct TraceTests {
         let file = try stored.create(protection, text(10_000))
         let key = masked(file)
         #expect(ProcessMemory.occurrences(masked: key) >= 2)
-        context.content.retireAll(admittingComplete: true)
+        context.openFiles.retireAll(admittingComplete: true)
         #expect(ProcessMemory.occurrences(masked: key) == 0)
         withExtendedLifetime(file) {}
     }
@@ -162,8 +162,8 @@ struct TraceTests {
     func otherKeys() throws {
         let file = try stored.create(.completeUnlessOpen, text(10_000))
         let key = masked(file)
-        context.content.refuseReading()
-        context.content.close()
+        context.openFiles.refuseReading()
+        context.openFiles.close()
         #expect(ProcessMemory.occurrences(masked: key) == 1, "held, and in no schedule")
         #expect(try file.readAll() == text(10_000))
     }

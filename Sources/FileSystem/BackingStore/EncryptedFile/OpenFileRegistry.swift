@@ -10,7 +10,7 @@ import Synchronization
 /// While a device locks, what the kernel has not written out yet still has to be sealed. So class A closes in steps:
 /// first nothing new is opened (``deviceState``), then nothing is read (``refuseReading()``), then the keys go
 /// (``close()``).
-public final class OpenContent: Sendable {
+public final class OpenFileRegistry: Sendable {
     private struct Files {
         var open: [ObjectIdentifier: Weak] = [:]
         /// Whether files of class A may be opened. It differs from the state while that is changing.
@@ -73,8 +73,8 @@ public final class OpenContent: Sendable {
     }
 
     /// Has each open file say what is counted for it.
-    func tellSpace() {
-        forEach { $0.tellSpace() }
+    func reportSpace() {
+        forEach { $0.reportSpace() }
     }
 
     // MARK: Locking and unlocking
@@ -101,8 +101,8 @@ public final class OpenContent: Sendable {
 
     /// Waits until no thread has plaintext in its hands that it read before ``close()`` or
     /// ``retireAll(admittingComplete:)``. Never with a lock held that a read takes.
-    public func settle() {
-        workspaces.settle()
+    public func waitForReaders() {
+        workspaces.waitForReturns()
     }
 
     // MARK: Restart
