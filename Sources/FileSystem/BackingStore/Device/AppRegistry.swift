@@ -1,18 +1,19 @@
-// Which apps there are, and which containers wait for theirs: what Apps.json holds.
+// The registry of a device: its installed apps, and restored containers whose app is not installed. Kept in Apps.json.
 
 public import SandboxModel
 
-/// A container that was restored from a backup, and whose app is not installed: the app has it when it is.
+/// A container that was restored from a backup for an app that is not installed. The app gets it at its installation.
 public struct WaitingContainer: Hashable, Sendable {
     /// A data or a group container.
     public let kind: ContainerKind
-    /// Of the app or the group.
+    /// The identifier of the app or the group.
     public let identifier: ContainerIdentifier
     public let uuid: ContainerUUID
-    /// Whose its files are until then. A uid and a gid of the host.
+    /// The owner of its files until then: a uid and a gid of the host.
     public let owner: UInt32
     public let ownerGroup: UInt32
-    /// What the app was entitled to where it was backed up; none where the backup does not say, and for a group.
+    /// The groups that the app was entitled to when it was backed up. Empty for a group, and if the backup does not
+    /// tell.
     public let groups: [ContainerIdentifier]
 
     public init(
@@ -28,12 +29,13 @@ public struct WaitingContainer: Hashable, Sendable {
     }
 }
 
-/// The registry of a device: it is what decides which containers are some app's, and which are left over.
+/// The registry of a device. It decides which containers belong to an app, and which are left over.
 public struct AppRegistry: Equatable, Sendable {
     /// Every installed app, by identifier.
     public var apps: [InstalledApp] {
         didSet { apps.sort { $0.identifier < $1.identifier } }
     }
+    /// Containers that wait for their app, or for the first app of their group.
     public var waiting: [WaitingContainer]
 
     public init(apps: [InstalledApp] = [], waiting: [WaitingContainer] = []) {
@@ -41,12 +43,12 @@ public struct AppRegistry: Equatable, Sendable {
         self.waiting = waiting
     }
 
-    /// Every container that is an app's, or is to be.
+    /// Every container that an app has, or will have.
     public var containers: Set<ContainerUUID> {
         Set(apps.flatMap { $0.containers.map(\.uuid) } + waiting.map(\.uuid))
     }
 
-    /// Where each of them lies, once.
+    /// The same containers with their kinds, each once.
     public var places: [(kind: ContainerKind, uuid: ContainerUUID)] {
         var seen: Set<ContainerUUID> = []
         return (apps.flatMap(\.containers) + waiting.map { ($0.kind, $0.uuid) }).filter {
@@ -54,15 +56,15 @@ public struct AppRegistry: Equatable, Sendable {
         }
     }
 
-    /// What waits for an app or a group.
+    /// The container that waits for an app or a group.
     public func waiting(_ kind: ContainerKind, _ identifier: ContainerIdentifier) -> WaitingContainer? {
         waiting.first { $0.kind == kind && $0.identifier == identifier }
     }
 
-    /// Of apps and groups, sorted.
+    /// The identifiers of waiting containers, sorted.
     public var waitingIdentifiers: [String] { waiting.map(\.identifier.text).sorted() }
 
-    /// The data or the group container of an identifier, an app's or one that waits.
+    /// The data or group container of an identifier, whether an app has it or it waits.
     public func container(_ kind: ContainerKind, _ identifier: ContainerIdentifier) -> ContainerUUID? {
         let installed =
             kind == .data
@@ -71,8 +73,8 @@ public struct AppRegistry: Equatable, Sendable {
         return installed ?? waiting(kind, identifier)?.uuid
     }
 
-    /// The registry without what waits under an identifier: an app's data, with the groups that no other app waits
-    /// with, or a group. The same registry where nothing does.
+    /// The registry without the containers that wait under an identifier: a group; or an app's data, with its groups
+    /// that no other waiting app shares. Unchanged if none waits.
     public func discarding(_ identifier: ContainerIdentifier) -> AppRegistry {
         var registry = self
         let going = waiting.filter { $0.identifier == identifier }

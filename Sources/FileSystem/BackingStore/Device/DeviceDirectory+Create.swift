@@ -1,4 +1,4 @@
-// Making a device: built beside its place under a name that nobody takes for a device, then renamed.
+// Creating a device: it is built beside its place under a temporary name, then renamed.
 
 public import DataProtection
 import Glibc
@@ -6,11 +6,11 @@ import Platform
 public import SandboxModel
 
 extension DeviceDirectory {
-    /// Makes an empty device where nothing is, or in place of an empty directory.
+    /// Creates an empty device where nothing is, or in place of an empty directory.
     ///
-    /// - Parameter makeKeybag: makes the keybag's bytes from the new UID key.
-    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` when the directory above is
-    ///   missing, or what `makeKeybag` throws; nothing is left behind.
+    /// - Parameter makeKeybag: encodes a keybag for the new UID key.
+    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` if the directory above is missing;
+    ///   errors of `makeKeybag`. Nothing is left behind.
     public static func create(
         at path: String, settings: DeviceSettings = DeviceSettings(),
         makeKeybag: (UIDKey) throws(Complaint) -> [UInt8]
@@ -38,6 +38,7 @@ extension DeviceDirectory {
         }
     }
 
+    /// Makes the missing directories of all kinds of containers.
     static func makeContainerDirectories(in directory: borrowing Descriptor) throws(SystemError) {
         for kind in ContainerKind.allCases {
             for depth in kind.path.indices {
@@ -51,27 +52,28 @@ extension DeviceDirectory {
 }
 
 extension Descriptor {
-    /// A directory that is its owner's alone, whatever the umask.
+    /// Makes a directory with mode 0700, whatever the umask.
     borrowing func makePrivateDirectory(_ name: FileName) throws(SystemError) {
         try makeDirectory(name, mode: S_IRWXU)
         try changeMode(of: name, to: S_IRWXU)
     }
 }
 
-/// Where a new device is to be.
+/// The place of a new device.
 struct DevicePlace: ~Copyable {
     let path: String
     fileprivate let parent: Descriptor
     fileprivate let name: FileName
-    /// An empty directory stands there and is replaced.
+    /// Whether an empty directory there is replaced.
     fileprivate let replacing: Bool
 
-    /// Looks whether a device can be made at a path.
+    /// Checks that a device can be created at a path.
+    /// - Throws: ``Complaint`` of kind `invalidIdentifier`, `notFound` or `deviceExists`.
     static func at(_ path: String) throws(Complaint) -> DevicePlace {
         let path = DeviceDirectory.withoutTrailingSlashes(path)
         let slash = path.lastIndex(of: "/")
         let last = slash.map { path[path.index(after: $0)...] } ?? path[...]
-        // The name of a new device gets a prefix and a suffix while it is built.
+        // Shorter than NAME_MAX, for the prefix and suffix of the temporary name.
         guard let name = FileName(last.utf8), name.bytes.count <= 200 else {
             throw Complaint(.invalidIdentifier, "\(path) does not end with a name that a device can have")
         }
@@ -117,9 +119,9 @@ struct DevicePlace: ~Copyable {
         return try directory.names { _ in true }.isEmpty ? .emptyDirectory : .taken
     }
 
-    /// Builds a device under another name, makes it durable, and gives it its own name. When `body` throws, or the
-    /// process is killed before the last step, there is no device.
-    /// - Parameter host: a filesystem that has proved that it can hold a device.
+    /// Builds a device under a temporary name, makes it durable, and renames it. If `body` throws, or the process is
+    /// killed before the last step, there is no device.
+    /// - Parameter host: a filesystem that was probed already.
     borrowing func build(
         provenOn host: dev_t? = nil, _ body: (borrowing Descriptor) throws(Complaint) -> Void
     ) throws(Complaint) {
@@ -128,7 +130,7 @@ struct DevicePlace: ~Copyable {
         do throws(SystemError) {
             try parent.makePrivateDirectory(temporary)
         } catch {
-            // The directory above is there: a filesystem that knows no mkdir, such as proc, answers so.
+            // The directory above exists: a filesystem without mkdir, such as proc, answers so.
             if error == .noEntry { throw unsuitable(parent, lacking: "making directories") }
             throw Complaint(error, doing: "cannot create \(path)")
         }
@@ -136,7 +138,7 @@ struct DevicePlace: ~Copyable {
             let directory = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
                 try parent.open(temporary, flags: O_RDONLY | O_DIRECTORY)
             }
-            // Says to others that somebody is at work here.
+            // Keeps other processes from removing the directory as remains.
             _ = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in try directory.tryLock() }
             defer { try? directory.unlock() }
             if host == nil || (try? directory.status())?.raw.st_dev != host { try requireAbilities(directory) }
@@ -154,7 +156,7 @@ struct DevicePlace: ~Copyable {
         }
     }
 
-    /// Before anything is written: a new device and a copy of one need the same of their host.
+    /// - Throws: ``Complaint`` of kind `hostFilesystem` if the host lacks an ability.
     private borrowing func requireAbilities(_ directory: borrowing Descriptor) throws(Complaint) {
         let missing = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
             try HostProbe.missingAbilities(in: directory)

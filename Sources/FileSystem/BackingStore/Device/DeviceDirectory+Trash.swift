@@ -1,12 +1,12 @@
-// What was purged lies here until it is removed: an entry leaves its app in one step, however much is in it.
+// The trash: a purged entry is renamed into it in one step, however large it is, and removed later.
 
 public import Platform
 public import SandboxModel
 import Synchronization
 
 extension DeviceDirectory {
-    /// Removes what an earlier process has purged and not come to remove. It is counted for nothing any more.
-    /// - Parameter goOn: false ends it.
+    /// Removes the entries that an earlier process left. They are not counted any more.
+    /// - Parameter goOn: false stops.
     public func emptyTrash(while goOn: () -> Bool = { true }) throws(SystemError) {
         guard try root.exists(Name.trash) else { return }
         let trash = try root.openDirectory(Name.trash)
@@ -16,17 +16,17 @@ extension DeviceDirectory {
     }
 }
 
-/// The trash of a device that is being served: entries are moved into it, and then removed from the host.
+/// The trash of a device that is served.
 ///
-/// Moving may be done under any lock; removing takes its time, and is done under none.
+/// ``take(_:from:)`` may be called under any lock. ``remove(_:_:isShared:)`` takes its time, and is called under none.
 public final class Trash: Sendable {
     private let device: SharedDescriptor
     private let directory: SharedDescriptor
     private let space: SpaceLedger
 
     /// - Parameters:
-    ///   - device: the device's directory, which gets one for the trash when it was made before there was one.
-    ///   - space: what is removed is counted there for nothing any more.
+    ///   - device: the device's directory. Devices of older versions get a trash now.
+    ///   - space: the ledger from which removed files are subtracted.
     public init(in device: borrowing Descriptor, space: SpaceLedger) throws(SystemError) {
         let name = DeviceDirectory.Name.trash
         if try !device.exists(name) { try device.makePrivateDirectory(name) }
@@ -35,29 +35,29 @@ public final class Trash: Sendable {
         self.space = space
     }
 
-    /// An entry on its way out.
+    /// An entry that was taken, and is to be removed.
     public struct Item: Sendable {
         fileprivate enum Content: Sendable {
-            /// A directory, by its name in the trash.
+            /// A directory with this name in the trash.
             case tree(FileName)
-            /// A file that has lost its last name: the host removes it when the descriptor is closed.
+            /// A file without a name: the host removes it when the descriptor is closed.
             case file(HeldFile)
-            /// A file that has another name.
+            /// A name of a file that has others.
             case name
-            /// What the host had no room to move: it is gone already.
+            /// A directory that the host had no space to move: it is removed already.
             case gone(freed: Int64)
         }
 
         fileprivate let content: Content
     }
 
-    /// Takes an entry away from a directory, with all that lies in it. On a host that has no room for another name, not
-    /// even in the device's reserve, it is removed at once: the end of the process may then leave a part of it.
+    /// Takes an entry from a directory, with its whole tree. If the host has no space for another name, not even with
+    /// the device's reserve, the entry is removed at once; a kill may then leave a part of it.
     public func take(_ name: FileName, from place: borrowing Descriptor) throws(SystemError) -> Item {
         let node = try place.openNode(name)
         let status = try node.status()
         guard status.kind == .directory else {
-            // One step as well, without a second name.
+            // One step too, and needs no second name.
             try place.removeFile(name)
             return Item(content: status.linkCount <= 1 ? .file(HeldFile(node)) : .name)
         }
@@ -84,7 +84,7 @@ public final class Trash: Sendable {
         } catch {
             guard error == .accessDenied else { throw error }
         }
-        // It gets another `..`, for which its owner has to have the right to write to it.
+        // Moving a directory changes its `..`, which needs write permission for its owner.
         try place.changeMode(of: name, to: 0o700)
         do throws(SystemError) {
             try place.rename(name, to: newName, in: directory.descriptor, mode: .keeping)
@@ -94,19 +94,19 @@ public final class Trash: Sendable {
         }
     }
 
-    /// Removes an entry from the host. What cannot be removed stays until the device is served the next time.
+    /// Removes an entry from the host. Files that cannot be removed stay until the device is served the next time.
     ///
     /// - Parameters:
-    ///   - links: one for all entries that are being removed at the same time.
-    ///   - isShared: whether processors have nothing else to do, and may share in a directory with many files.
-    /// - Returns: the bytes that came free.
+    ///   - links: one for all entries that are removed at the same time.
+    ///   - isShared: whether several threads remove the files of a large directory.
+    /// - Returns: the freed bytes.
     public func remove(_ item: Item, _ links: SharedLinkTally, isShared: Bool) -> Int64 {
         switch item.content {
         case .gone(let bytes): return bytes
         case .name: return 0
         case .file(let held):
-            // It may have been written to since it was taken.
-            guard let file = held.letGo(), let status = try? file.descriptor.status() else { return 0 }
+            // The size now: the file may have been written to since.
+            guard let file = held.take(), let status = try? file.descriptor.status() else { return 0 }
             return release(status)
         case .tree(let name):
             let freed = FreedBytes()
@@ -117,7 +117,8 @@ public final class Trash: Sendable {
         }
     }
 
-    /// Counts what was removed for nothing any more, unless it has another name.
+    /// Subtracts a removed file from the ledger, unless it has another name.
+    /// - Returns: the freed bytes.
     private func release(_ status: FileStatus, _ links: SharedLinkTally) -> Int64 {
         guard status.kind == .directory || links.removed(status.inode, of: status.linkCount) else { return 0 }
         return release(status)
@@ -130,14 +131,14 @@ public final class Trash: Sendable {
     }
 }
 
-/// Tells which of a file's names was the last to be removed, where several threads remove some each: two of them may have
-/// seen two names, and nobody a single one.
+/// Finds the removal of a file's last name when several threads remove names. Two threads may each have seen a link
+/// count of two, and none of one.
 struct LinkTally {
     private var names: [UInt64: (most: UInt64, removed: UInt64)] = [:]
 
-    /// To be called after each removal of a name.
-    /// - Parameter links: how many names the file had when it was looked at, at some time before the removal.
-    /// - Returns: whether that was the last one.
+    /// Called after each removal of a name.
+    /// - Parameter links: the link count at some time before the removal.
+    /// - Returns: whether the removed name was the last.
     mutating func removed(_ inode: UInt64, of links: UInt64) -> Bool {
         guard links > 1 || names[inode] != nil else { return true }
         let known = names[inode] ?? (most: 0, removed: 0)
@@ -147,7 +148,7 @@ struct LinkTally {
     }
 }
 
-/// A ``LinkTally`` of several threads.
+/// A ``LinkTally`` for several threads. Its lock is innermost.
 public final class SharedLinkTally: Sendable {
     private let tally = Mutex(LinkTally())
 
@@ -158,7 +159,7 @@ public final class SharedLinkTally: Sendable {
     }
 }
 
-/// A file that is gone from the host when it is let go of.
+/// A file without a name: the host removes it when its descriptor is closed.
 private final class HeldFile: Sendable {
     private let file: Mutex<SharedDescriptor?>
 
@@ -166,7 +167,8 @@ private final class HeldFile: Sendable {
         file = Mutex(SharedDescriptor(node))
     }
 
-    func letGo() -> SharedDescriptor? {
+    /// The descriptor, for the first caller.
+    func take() -> SharedDescriptor? {
         file.withLock { file in
             defer { file = nil }
             return file
@@ -174,7 +176,7 @@ private final class HeldFile: Sendable {
     }
 }
 
-/// What came free, told from several threads.
+/// A sum of freed bytes, from several threads.
 private final class FreedBytes: Sendable {
     private let sum = Atomic<Int64>(0)
 

@@ -1,10 +1,10 @@
-// The small files of the device directory: read whole, replaced whole.
+// The small files of the device directory, which are read and replaced as a whole.
 
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// One record file. A reader, and a start after a crash, finds the old content or the new, never a mixture.
+/// One record file. A reader, also after a crash, finds the old content or the new, never a mixture.
 public struct DeviceFile {
     let name: FileName
     var mode: mode_t = 0o600
@@ -20,11 +20,12 @@ public struct DeviceFile {
 
     private var replacement: FileName { FileName(".\(name.text).new")! }
 
-    /// - Returns: nil when there is no such file.
+    /// - Returns: nil if there is no such file.
+    /// - Throws: EFBIG beyond the limit, in bytes.
     func read(in directory: borrowing Descriptor, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]? {
         let file: Descriptor
         do throws(SystemError) {
-            // Not blocking, for something that is no file at all.
+            // O_NONBLOCK: a fifo may have taken the file's place.
             file = try directory.open(name, flags: O_RDONLY | O_NONBLOCK)
         } catch {
             if error == .noEntry { return nil }
@@ -33,7 +34,7 @@ public struct DeviceFile {
         return try file.readAll(limit: limit)
     }
 
-    /// Returns once the new content would survive a power cut.
+    /// Replaces the content: the new file is written under another name, synchronized, and renamed. Durable on return.
     public func replace(with bytes: [UInt8], in directory: borrowing Descriptor) throws(SystemError) {
         try RecordReserve.use(in: directory) { () throws(SystemError) in try replaceNow(with: bytes, in: directory) }
     }
@@ -57,13 +58,15 @@ public struct DeviceFile {
 }
 
 extension Descriptor {
-    /// Lets a new file of a device belong to whom the device belongs: root may serve it, and the owner later.
+    /// As root, gives a new file of a device to the owner of the device, who may serve it later.
     public borrowing func giveToOwner(of directory: borrowing Descriptor) throws(SystemError) {
         guard geteuid() == 0 else { return }
         let owner = try directory.status()
         try changeOwner(owner.owner, group: owner.group)
     }
 
+    /// The whole content. Wipes its buffer, as the file may be a key.
+    /// - Throws: EFBIG beyond the limit, in bytes.
     borrowing func readAll(limit: Int) throws(SystemError) -> [UInt8] {
         let size = try status().size
         guard size <= limit else { throw .fileTooLarge }

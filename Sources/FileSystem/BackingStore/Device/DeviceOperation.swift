@@ -1,6 +1,6 @@
-// What operations on a device tell while they go on.
+// The progress of operations on a device.
 
-/// How far a long operation is. A callback that takes it answers false to cancel the operation.
+/// The progress of a long operation. A callback that gets it returns false to cancel the operation.
 public struct DeviceProgress: Sendable {
     public enum Unit: Sendable {
         case bytes
@@ -9,7 +9,7 @@ public struct DeviceProgress: Sendable {
 
     public let unit: Unit
     public let completed: Int64
-    /// nil when the end is not known.
+    /// nil if unknown.
     public let total: Int64?
 
     public init(unit: Unit, completed: Int64, total: Int64?) {

@@ -1,16 +1,16 @@
-// The device's records as JSON: the one file of this room that uses Foundation.
+// The device's records as JSON. The only file of this module that uses Foundation.
 
 import FoundationEssentials
 import SandboxModel
 
-/// What Device.json holds.
+/// The content of Device.json.
 struct DeviceRecord: Codable, Equatable {
-    /// Raised with every change that an older version could not read, or would undo.
+    /// The newest format. Raised with every change that an older version could not read, or would undo.
     static let currentFormat = 2
-    /// What every device begins with. It is raised where the device comes to have what an older version would take for
-    /// left over and remove.
+    /// The format of a new device. It is raised once the device has something that an older version would remove as
+    /// left over.
     static let firstFormat = 1
-    /// From which on containers wait for their apps.
+    /// The first format with containers that wait for their apps.
     static let formatWithWaiting = 2
 
     var format = DeviceRecord.firstFormat
@@ -20,18 +20,18 @@ struct DeviceRecord: Codable, Equatable {
     var settings: DeviceSettings
 }
 
-/// What was chosen at `create`; kept by `erase`.
+/// The settings that were chosen at `create`. `erase` keeps them. nil stands for the usual value.
 public struct DeviceSettings: Codable, Equatable, Sendable {
-    /// How slow the derivation of a key from the passcode is; nil for the usual cost.
+    /// The cost of a guess of the passcode, log2 N of scrypt; nil for a measured one.
     public var keyDerivationCost: Int?
 
-    /// How many seconds the device stays unlocked after it was told to lock; nil for the usual time.
+    /// The grace period of a lock, in seconds.
     public var lockGrace: Double?
 
-    /// How many bytes the device holds; nil for what the host's filesystem does.
+    /// The capacity in bytes; nil for that of the host's filesystem.
     public var capacity: Int64?
 
-    /// The marks of ``SpaceMarks`` in percent; nil for the usual ones.
+    /// The marks of ``SpaceMarks``, in percent.
     public var lowWater: Double?
     public var highWater: Double?
 
@@ -44,7 +44,7 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
         self.capacity = capacity
     }
 
-    /// nil where what was chosen makes no sense.
+    /// nil if the chosen marks are impossible.
     public var marks: SpaceMarks? {
         SpaceMarks(low: lowWater ?? SpaceMarks.usual.low, high: highWater ?? SpaceMarks.usual.high)
     }
@@ -54,10 +54,11 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
             && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil
     }
 
-    /// Ten seconds, as on iOS, where nothing else was chosen.
+    /// The grace period in seconds: ten as on iOS, unless chosen otherwise.
     public var lockGraceSeconds: Double { lockGrace ?? 10 }
 }
 
+/// Encodes and decodes the records. A record that does not decode is damaged: see ``damaged(_:)``.
 enum DeviceRecords {
     static func encode(_ record: some Encodable) throws(Complaint) -> [UInt8] {
         let encoder = JSONEncoder()
@@ -69,7 +70,8 @@ enum DeviceRecords {
         }
     }
 
-    /// - Parameter file: named in the complaint.
+    /// - Parameter file: the file's path, for the complaint.
+    /// - Throws: ``Complaint`` of kind `damaged`.
     static func decode<Record: Decodable>(
         _ type: Record.Type, from bytes: [UInt8], file: String
     ) throws(Complaint) -> Record {
@@ -84,7 +86,7 @@ enum DeviceRecords {
         Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
     }
 
-    /// The format alone, which a newer version keeps readable.
+    /// The format alone, which every newer version keeps readable.
     static func format(of bytes: [UInt8], file: String) throws(Complaint) -> Int {
         struct Format: Decodable {
             let format: Int
@@ -98,7 +100,7 @@ enum DeviceRecords {
 
     private struct Registry: Codable {
         var apps: [App]
-        /// Missing where nothing waits.
+        /// nil if none waits.
         var waiting: [Waiting]?
     }
 
@@ -106,7 +108,7 @@ enum DeviceRecords {
         var identifier, uuid: String
         var isGroup: Bool
         var owner, ownerGroup: UInt32
-        /// Missing where it had none.
+        /// nil if it had none.
         var groups: [String]?
 
         init(_ container: WaitingContainer) {
@@ -170,7 +172,7 @@ enum DeviceRecords {
         for app in record.apps {
             let groups = app.groups.compactMap(\.container)
             let iCloud = app.iCloud.compactMap(\.container)
-            // Names from this file become directory names: nothing in it is believed unchecked.
+            // Checked, because they become names of directories.
             guard let identifier = ContainerIdentifier(app.identifier), let bundleName = FileName(app.bundleName),
                 let bundle = ContainerUUID(app.bundle), let data = ContainerUUID(app.data),
                 groups.count == app.groups.count, iCloud.count == app.iCloud.count

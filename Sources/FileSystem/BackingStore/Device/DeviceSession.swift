@@ -1,62 +1,63 @@
-// The numbers of the serving processes: pages carry the number of the session that wrote them.
+// Sessions: the runs of the processes that served a device, and how each ended.
 
 import Glibc
 import Platform
 import SandboxModel
 
-/// How the session before this one ended, and with it how much of what it left half done has to be looked at.
+/// The end of the session before this one. It decides how much unfinished work has to be verified.
 public enum SessionStart: String, Sendable {
-    /// It shut down, or there was none.
+    /// A shutdown, or no session before.
     case clean
-    /// Its process ended, and the host ran on: everything it wrote is there.
+    /// Its process was killed and the host ran on: all its writes arrived.
     case afterKill
-    /// The host itself went down, or the device came from another host: what was not synchronized may be missing.
+    /// The host went down, or the device came from another host: unsynchronized writes may be missing.
     case afterHostCrash
 }
 
 /// One run of a process that serves the device.
 public struct DeviceSession: Equatable, Sendable {
-    /// Counts from 1.
+    /// Counts from 1. Every page that the session writes bears it.
     public let number: UInt32
     public let start: SessionStart
     /// Earlier sessions whose process was killed.
     public let killed: [UInt32]
     /// Earlier sessions during which the host went down.
     public let powerLost: [UInt32]
-    /// When those of both kinds were.
+    /// The spans of both kinds of sessions.
     public let times: [UInt32: SessionHistory.Time]
-    /// Bytes of the host that the containers take, as the session before counted them; nil when it did not end in order
-    /// or the device has been copied here since.
+    /// Bytes of the host that the containers take, counted by the session before; nil if it did not end in order, or
+    /// the device was copied since.
     public let used: Int64?
 }
 
-/// What Sessions.json holds.
+/// The content of Sessions.json.
 struct SessionRecord: Codable, Equatable {
     /// The last session that began; 0 before the first.
     var current: UInt32 = 0
-    /// The host's boot in which it began.
+    /// The host's boot in which it began: see ``HostBoot``.
     var bootID = ""
     /// Whether it ended by a clean shutdown.
     var ended = true
     var killed: [UInt32] = []
     var powerLost: [UInt32] = []
-    /// When the last session began, in nanoseconds since 1970, as all times here.
+    /// The begin of the last session, in nanoseconds since 1970 as all times here.
     var began: Int64?
-    /// When the killed ones and those that lost power were.
+    /// The spans of the sessions in `killed` and `powerLost`.
     var times: [Span]?
     /// Bytes of the host that the containers took when the last session ended.
     var used: Int64?
-    /// The inode of the device's directory then: a copy may take more or less where it is.
+    /// The inode of the device's directory then. A copy has another, and may take other space.
     var usedIn: UInt64?
 
     struct Span: Codable, Equatable {
         var session: UInt32
         var from: Int64
-        /// When the next one began.
+        /// The begin of the next one.
         var until: Int64
     }
 
-    /// The record of the next session, and the session.
+    /// The next session, and the record with it.
+    /// - Parameter directory: inode number of the device's directory.
     func next(
         bootID now: String, at time: HostTime, in directory: UInt64
     ) throws(Complaint) -> (SessionRecord, DeviceSession) {
@@ -71,7 +72,7 @@ struct SessionRecord: Codable, Equatable {
             record.powerLost.append(current)
         }
         if !ended, let began, began <= time.nanoseconds {
-            // A host's clock that went back leaves the times unknown.
+            // Unknown if the host's clock went back.
             record.times = (times ?? []) + [Span(session: current, from: began, until: time.nanoseconds)]
         }
         record.current += 1
@@ -94,8 +95,9 @@ struct SessionRecord: Codable, Equatable {
     }
 }
 
+/// The host's boot, by which a kill is told from a power cut.
 enum HostBoot {
-    /// A random UUID that the kernel makes at each boot (random(4)).
+    /// `boot_id` of random(4): a random UUID for each boot.
     static func identifier() throws(SystemError) -> String {
         let file = try Descriptor.open(path: "/proc/sys/kernel/random/boot_id", flags: O_RDONLY)
         let buffer = PageBuffer(count: 64)

@@ -1,21 +1,22 @@
-// A faithful copy of a tree of containers on the host.
+// Copying a tree of containers on the host, with all attributes.
 
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// Copies one tree into an empty directory. Depth costs no descriptors: each directory is reached from the top.
+/// Copies one tree into an empty directory. Each directory is opened by its path from the top, so depth costs no
+/// descriptors.
 struct TreeCopy: ~Copyable {
     private let source: Descriptor
     private let target: Descriptor
-    /// Directories that are still to be copied, by their path from the top.
+    /// Directories to copy, by path from the top.
     private var pending: [[FileName]] = [[]]
-    /// Where the first name of each file with several names went.
+    /// Of files with several names: the path of the first copied name.
     private var firstNames: [Inode: [FileName]] = [:]
-    /// Directories whose mode keeps their own ordinary user out, and that mode. In the source it is lifted while the
-    /// copy runs, in the target it is set when all is copied.
+    /// Directories whose mode shuts out their owner. The mode is lifted in the source during the copy, and set in the
+    /// target at the end.
     private var closed: [(path: [FileName], mode: mode_t)] = []
-    /// Root needs no permission.
+    /// Whether permissions do not matter: the process is root's.
     private let isPrivileged = geteuid() == 0
 
     private struct Inode: Hashable {
@@ -28,8 +29,8 @@ struct TreeCopy: ~Copyable {
         self.target = target
     }
 
-    /// - Parameter progress: told how many bytes more are copied; false ends the copy.
-    /// - Returns: false when `progress` ended it.
+    /// - Parameter progress: called with the bytes copied since the last call; false cancels.
+    /// - Returns: false if cancelled.
     mutating func run(progress: (Int64) -> Bool) throws(SystemError) -> Bool {
         do throws(SystemError) {
             while let path = pending.popLast() {
@@ -50,7 +51,7 @@ struct TreeCopy: ~Copyable {
     private static func close(
         _ directories: [(path: [FileName], mode: mode_t)], in root: borrowing Descriptor
     ) throws(SystemError) {
-        // The deepest first, so that none of them is in another's way.
+        // The deepest first: a closed directory shuts off those below.
         for (path, mode) in directories.sorted(by: { $0.path.count > $1.path.count }) {
             guard let name = path.last else { continue }
             try root.openDirectory(at: path.dropLast()).changeMode(of: name, to: mode)
@@ -60,7 +61,7 @@ struct TreeCopy: ~Copyable {
     private mutating func copyDirectory(_ path: [FileName], progress: (Int64) -> Bool) throws(SystemError) -> Bool {
         let from = try source.openDirectory(at: path)
         let to = try target.openDirectory(at: path).reopen(flags: O_RDONLY | O_DIRECTORY)
-        // Before the entries are read, which is a use that the host notes down.
+        // Before reading entries, which changes the time of access.
         let status = try from.status()
         let reader = try from.entries()
         while let entry = try reader.next() {
@@ -145,12 +146,12 @@ struct TreeCopy: ~Copyable {
 }
 
 extension Descriptor {
-    /// Bytes that the files below this directory hold: what the progress of a walk through it is measured by.
+    /// The sum of the sizes of all files below this directory, in bytes: the total of a copy's progress.
     public borrowing func contentSize() throws(SystemError) -> Int64 {
         var pending: [[FileName]] = [[]]
         var total: Int64 = 0
         while let path = pending.popLast() {
-            // What cannot be entered does not count.
+            // An unreadable directory does not count.
             guard let directory = try? openDirectory(at: path), let reader = try? directory.entries() else { continue }
             while let entry = try reader.next() {
                 guard let status = try? directory.status(of: entry.name) else { continue }

@@ -1,4 +1,4 @@
-// What a device knows of an app that is installed on it.
+// The record of an installed app and its containers.
 
 import Platform
 public import SandboxModel
@@ -8,7 +8,7 @@ public struct ContainerUUID: Hashable, Sendable, CustomStringConvertible {
     /// 36 characters, upper case.
     public let text: String
 
-    /// A new one, from the kernel's generator.
+    /// A new random UUID.
     public init() {
         text = Entropy.uuid()
     }
@@ -30,14 +30,14 @@ public struct ContainerUUID: Hashable, Sendable, CustomStringConvertible {
     public var fileName: FileName { FileName(text)! }
 }
 
-/// The sorts of container, each with a directory of its own in the device.
+/// The kinds of containers. Each has a directory of its own in the device.
 public enum ContainerKind: CaseIterable, Sendable {
     case bundle
     case data
     case group
     case iCloud
 
-    /// Where containers of this kind lie, from the device directory.
+    /// The path of that directory, from the device directory.
     public var path: [FileName] {
         switch self {
         case .bundle: ["Containers", "Bundle", "Application"]
@@ -48,7 +48,7 @@ public enum ContainerKind: CaseIterable, Sendable {
     }
 }
 
-/// A group or iCloud container that an app is entitled to.
+/// The record of a group or iCloud container that an app is entitled to.
 public struct SharedContainerRecord: Hashable, Sendable {
     public let identifier: ContainerIdentifier
     public let uuid: ContainerUUID
@@ -59,16 +59,16 @@ public struct SharedContainerRecord: Hashable, Sendable {
     }
 }
 
-/// One installed app and where its containers are.
+/// One installed app, and the UUIDs of its containers.
 public struct InstalledApp: Hashable, Sendable {
     public let identifier: ContainerIdentifier
     /// The name of the `.app` directory, in the bundle container and in the app's home.
     public let bundleName: FileName
-    /// CFBundleDisplayName, or what stands in for it.
+    /// CFBundleDisplayName, or its substitute.
     public let displayName: String
-    /// CFBundleShortVersionString; empty when the app has none.
+    /// CFBundleShortVersionString; empty if the app has none.
     public let version: String
-    /// CFBundleVersion; empty when the app has none.
+    /// CFBundleVersion; empty if the app has none.
     public let build: String
     /// CFBundleExecutable, a file directly in the bundle.
     public let executable: FileName?
@@ -78,7 +78,7 @@ public struct InstalledApp: Hashable, Sendable {
     public var data: ContainerUUID
     public var groups: [SharedContainerRecord]
     public var iCloud: [SharedContainerRecord]
-    /// The container's user: who ran `install`, or who was named there. A uid and a gid of the host.
+    /// The owner of the container, by default the user who ran `install`: a uid and a gid of the host.
     public let owner: UInt32
     public let ownerGroup: UInt32
 

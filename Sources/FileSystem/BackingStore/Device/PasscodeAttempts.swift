@@ -1,12 +1,12 @@
-// How often the passcode was wrong, in a record of its own: it is written at every attempt.
+// The record of wrong passcodes, which is written at every attempt.
 
 import Platform
 public import SandboxModel
 
-/// An instant that no change of the host's clock moves: which boot of the host it is in, and how long after it.
+/// An instant that no change of the host's clock moves: a boot of the host, and the time since.
 public struct HostInstant: Equatable, Sendable {
     public let bootID: String
-    /// CLOCK_BOOTTIME, which counts the time that the host sleeps as well.
+    /// Nanoseconds of CLOCK_BOOTTIME, which goes on while the host sleeps.
     public let nanoseconds: Int64
 
     public init(bootID: String, nanoseconds: Int64) {
@@ -22,11 +22,11 @@ public struct HostInstant: Equatable, Sendable {
     }
 }
 
-/// What Passcode.json holds. There is none while the last attempt was right.
+/// The content of Passcode.json, which is missing while the last attempt was right.
 public struct PasscodeAttempts: Codable, Equatable, Sendable {
-    /// Attempts since the last right one. One that is under way is counted, so that to kill the process is no way out.
+    /// Attempts since the last right one. An attempt counts from its begin, so that killing the process does not help.
     public let wrong: Int
-    /// When the last of them was, or, after a boot of the host, when this was first looked at.
+    /// The boot and the time of the last attempt; after a boot, of the first look at this record.
     public let bootID: String
     public let nanoseconds: Int64
 
@@ -42,8 +42,8 @@ public struct PasscodeAttempts: Codable, Equatable, Sendable {
 }
 
 extension DeviceDirectory {
-    /// - Returns: nil when the last attempt was right.
-    /// - Throws: ``Complaint`` of kind `damaged`, because a record that cannot be read must not give free guesses.
+    /// - Returns: nil if the last attempt was right.
+    /// - Throws: ``Complaint`` of kind `damaged`: an unreadable record must not give free guesses.
     public func passcodeAttempts() throws(Complaint) -> PasscodeAttempts? {
         let file = "\(path)/\(Name.attempts.text)"
         let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
@@ -55,15 +55,15 @@ extension DeviceDirectory {
         return attempts
     }
 
-    /// Durable when it returns.
+    /// Durable on return.
     public func replacePasscodeAttempts(
         with attempts: PasscodeAttempts, holding lock: DeviceLock
     ) throws(Complaint) {
         try replace(Name.attempts, with: try DeviceRecords.encode(attempts))
     }
 
-    /// Forgets the wrong attempts. Not synchronized: a power cut in the moments after can bring the count back as it
-    /// was, which is too high and never too low; and an unlock waits for the disk only once.
+    /// Forgets the wrong attempts. Not synchronized, so that an unlock waits for the disk only once: a power cut
+    /// shortly after may restore a count that is too high, never too low.
     public func clearPasscodeAttempts(holding lock: DeviceLock) throws(Complaint) {
         try Complaint.wrap("cannot remove \(path)/\(Name.attempts.text)") { () throws(SystemError) in
             if try root.exists(Name.attempts) { try root.removeFile(Name.attempts) }

@@ -1,4 +1,4 @@
-// What waits for its app, and when it goes.
+// Containers that wait for their app in the registry, and their removal.
 
 import SandboxModel
 import Testing

@@ -1,4 +1,4 @@
-// What a device directory is, who may hold it, and what is said when it is not one.
+// Creating, recognizing and locking a device directory, and its records.
 
 import DataProtection
 import Foundation

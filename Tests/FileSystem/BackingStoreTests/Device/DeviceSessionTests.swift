@@ -1,4 +1,4 @@
-// How a start finds out how the session before it ended.
+// The ending of each session, as the next one finds it.
 
 import Platform
 import SandboxModel

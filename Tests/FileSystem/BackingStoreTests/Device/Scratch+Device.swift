@@ -1,4 +1,4 @@
-// A device in a test's directory, and what a faithful copy of it is compared by.
+// A device in a test's directory, and the listing by which its copy is compared.
 
 import Foundation
 import Platform
@@ -15,10 +15,10 @@ extension Scratch {
     }
 }
 
-/// Every name below a directory with what a faithful copy keeps: type, mode, owner, size, allocated blocks within
-/// reason, modification time to the nanosecond, link count, link target.
+/// Every name below a directory with the attributes that a copy keeps: type, mode, owner, size, modification time to
+/// the nanosecond, link count, link target.
 func listing(_ path: String) throws -> String {
-    // A directory's link count and size are the host's own affair.
+    // Not a directory's link count and size, which are up to the host.
     let format = "-printf '%P %y %m %U %G %T@ %l' \\( -type f -printf ' %n %s' -o -true \\) -printf '\\n'"
     return try shell("cd '\(path)' && find . \(format) | LC_ALL=C sort")
 }

@@ -1,3 +1,5 @@
+// Recovery from chosen power cuts: which groups, holes and length a file then has.
+
 import Glibc
 import Platform
 import SandboxModel
@@ -7,9 +9,9 @@ import Testing
 
 private let block = [UInt8](repeating: 7, count: 4096)
 
-/// What reaches the disk is chosen here, one case each; ``PowerCutTests`` leaves it to chance.
+/// Each test chooses the writes that reach the disk. ``EncryptedFilePowerCutTests`` leaves them to chance.
 @Suite("A host that loses power while a file grows, is cut or gets holes")
-struct PowerCutStructureTests {
+struct EncryptedFileRecoveryTests {
     @Test("leaves a file in place for overwriting that was synchronized while its writes came out of order")
     func unorderedGrowth() throws {
         let stored = try StoredFile()

@@ -1,4 +1,4 @@
-// Bytes as these tests write them.
+// Hexadecimal bytes and fixtures for these tests.
 
 import Foundation
 

@@ -1,3 +1,5 @@
+// Backing files that were changed from outside: EIO, never other bytes.
+
 import SandboxModel
 import TestSupport
 import Testing
@@ -5,7 +7,7 @@ import Testing
 @testable import BackingStore
 
 @Suite("A backing file that was changed", .serialized)
-struct TamperTests {
+struct EncryptedFileTamperTests {
     /// Reads every block by itself; each gives its bytes or EIO.
     private func check(_ stored: StoredFile, _ expected: [UInt8], _ what: String) throws {
         let file: EncryptedFile
@@ -129,7 +131,7 @@ struct TamperTests {
         }
     }
 
-    @Test("What does not authenticate is reported once, with its place")
+    @Test("A block that does not authenticate is reported once, with its place")
     func reported() throws {
         let (stored, _) = try make(40_000)
         stored.bytes[4096 * 3] ^= 1

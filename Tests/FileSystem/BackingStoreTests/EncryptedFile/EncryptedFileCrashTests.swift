@@ -1,3 +1,5 @@
+// Kills and failed writes: each block is old or new, and the file can be used on.
+
 import CHostFaults
 import Glibc
 import Platform
@@ -8,7 +10,7 @@ import Testing
 @testable import BackingStore
 
 @Suite("A process that ends in the middle of a write", .serialized)
-struct CrashTests {
+struct EncryptedFileCrashTests {
     /// Every block is as it was before the change that was under way, or as it was to be.
     private func holds(_ bytes: [UInt8], before: [UInt8], after: [UInt8]) -> String? {
         let shortest = min(before.count, after.count)

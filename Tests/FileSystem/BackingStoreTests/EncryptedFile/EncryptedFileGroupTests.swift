@@ -1,3 +1,5 @@
+// Groups and maps of files with holes.
+
 import Platform
 import SandboxModel
 import Testing
@@ -5,12 +7,12 @@ import Testing
 @testable import BackingStore
 
 @Suite("Groups and maps", .serialized)
-struct StructureTests {
+struct EncryptedFileGroupTests {
     private let group = ContentLayout.groupSize
     /// The first group behind the first map's: its own map lies behind it.
     private let secondMap = Int64(ContentLayout.groupsPerMap) * ContentLayout.groupSize
 
-    @Test("What was truncated away is a hole when the file grows again, however many groups it had")
+    @Test("Content that was cut off is a hole when the file grows again, however many groups it had")
     func truncatedGroupsAreForgotten() throws {
         let stored = try StoredFile()
         let file = try stored.create()
@@ -74,7 +76,7 @@ struct StructureTests {
         #expect(try file.readAll(from: secondMap, count: 100) == [UInt8](repeating: 0, count: 100))
     }
 
-    @Test("After a kill all that was written is found, however far apart, and nothing else")
+    @Test("After a kill all written groups are found, however far apart, and no others")
     func groupsFoundAfterAKill() throws {
         let stored = try StoredFile()
         let file = try stored.create()

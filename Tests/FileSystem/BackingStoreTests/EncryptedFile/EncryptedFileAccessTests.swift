@@ -1,4 +1,4 @@
-// What an open file does with its content while the device locks, unlocks and restarts.
+// Access to an open file while the device locks, unlocks and restarts.
 
 import DataProtection
 import Foundation
@@ -11,8 +11,8 @@ import Testing
 private let refused = Fault.refused(.dataProtection)
 private let gone = Fault.system(.inputOutput)
 
-@Suite("Open content of each class while the device locks, unlocks and restarts")
-struct AccessTests {
+@Suite("Open files of each class while the device locks, unlocks and restarts")
+struct EncryptedFileAccessTests {
     private let stored: StoredFile
     private var openFiles: OpenFileRegistry { stored.context.openFiles }
 
@@ -22,7 +22,7 @@ struct AccessTests {
         (0..<count).map { UInt8(truncatingIfNeeded: ($0 + seed) &* 31 >> 3) }
     }
 
-    @Test("While it is written out it is not read; closed, neither; unlocked, it is as it was and as it was written")
+    @Test("During writeback reads are refused; closed, writes too; unlocked, all that was written is there")
     func steps() throws {
         let file = try stored.create(.complete, bytes(300_000))
         openFiles.refuseReading()
@@ -37,7 +37,7 @@ struct AccessTests {
         #expect(throws: refused) { try file.readAll() }
         #expect(throws: refused) { try file.truncate(to: 5) }
         #expect(throws: refused) { try file.write([1], at: 400_000) }
-        // What has no content in it goes on: the length, and fsync.
+        // The length and fsync(2) need no key.
         #expect(file.length == 350_001)
         try file.synchronize(dataOnly: false)
         try file.commit()
@@ -48,7 +48,7 @@ struct AccessTests {
         #expect(try file.readAll(count: 1) == [9])
     }
 
-    @Test("After a restart it answers EIO for good, whatever its class", arguments: ProtectionClass.allCases)
+    @Test("After a restart an open file answers EIO for good, whatever its class", arguments: ProtectionClass.allCases)
     func retired(protection: ProtectionClass) throws {
         let file = try stored.create(protection, bytes(5000))
         openFiles.retireAll(admittingComplete: true)
@@ -63,11 +63,11 @@ struct AccessTests {
         #expect(file.heldKey == nil)
         try file.synchronize(dataOnly: false)
         try file.commit()
-        // Another opening of it is whole.
+        // Opened again it is whole.
         #expect(try stored.open().readAll() == bytes(5000))
     }
 
-    @Test("A file that was growing when its key went says its length", arguments: [false, true])
+    @Test("The header of a file that was growing when its key went has the length", arguments: [false, true])
     func growing(restarts: Bool) throws {
         let file = try stored.create(.complete, bytes(4096))
         for piece in 1..<200 { try file.write(bytes(8192, piece), at: Int64(4096 + (piece - 1) * 8192)) }
@@ -84,7 +84,7 @@ struct AccessTests {
         withExtendedLifetime(file) {}
     }
 
-    @Test("A growing file grows on after the unlock")
+    @Test("A growing file goes on growing after the unlock")
     func growsOn() throws {
         let file = try stored.create(.complete)
         var whole: [UInt8] = []
@@ -103,7 +103,7 @@ struct AccessTests {
         #expect(try stored.open().readAll() == whole)
     }
 
-    @Test("Without the class's key it stays closed")
+    @Test("Without the class key a file stays closed")
     func withoutClassKey() throws {
         let file = try stored.create(.complete, bytes(100))
         openFiles.close()
@@ -127,7 +127,7 @@ struct AccessTests {
         #expect(try stored.open().readAll() == Array(bytes(10)))
     }
 
-    @Test("A file that left or entered class A before the lock is treated as what it is")
+    @Test("A file that left or entered class A before the lock is treated by its new class")
     func changed() throws {
         let left = try stored.create(.complete, bytes(100), named: "left")
         let entered = try stored.create(.none, bytes(100), named: "entered")
@@ -141,7 +141,7 @@ struct AccessTests {
         #expect(try entered.readAll() == bytes(100))
     }
 
-    @Test("From the refusal to read until the unlock no file of class A is opened or made")
+    @Test("From the refusal to read until the unlock no file of class A is opened or created")
     func admission() throws {
         let files = try ProtectionClass.allCases.map { try stored.create($0, named: "\($0)") }
         for (index, protection) in ProtectionClass.allCases.enumerated() {
@@ -166,126 +166,5 @@ struct AccessTests {
             _ = try stored.open(named: "\(protection)")
             withExtendedLifetime(files[index]) {}
         }
-    }
-}
-
-@Suite("What was written to class A when its key had gone")
-struct LossTests {
-    private let stored: StoredFile
-    private let file: EncryptedFile
-    private let whole = [UInt8](repeating: 65, count: 100_000)
-    private var openFiles: OpenFileRegistry { stored.context.openFiles }
-
-    init() throws {
-        stored = try StoredFile()
-        file = try stored.create(.complete, whole)
-    }
-
-    private func lose(_ ranges: Range<Int64>...) {
-        openFiles.refuseReading()
-        openFiles.close()
-        for range in ranges {
-            let bytes = [UInt8](repeating: 66, count: range.count)
-            #expect(throws: refused) { try file.write(bytes, at: range.lowerBound) }
-        }
-        openFiles.reopen()
-    }
-
-    private func rewrite(_ range: Range<Int64>) throws {
-        try file.write([UInt8](repeating: 67, count: range.count), at: range.lowerBound)
-    }
-
-    private func isLost(_ offset: Int64) -> Bool { (try? file.readAll(from: offset, count: 1)) == nil }
-
-    @Test("It is neither the old bytes nor zeros, and what is beside it is as it was")
-    func unreadable() throws {
-        lose(10_000..<20_000)
-        #expect(throws: gone) { try file.readAll() }
-        #expect(throws: gone) { try file.readAll(from: 9_999, count: 2) }
-        #expect(throws: gone) { try file.readAll(from: 19_999, count: 1) }
-        #expect(try file.readAll(count: 10_000) == Array(whole[..<10_000]))
-        #expect(try file.readAll(from: 20_000) == Array(whole[20_000...]))
-    }
-
-    @Test("It is told once, and again when more is lost")
-    func told() throws {
-        #expect(file.takeUnreportedLoss() == [] && !file.hasLoss)
-        lose(10..<20)
-        #expect(file.takeUnreportedLoss() == [10..<20])
-        #expect(file.takeUnreportedLoss() == [] && file.hasLoss)
-        lose(30..<40, 15..<25)
-        #expect(file.takeUnreportedLoss() == [15..<25, 30..<40])
-        #expect(file.takeUnreportedLoss() == [])
-    }
-
-    @Test("Written again it is there, from either end, also in part")
-    func rewritten() throws {
-        lose(10_000..<20_000)
-        try rewrite(9_000..<12_000)
-        #expect(!isLost(11_999) && isLost(12_000))
-        try rewrite(18_000..<20_000)
-        #expect(isLost(17_999) && !isLost(18_000))
-        try rewrite(20_000..<21_000)
-        #expect(isLost(12_000) && isLost(17_999))
-        try rewrite(12_000..<18_000)
-        #expect(!file.hasLoss)
-        #expect(
-            try file.readAll()
-                == Array(whole[..<9_000]) + [UInt8](repeating: 67, count: 12_000) + Array(whole[21_000...]))
-    }
-
-    @Test("Behind the end it counts too, and is over when the file is cut or zeroed there")
-    func cut() throws {
-        lose(150_000..<160_000)
-        #expect(isLost(155_000))
-        try file.truncate(to: 155_000)
-        #expect(isLost(154_999))
-        try file.truncate(to: 200_000)
-        #expect(isLost(154_999) && !isLost(155_000))
-        try file.truncate(to: 0)
-        #expect(!file.hasLoss)
-        try file.truncate(to: 200_000)
-        #expect(try file.readAll() == [UInt8](repeating: 0, count: 200_000))
-        lose(4096..<8192)
-        try file.zero(0, count: 6000, releasing: false)
-        #expect(!isLost(5999) && isLost(6000))
-        try file.zero(4096, count: 4096, releasing: true)
-        #expect(!file.hasLoss)
-    }
-
-    @Test("What is refused after a restart is lost as well, and told")
-    func retired() throws {
-        openFiles.retireAll(admittingComplete: true)
-        #expect(throws: gone) { try rewrite(10..<20) }
-        #expect(file.takeUnreportedLoss() == [10..<20])
-        #expect(file.takeUnreportedLoss() == [])
-    }
-
-    @Test("Another class loses nothing")
-    func others() throws {
-        let other = try stored.create(.completeUnlessOpen, whole, named: "other")
-        openFiles.close()
-        try other.write([1], at: 0)
-        #expect(other.takeUnreportedLoss() == [] && !other.hasLoss)
-    }
-}
-
-extension StoredFile {
-    func create(_ protection: ProtectionClass, _ bytes: [UInt8] = [], named name: String = "file") throws
-        -> EncryptedFile
-    {
-        let file = SharedDescriptor(
-            try Descriptor.open(path: directory + "/" + name, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600))
-        let content = try EncryptedFile.create(
-            file, inode: try file.descriptor.status().inode, protection: protection, context: context)
-        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
-            try content.write(Array(bytes[start..<min(bytes.count, start + 1 << 20)]), at: Int64(start))
-        }
-        return content
-    }
-
-    func open(named name: String) throws -> EncryptedFile {
-        let file = SharedDescriptor(try Descriptor.open(path: directory + "/" + name, flags: O_RDWR))
-        return try EncryptedFile.open(file, isWritable: true, context: context)
     }
 }

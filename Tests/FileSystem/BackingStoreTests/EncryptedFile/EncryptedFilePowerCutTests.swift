@@ -1,3 +1,5 @@
+// Power cuts that leave a random state of the disk, on files that change at random.
+
 import CHostFaults
 import Glibc
 import Platform
@@ -8,13 +10,13 @@ import Testing
 @testable import BackingStore
 
 @Suite("A host that loses power", .serialized)
-struct PowerCutTests {
-    /// What may be on the disk: of each page, and of the length, what was synchronized last or what was written since.
+struct EncryptedFilePowerCutTests {
+    /// A possible state of the disk: each page, and the length, is the synchronized one or the one written since.
     private func leftover(_ durable: [UInt8], _ written: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
         let length = Bool.random(using: &generator) ? durable.count : written.count
         var bytes = [UInt8](repeating: 0, count: length)
         for start in stride(from: 0, to: length, by: 4096) {
-            // A host that still knows the old length has not let go of what was cut off.
+            // With the old length, the host still has the pages that were cut off.
             let isOld = Bool.random(using: &generator) || start >= written.count
             let source = isOld ? durable : written
             let end = min(start + 4096, length, source.count)
@@ -171,7 +173,7 @@ struct PowerCutTests {
         #expect(try found.readAll(count: 100) == [UInt8](repeating: 7, count: 100))
     }
 
-    /// What the file holds now, once each block that gives EIO has been written again.
+    /// The content of the file, after each block that gives EIO was written again.
     private func rewriteLost(
         _ file: EncryptedFile, _ change: ContentModel.Change, _ before: [UInt8], _ after: [UInt8], _ what: Comment
     ) throws -> [UInt8] {

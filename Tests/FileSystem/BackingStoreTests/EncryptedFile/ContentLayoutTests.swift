@@ -1,9 +1,11 @@
+// The layout of an encrypted file, against Format.md.
+
 import Testing
 
 @testable import BackingStore
 
-@Suite("Geometry of an encrypted file")
-struct LayoutTests {
+@Suite("Layout of an encrypted file")
+struct ContentLayoutTests {
     /// Lengths at and around every boundary: block, group, first group of a map, map.
     static let lengths: [Int64] = {
         let block: Int64 = 4096
@@ -13,7 +15,7 @@ struct LayoutTests {
         return edges.flatMap { edge in [-block, -1, 0, 1, block - 1].map { edge + $0 } }.filter { $0 >= 0 }
     }()
 
-    @Test("The backing file's length tells the content's", arguments: lengths)
+    @Test("The length of the backing file gives the length of the content", arguments: lengths)
     func lengthRoundTrip(length: Int64) {
         let backing = ContentLayout.backingLength(of: length)
         #expect(ContentLayout.length(ofBacking: backing) == length)
@@ -29,7 +31,7 @@ struct LayoutTests {
         #expect(ContentLayout.backingLength(of: 262_145) == 266_240 + 4096 + 4096 + 1)
     }
 
-    @Test("No two pages of a file lie in one place")
+    @Test("No two pages of a file have one offset")
     func placesAreDistinct() {
         var places: Set<Int64> = []
         let groups = [0, 1, 2, 16_383, 16_384, 16_385, 32_768]
@@ -44,7 +46,7 @@ struct LayoutTests {
         #expect(places.allSatisfy { $0 % 4096 == 0 })
     }
 
-    @Test("An offset of the backing file tells its group", arguments: [0, 1, 2, 16_383, 16_384, 16_385, 32_768])
+    @Test("The group at an offset of the backing file", arguments: [0, 1, 2, 16_383, 16_384, 16_385, 32_768])
     func groupOfOffset(group: Int) {
         let page = ContentLayout.tagPageOffset(group: group)
         for offset in [page, page + 4095, page + 64 * 4096, page + 65 * 4096 - 1] {
@@ -54,7 +56,9 @@ struct LayoutTests {
         #expect(ContentLayout.group(atBackingOffset: ContentLayout.mapPageOffset(map)) == map * 16_384 + 1)
     }
 
-    @Test("A length that no content has gives what lies before it", arguments: [0, 1, 4095] as [Int64])
+    @Test(
+        "The length of a file that ends within tags is that of the content before them",
+        arguments: [0, 1, 4095] as [Int64])
     func cutWithinTags(extra: Int64) {
         // Behind group 0: the map page's place, then the tag page of group 1.
         let group = ContentLayout.backingLength(of: 262_144)

@@ -1,19 +1,19 @@
-// The content that is open in this process, so that its keys and its plaintext can be taken away from all of it at once.
+// The registry of open files: when the device locks or restarts, keys and plaintext are taken from all of them at once.
 // Lock: `files` is taken with no lock of a file held, and released before one is taken.
 
 import DataProtection
 import SandboxModel
 import Synchronization
 
-/// Every encrypted file that is open, whether by the mount, by a check or by a delivery, and the device's state.
+/// Every encrypted file that this process has open, whether for the mount, a check or a delivery, and the device's
+/// state.
 ///
-/// While a device locks, what the kernel has not written out yet still has to be sealed. So class A closes in steps:
-/// first nothing new is opened (``deviceState``), then nothing is read (``refuseReading()``), then the keys go
-/// (``close()``).
+/// While a device locks, the kernel's dirty pages still have to be sealed. So class A closes in steps: first no file is
+/// opened (``deviceState``), then none is read (``refuseReading()``), then the keys go (``close()``).
 public final class OpenFileRegistry: Sendable {
     private struct Files {
         var open: [ObjectIdentifier: Weak] = [:]
-        /// Whether files of class A may be opened. It differs from the state while that is changing.
+        /// Whether files of class A may be opened. Differs from the state while that is changing.
         var admitsComplete = true
     }
 
@@ -42,8 +42,8 @@ public final class OpenFileRegistry: Sendable {
     /// Whether class A is closed.
     public var isClosed: Bool { files.withLock { !$0.admitsComplete } }
 
-    /// Enters a file that is being opened. Nobody else has it yet.
-    /// - Throws: `refused(.dataProtection)` for one of class A while that is being closed.
+    /// Adds a file that is being opened. No other thread has it yet.
+    /// - Throws: `refused(.dataProtection)` for a file of class A while that is closed.
     func add(_ file: EncryptedFile) throws(Fault) {
         let isAdmitted = files.withLock { files in
             guard files.admitsComplete || !file.isComplete else { return false }
@@ -53,62 +53,62 @@ public final class OpenFileRegistry: Sendable {
         guard isAdmitted else { throw .refused(.dataProtection) }
     }
 
-    /// Takes a file out that is about to be gone.
+    /// Removes a file that is being deallocated.
     func remove(_ file: ObjectIdentifier) {
         files.withLock { _ = $0.open.removeValue(forKey: file) }
     }
 
-    /// Calls the body for each file that is open, with no lock held.
+    /// Calls the body for each open file, with no lock held.
     private func forEach(_ body: (EncryptedFile) -> Void) {
         for weak in files.withLock({ Array($0.open.values) }) {
             if let file = weak.file { body(file) }
         }
     }
 
-    /// The inode numbers of the files that are open.
+    /// The inode numbers of the open files.
     public var inodes: Set<UInt64> {
         var inodes: Set<UInt64> = []
         forEach { inodes.insert($0.inode) }
         return inodes
     }
 
-    /// Has each open file say what is counted for it.
+    /// Has each open file report its counted bytes to the ledger.
     func reportSpace() {
         forEach { $0.reportSpace() }
     }
 
     // MARK: Locking and unlocking
 
-    /// Refuses to read class A; what the kernel still writes out is taken.
+    /// Refuses reads of class A. Writeback is still accepted.
     public func refuseReading() {
         files.withLock { $0.admitsComplete = false }
         forEach { if $0.isComplete { $0.setAccess(.writingOut) } }
     }
 
-    /// Takes the keys of class A out of every file, and their schedules and plaintext out of the working memory. What the
-    /// kernel writes from then on is refused.
+    /// Takes the keys of class A from every file, and their schedules and plaintext from the workspaces. Writeback is
+    /// refused from then on.
     public func close() {
         files.withLock { $0.admitsComplete = false }
         forEach { if $0.isComplete { $0.takeKey() } }
         workspaces.wipe()
     }
 
-    /// Gives the keys of class A back. The class's own is in the ring.
+    /// Gives the files of class A their keys back. The class key is in the ring.
     public func reopen() {
         forEach { if $0.isComplete { $0.restoreKey() } }
         files.withLock { $0.admitsComplete = true }
     }
 
-    /// Waits until no thread has plaintext in its hands that it read before ``close()`` or
-    /// ``retireAll(admittingComplete:)``. Never with a lock held that a read takes.
+    /// Waits until every call that may hold plaintext from before ``close()`` or ``retireAll(admittingComplete:)`` is
+    /// over. Called with no lock held that a read takes.
     public func waitForReaders() {
         workspaces.waitForReturns()
     }
 
     // MARK: Restart
 
-    /// Takes the keys out of every file, for good: the device has restarted, and what was open belongs to no process
-    /// that is left. Its content answers EIO from then on.
+    /// Takes the keys from every file for good: the device restarted, and no process that had a file open is left. The
+    /// files answer EIO from then on.
     /// - Parameter admitsComplete: whether files of class A may be opened again at once.
     public func retireAll(admittingComplete admitsComplete: Bool) {
         files.withLock { $0.admitsComplete = admitsComplete }
@@ -118,7 +118,7 @@ public final class OpenFileRegistry: Sendable {
 }
 
 extension DeviceState {
-    /// As an atomic holds it.
+    /// The value in an atomic.
     fileprivate var number: UInt8 {
         switch self {
         case .beforeFirstUnlock: 0

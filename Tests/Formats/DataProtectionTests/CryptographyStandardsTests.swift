@@ -1,9 +1,11 @@
+// Key wrap, key agreement, key derivation and GCM, against the test vectors of their standards.
+
 import Testing
 
 @testable import DataProtection
 
 @Suite("Primitives against their standards")
-struct PrimitiveTests {
+struct CryptographyStandardsTests {
     @Test("RFC 3394, 4.6: 256 bits under 256 bits")
     func keyWrap() throws {
         let wrap = KeyWrap(under: SecretCell(copying: [UInt8](0..<32)))
@@ -16,7 +18,7 @@ struct PrimitiveTests {
         #expect(wrap.unwrap(wrapped)?.bytes == data)
     }
 
-    @Test("Key wrap at its ends is what an independent computation makes of it: all bits clear, all bits set")
+    @Test("Key wrap of all bits clear, and of all bits set, equals an independent computation")
     func keyWrapEnds() {
         let cases: [(UInt8, String)] = [
             (0x00, "97317494343807e690fd1e431413963dc0e3deb4907fb89fa36ce65126d0ea1301381fb3a2941e2f"),
@@ -55,7 +57,7 @@ struct PrimitiveTests {
         #expect(bob.sharedSecret(with: alice.publicKey)?.bytes == shared)
     }
 
-    @Test("RFC 7748, 5.2: X25519, of single points and a thousand times over")
+    @Test("RFC 7748, 5.2: X25519, of single points and iterated a thousand times")
     func ladder() {
         let cases = [
             (
@@ -88,7 +90,7 @@ struct PrimitiveTests {
         #expect(scalar == hex("684cf59ba83309552800ef566f2f4d3c1c3887c49360e3875f2eb94d99532c51"))
     }
 
-    @Test("The KDF of class B is what an independent computation makes of it, and depends on which key is whose")
+    @Test("The KDF of class B equals an independent computation, and depends on the order of the keys")
     func oneStepDerivation() {
         let alice = hex("8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a")
         let bob = hex("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f")

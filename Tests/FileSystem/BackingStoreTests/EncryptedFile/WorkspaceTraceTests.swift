@@ -1,4 +1,4 @@
-// What of class A, content and keys, is left in the memory that calls work in.
+// Traces of class A, plaintext and keys, in the workspaces after calls.
 
 import Foundation
 import Platform
@@ -9,9 +9,9 @@ import Testing
 @testable import BackingStore
 @testable import DataProtection
 
-/// Each kind of trace is looked for where it is known to be, too: a search that finds nothing ever proves nothing.
+/// Each search is also run where the trace is known to be: a search that never finds anything proves nothing.
 @Suite("Traces of class A in working memory", .serialized)
-struct TraceTests {
+struct WorkspaceTraceTests {
     private let stored: StoredFile
     private var context: StoreContext { stored.context }
     private let mark = Array("plaintext of A, ".utf8)
@@ -84,7 +84,7 @@ struct TraceTests {
         #expect(traces() == 0, "written while nothing is read")
     }
 
-    @Test("Looking for the blocks that a killed process left leaves none", arguments: [0, 1, 2])
+    @Test("Recovery after a kill leaves none", arguments: [0, 1, 2])
     func killed(call: Int) throws {
         do {
             let file = try stored.create(.complete, text(3_000_000))
@@ -108,7 +108,7 @@ struct TraceTests {
         #expect(traces() == 0)
     }
 
-    @Test("What was read before the file came to be of class A goes with the keys")
+    @Test("Plaintext that was read before the file was given class A goes with the keys")
     func changed() throws {
         let file = try stored.create(.standard, text(500_000))
         let other = try stored.create(.standard, [1, 2, 3], named: "other")
@@ -128,7 +128,7 @@ struct TraceTests {
         return (0..<SecretCell.count).map { unsafe ~key.secret.base.load(fromByteOffset: $0, as: UInt8.self) }
     }
 
-    @Test("When content is closed its key is nowhere, though the file stays open and a call is under way")
+    @Test("A closed file's key is nowhere, though the file stays open and a call is under way")
     func keys() throws {
         let file = try stored.create(.complete, text(10_000))
         let key = masked(file)

@@ -1,4 +1,4 @@
-// Memory that one call needs while it moves content, kept for the next call: the data path allocates nothing.
+// Working memory of calls that move content, pooled so that the data path allocates nothing.
 
 import DataProtection
 import Glibc
@@ -6,28 +6,28 @@ import HashFunctions
 public import Platform
 import Synchronization
 
-/// The working memory of one call on one thread.
+/// The working memory of one call. No lock: one thread has it at a time.
 public final class Workspace: @unchecked Sendable {
-    /// The most one call moves: FUSE's largest request.
+    /// The most bytes that one call moves: FUSE's largest request.
     public static let largestTransfer = 1 << 20
-    /// Tag and map pages that can lie between the blocks of the largest transfer, its two ragged ends included.
+    /// Tag and map pages that can lie between the blocks of the largest transfer, and its two partial blocks.
     private static let sparePages = 16
 
     let cipher = BlockCipher()
-    /// For the blocks of sealed bundles.
+    /// Hashes the blocks of sealed bundles.
     var sha256 = MessageDigest(.sha256)
-    /// The image of a stretch of the backing file.
-    let image = PageBuffer(count: largestTransfer + sparePages * PageBuffer.pageSize)
-    /// Bytes of the image that were read last.
+    /// The image of a range of the backing file.
+    let image = PageBuffer(count: largestTransfer + sparePages * ContentLayout.pageSize)
+    /// Bytes of the last read in the image.
     var imageCount = 0 {
         didSet { mostRead = max(mostRead, imageCount) }
     }
-    /// The most that were read since the last ``wipe()``.
+    /// The largest ``imageCount`` since the last ``wipe()``.
     private var mostRead = 0
-    /// One block of plaintext that is being put together.
+    /// One block of plaintext.
     let block = PageBuffer(count: ContentLayout.blockSize)
 
-    /// A part of what was read: bytes of a buffer, in order.
+    /// A part of a read's result.
     public struct Segment: Sendable {
         public let buffer: PageBuffer
         public let offset: Int
@@ -37,22 +37,21 @@ public final class Workspace: @unchecked Sendable {
     static let zeros = PageBuffer(count: 64 * 1024)
 
     private(set) var segments: [Segment] = []
-    /// The pool's when it was taken.
+    /// The pool's generation when the workspace was taken.
     fileprivate var generation: UInt64 = 0
 
     fileprivate init() {
         segments.reserveCapacity(512)
     }
 
-    /// Zeroes what was read, and the block that was put together: plaintext that must not stay in memory.
+    /// Zeroes the last read and the block: plaintext of class A.
     func wipePlaintext() {
         image.wipe(0, count: imageCount)
         imageCount = 0
         block.wipe(0, count: block.count)
     }
 
-    /// Leaves nothing: neither a key's schedule, nor plaintext of a file that has come to be of class A since it was
-    /// read.
+    /// Zeroes everything: also the key schedule, and plaintext of files that were given class A after they were read.
     fileprivate func wipe() {
         cipher.wipe()
         image.wipe(0, count: mostRead)
@@ -82,14 +81,14 @@ public final class Workspace: @unchecked Sendable {
     }
 }
 
-/// The workspaces of a device. A thread takes one for a call and gives it back; as many exist as calls ran at once.
+/// The workspaces of a device. A call takes one and gives it back; there are as many as calls ever ran at once.
 final class WorkspacePool: Sendable {
-    // Lock order: innermost; nothing else is taken while it is held.
+    // Lock: innermost; no other is taken under it.
     private struct State {
         var idle: [Workspace] = []
-        /// Raised by each wipe.
+        /// Raised by each ``WorkspacePool/wipe()``.
         var generation: UInt64 = 0
-        /// Lent since the last wipe, and before it.
+        /// Workspaces in use, taken since the last wipe and before it.
         var lent = 0
         var lentBefore = 0
     }
@@ -113,16 +112,16 @@ final class WorkspacePool: Sendable {
             state.idle.append(workspace)
             return true
         }
-        // A wipe came while it was in use: it goes, and with it what it holds.
+        // The pool was wiped meanwhile: the workspace is zeroed and dropped.
         if !isKept {
             workspace.wipe()
             state.withLock { $0.lentBefore -= 1 }
         }
     }
 
-    /// Has no key schedule and no plaintext stay behind: in what is idle at once, in what is in use when it is given back.
+    /// Zeroes idle workspaces at once, and those in use when they are given back.
     func wipe() {
-        // Taken out for the time: nobody may come to use one that is being wiped.
+        // Taken out, so that no call takes one that is being zeroed.
         let idle = state.withLock { state in
             state.generation += 1
             state.lentBefore += state.lent
@@ -134,7 +133,7 @@ final class WorkspacePool: Sendable {
         state.withLock { $0.idle += idle }
     }
 
-    /// Waits until everything that was lent before the last ``wipe()`` has been given back.
+    /// Waits until every workspace that was in use at the last ``wipe()`` has been given back and zeroed.
     func waitForReturns() {
         while state.withLock({ $0.lentBefore > 0 }) { usleep(50) }
     }

@@ -1,4 +1,4 @@
-// Which host filesystems can hold a device, and what is said of one that cannot.
+// The probe of host filesystems, and the complaint about an unsuitable one.
 
 import Foundation
 import Platform
@@ -8,7 +8,7 @@ import Testing
 
 @testable import BackingStore
 
-@Suite(.serialized) struct DeviceHostProbeTests {
+@Suite(.serialized) struct HostProbeTests {
     let scratch = Scratch()
 
     @Test(arguments: ["/var/tmp", "/dev/shm"])

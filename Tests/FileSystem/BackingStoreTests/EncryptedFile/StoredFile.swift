@@ -1,4 +1,4 @@
-// A file of the store for one test, in memory where the host has it, and the model it is compared with.
+// A backing file for one test, and the sessions in which it is opened.
 
 import CHostFaults
 import DataProtection
@@ -9,7 +9,7 @@ import Synchronization
 
 @testable import BackingStore
 
-/// One backing file and the keys to it, through any number of sessions.
+/// One backing file and its keys, through any number of sessions.
 final class StoredFile {
     let directory: String
     let path: String
@@ -33,7 +33,7 @@ final class StoredFile {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// One for each session.
+    /// The context of the present session.
     private(set) lazy var context = makeContext()
 
     private func makeContext() -> StoreContext {
@@ -59,13 +59,13 @@ final class StoredFile {
         beginNext()
     }
 
-    /// Ends the session with the host and begins the next.
+    /// Ends the session by a power cut and begins the next.
     func losePower() {
         powerLost.insert(session)
         beginNext()
     }
 
-    /// Shuts the session down and begins the next; one in which a write failed counts as killed.
+    /// Shuts the session down and begins the next. A session in which a write failed counts as killed.
     func restart() {
         if context.isDisturbed { killed.insert(session) }
         beginNext()
@@ -82,7 +82,7 @@ final class StoredFile {
     var bytes: [UInt8] {
         get { [UInt8](try! Data(contentsOf: URL(filePath: path))) }
         set {
-            // In place: the inode is part of what a report names.
+            // In place, because reports name the inode.
             let handle = FileHandle(forWritingAtPath: path)!
             try! handle.truncate(atOffset: 0)
             try! handle.write(contentsOf: Data(newValue))
@@ -91,7 +91,28 @@ final class StoredFile {
     }
 }
 
-/// What the store said does not authenticate.
+extension StoredFile {
+    /// Creates another file beside the backing file.
+    func create(_ protection: ProtectionClass, _ bytes: [UInt8] = [], named name: String = "file") throws
+        -> EncryptedFile
+    {
+        let file = SharedDescriptor(
+            try Descriptor.open(path: directory + "/" + name, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600))
+        let content = try EncryptedFile.create(
+            file, inode: try file.descriptor.status().inode, protection: protection, context: context)
+        for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
+            try content.write(Array(bytes[start..<min(bytes.count, start + 1 << 20)]), at: Int64(start))
+        }
+        return content
+    }
+
+    func open(named name: String) throws -> EncryptedFile {
+        let file = SharedDescriptor(try Descriptor.open(path: directory + "/" + name, flags: O_RDWR))
+        return try EncryptedFile.open(file, isWritable: true, context: context)
+    }
+}
+
+/// The reported corruptions.
 final class Reports: Sendable {
     private let corruptions = Mutex<[Corruption]>([])
 
