@@ -1,6 +1,5 @@
-// Whether a container keeps to Apple's data storage guidelines: pure functions from what a file is and where it lies to
-// the rules that it breaks. The guidelines are those of "iOS Data Storage Guidelines" and of App Review's former
-// section 2.23.
+// Whether a container keeps to Apple's data storage guidelines: pure functions from what a file is and where it lies to the
+// rules that it breaks. The guidelines are those of "iOS Data Storage Guidelines" and of App Review's former section 2.23.
 
 public import SandboxModel
 
@@ -70,8 +69,7 @@ public struct AuditedItem: Sendable {
 }
 
 public enum AuditRules {
-    /// The rules that something breaks, by itself. What lies in a directory that breaks one as a whole is not asked
-    /// about.
+    /// The rules that something breaks, by itself. What lies in a directory that breaks one as a whole is not asked about.
     /// - Parameter app: the bundle identifier.
     public static func broken(by item: AuditedItem, of app: ContainerIdentifier) -> [AuditRule] {
         if item.isDirectory { return directoryRules(item, app) }

@@ -106,11 +106,11 @@ public struct PurgePlan: Sendable {
 
     /// Plans a purge.
     ///
-    /// Units of one age go in the order of their app, their directory and their name: the same units give the same
-    /// plan, in whatever order they are given.
+    /// Units of one age go in the order of their app, their directory and their name: the same units give the same plan,
+    /// in whatever order they are given.
     ///
-    /// - Parameter running: the apps that are running; nothing of theirs goes, so that the others make
-    ///   space for them.
+    /// - Parameter running: the apps that are running; nothing of theirs goes, so that the others make space for
+    ///   them.
     public init(_ units: [PurgeUnit], running: Set<ContainerIdentifier>, demand: PurgeDemand) {
         chosen.reserveCapacity(units.count)
         skipped.reserveCapacity(units.count)

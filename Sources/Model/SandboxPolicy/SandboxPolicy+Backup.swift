@@ -16,8 +16,8 @@ extension SandboxPolicy {
         return PurgeableDirectory.allCases.map(\.path).first { path.starts(with: $0) }?.count
     }
 
-    /// Whether a place of a data container, as the host has it, is never in a backup, with all that is in it. Of what
-    /// lies at its top a backup has what apps keep there, and nothing of the system's, such as an update on its way.
+    /// Whether a place of a data container, as the host has it, is never in a backup, with all that is in it. Of what lies at
+    /// its top a backup has what apps keep there, and nothing of the system's, such as an update on its way.
     public static func isNeverInBackup(inData path: [FileName]) -> Bool {
         if path.count == 1 { return !backedUpNames.contains(path[0]) }
         return PurgeableDirectory.allCases.contains { $0.path == path }

@@ -1,5 +1,4 @@
-// Property lists as Foundation decodes and encodes them. The one place that lets its decoder see what others have
-// written.
+// Property lists as Foundation decodes and encodes them. The one place that lets its decoder see what others have written.
 
 import FoundationEssentials
 
