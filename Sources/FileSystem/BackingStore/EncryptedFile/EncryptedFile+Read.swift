@@ -1,27 +1,8 @@
 // Reading: one pread(2) of a stretch of the backing file, decrypted in place and lent to the caller as segments.
 
 import DataProtection
-public import Platform
+import Platform
 public import SandboxModel
-
-/// The bytes of a read, lent until the call returns.
-public struct ReadResult {
-    private let workspace: Workspace
-
-    init(_ workspace: Workspace) {
-        self.workspace = workspace
-    }
-
-    public var segmentCount: Int { workspace.segments.count }
-
-    public func segment(_ index: Int) -> (buffer: PageBuffer, offset: Int, count: Int) {
-        let segment = workspace.segments[index]
-        return (segment.buffer, segment.offset, segment.count)
-    }
-
-    /// Bytes in all segments; fewer than requested only at the end of the file.
-    public var count: Int { workspace.segments.reduce(0) { $0 + $1.count } }
-}
 
 extension EncryptedFile {
     /// Reads up to ``Workspace/largestTransfer`` bytes and lends them to `body`, with no lock held.

@@ -94,14 +94,3 @@ struct SessionRecord: Codable, Equatable {
         return Dictionary(known) { $1 }
     }
 }
-
-/// The host's boot, by which a kill is told from a power cut.
-enum HostBoot {
-    /// `boot_id` of random(4): a random UUID for each boot.
-    static func identifier() throws(SystemError) -> String {
-        let file = try Descriptor.open(path: "/proc/sys/kernel/random/boot_id", flags: O_RDONLY)
-        let buffer = PageBuffer(count: 64)
-        let count = try file.read(into: buffer, count: 36, from: 0)
-        return String(decoding: buffer.bytes(0, count: count), as: UTF8.self)
-    }
-}

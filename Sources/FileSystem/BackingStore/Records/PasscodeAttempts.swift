@@ -3,25 +3,6 @@
 import Platform
 public import SandboxModel
 
-/// An instant that no change of the host's clock moves: a boot of the host, and the time since.
-public struct HostInstant: Equatable, Sendable {
-    public let bootID: String
-    /// Nanoseconds of CLOCK_BOOTTIME, which goes on while the host sleeps.
-    public let nanoseconds: Int64
-
-    public init(bootID: String, nanoseconds: Int64) {
-        self.bootID = bootID
-        self.nanoseconds = nanoseconds
-    }
-
-    public static func now() throws(Complaint) -> HostInstant {
-        let boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
-            try HostBoot.identifier()
-        }
-        return HostInstant(bootID: boot, nanoseconds: MonotonicClock.nanosecondsSinceBoot)
-    }
-}
-
 /// The content of Passcode.json, which is missing while the last attempt was right.
 public struct PasscodeAttempts: Codable, Equatable, Sendable {
     /// Attempts since the last right one. An attempt counts from its begin, so that killing the process does not help.
