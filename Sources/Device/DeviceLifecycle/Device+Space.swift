@@ -15,7 +15,7 @@ extension Device {
     public func countSpace(while goOn: () -> Bool) {
         guard let containers = try? directory.containerTree() else { return }
         let isCounted = context.space.count(
-            below: containers, besides: context.content, atRest: { body in changes.writing(body) }, while: goOn)
+            below: containers, besides: context.openFiles, atRest: { body in changes.writing(body) }, while: goOn)
         if isCounted {
             spaceIsCounted.store(true, ordering: .releasing)
         }

@@ -1,16 +1,16 @@
-// One-pass Diffie-Hellman on Curve25519 (RFC 7748), by which class B wraps keys with only a public key at hand.
+// The key agreement of class B: one-pass Diffie-Hellman on Curve25519 (RFC 7748), which wraps keys by a public key.
 
 import COpenSSL
 import HashFunctions
 
-/// The key agreement of class B.
+/// Diffie-Hellman and key derivation of class B.
 enum Agreement {
     static let publicKeyLength = 32
 
     /// A private key and its public half.
     ///
-    /// libcrypto's copy of the private key lies outside locked memory, so a pair lives for one agreement only; it is
-    /// cleansed when it is freed.
+    /// libcrypto's copy of the private key is outside locked memory, so a pair lives for one agreement only. Freeing it
+    /// zeroes the copy.
     @safe struct Pair: ~Copyable {
         // Valid from init to deinit.
         @unsafe private let key: OpaquePointer
@@ -30,7 +30,7 @@ enum Agreement {
             unsafe EVP_PKEY_free(key)
         }
 
-        /// - Returns: nil for a public key of small order, which would make the secret known to everybody.
+        /// - Returns: nil for a public key of small order, for which everybody knows the secret.
         func sharedSecret(with publicKey: [UInt8]) -> SecretCell? {
             let peer = unsafe EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, publicKey, publicKey.count)
             guard let peer = unsafe peer else { return Pair.failed() }
@@ -46,7 +46,7 @@ enum Agreement {
             return secret
         }
 
-        /// What went wrong is said by the nil; left in the thread's queue of errors it would be found by others.
+        /// Clears libcrypto's error queue of the thread, so that a later call does not find this error.
         private static func failed() -> SecretCell? {
             ERR_clear_error()
             return nil

@@ -1,13 +1,13 @@
-// AES-256-CBC as Finder's backups have it: no authentication, a vector of zeros, for each file a key of its own.
+// The cipher of Finder's backups: AES-256-CBC without authentication, with a zero vector and a key for each file.
 
 import COpenSSL
 public import Platform
 
-/// One file's content on its way into a backup or out of it, in pieces of whole blocks. Padding is the caller's.
+/// Encrypts or decrypts one file's content, in pieces of whole blocks. The caller pads. Not thread-safe.
 @safe public final class BackupCipher {
     public static let blockLength = 16
 
-    // Valid from init to deinit; freeing it cleanses the schedule.
+    // Valid from init to deinit. Freeing it zeroes the key schedule.
     @unsafe private let context: OpaquePointer
 
     init(key: borrowing SecretCell, vector: [UInt8]?, encrypting: Bool) {
@@ -26,8 +26,8 @@ public import Platform
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// The next bytes of the file, in place.
-    /// - Parameter count: whole blocks.
+    /// Transforms the next bytes of the file in place.
+    /// - Parameter count: in bytes, a multiple of ``blockLength``.
     public func transform(_ buffer: PageBuffer, at offset: Int, count: Int) {
         precondition(offset >= 0 && count >= 0 && offset <= buffer.count - count, "outside the buffer")
         precondition(count % BackupCipher.blockLength == 0, "a piece is of whole blocks")

@@ -1,13 +1,13 @@
-// The form of a keybag: tags of four letters, each followed by the length of its value and the value.
+// The encoding of a backup's keybag: tags of four letters, each followed by the length of its value and the value.
 
-/// Tags in their order.
+/// A list of tags in their order, and its bytes. Numbers are big-endian.
 struct BackupKeybagTags {
     private(set) var tags: [(tag: String, value: [UInt8])] = []
     private(set) var bytes: [UInt8] = []
 
     init() {}
 
-    /// - Returns: nil when a tag's bytes end before its length.
+    /// - Returns: nil if the bytes end within a tag.
     init?(decoding bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -19,6 +19,7 @@ struct BackupKeybagTags {
         }
     }
 
+    /// - Returns: nil unless the value has four bytes.
     static func number(_ value: [UInt8]?) -> UInt32? {
         guard let value, value.count == 4 else { return nil }
         return value.reduce(0) { $0 << 8 | UInt32($1) }

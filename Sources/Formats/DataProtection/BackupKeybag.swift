@@ -1,32 +1,33 @@
-// The keybag of an encrypted Finder backup, in Apple's form: tags of four letters, each with a length and its bytes.
+// The keybag of an encrypted Finder backup, in Apple's format.
 
-/// Why a backup's keybag cannot be read or opened.
+/// Reasons why a backup's keybag cannot be read or opened.
 public enum BackupKeybagFault: Error, Hashable, Sendable {
     case damaged
-    /// Its counts of iterations are out of all reason.
+    /// The counts of iterations are beyond ``BackupIterations``' limits.
     case excessiveIterations
     case wrongPassword
 }
 
-/// The class keys of a backup, each wrapped under a key that is made of the backup's password.
+/// The class keys of a backup, each wrapped under a key that is derived from the backup's password.
 public struct BackupKeybag: Equatable, Sendable {
-    /// As `Manifest.plist` has it.
+    /// The bytes in `Manifest.plist`.
     public let encoded: [UInt8]
 
     let derivation: BackupKeyDerivation
-    /// By class, only those that a password opens.
+    /// The wrapped keys by class: only those under the password.
     let wrapped: [UInt32: [UInt8]]
 
-    /// NSFileProtection's four and those of the keychain, which no file has; a phone's backup has all of them.
+    /// The four of NSFileProtection, and those of the keychain. A phone's backup has all of them.
     private static let classes: ClosedRange<UInt32> = 1...11
     private static let version: UInt32 = 3
-    /// `TYPE`: of a backup.
+    /// `TYPE` of a backup.
     private static let backupType: UInt32 = 1
-    /// The bit of `WRAP` that says: under the password.
+    /// The bit of `WRAP` for a key under the password.
     private static let wrappedUnderPassword: UInt32 = 2
+    /// The longest keybag that is read, in bytes.
     private static let longest = 1 << 16
 
-    /// New class keys, and the keys at hand.
+    /// New class keys: wrapped in a keybag, and opened.
     public static func create(password: [UInt8], iterations: BackupIterations = .apple) -> (BackupKeybag, BackupKeys) {
         var random = RandomStream()
         let saltLength = BackupKeyDerivation.saltLength
@@ -38,7 +39,7 @@ public struct BackupKeybag: Equatable, Sendable {
         list.add("VERS", version)
         list.add("TYPE", backupType)
         list.add("UUID", random.bytes(16))
-        // What Apple authenticates with this key nobody outside has told; the place is filled as a reader expects it.
+        // The use of this key is not documented. Readers expect the tag.
         list.add("HMCK", wrap.wrap(random.secret()))
         list.add("WRAP", 0)
         list.add("SALT", derivation.innerSalt)
@@ -67,11 +68,11 @@ public struct BackupKeybag: Equatable, Sendable {
         self.wrapped = wrapped
     }
 
-    /// Reads a keybag of anybody's.
+    /// Reads an untrusted keybag.
     /// - Throws: ``BackupKeybagFault/damaged``, ``BackupKeybagFault/excessiveIterations``.
     public init(decoding bytes: [UInt8]) throws(BackupKeybagFault) {
         guard bytes.count <= BackupKeybag.longest, let list = BackupKeybagTags(decoding: bytes) else { throw .damaged }
-        // What comes before the second UUID is about the keybag, each further UUID begins a class.
+        // The tags before the second UUID describe the keybag. Each further UUID begins a class.
         var blocks: [[String: [UInt8]]] = [[:]]
         for (tag, value) in list.tags {
             if tag == "UUID", blocks[blocks.count - 1]["UUID"] != nil { blocks.append([:]) }
@@ -100,8 +101,8 @@ public struct BackupKeybag: Equatable, Sendable {
         self.init(encoded: bytes, derivation: derivation, wrapped: wrapped)
     }
 
-    /// Takes as long as the counts say.
-    /// - Throws: ``BackupKeybagFault/wrongPassword``, also where a wrapped key was changed: nothing tells the two apart.
+    /// Unwraps the class keys. Takes as long as the counts demand.
+    /// - Throws: ``BackupKeybagFault/wrongPassword``, also if a wrapped key was changed: the two look the same.
     public func open(password: [UInt8]) throws(BackupKeybagFault) -> BackupKeys {
         let wrap = KeyWrap(under: Derivation.backupKey(password: password, parameters: derivation))
         let keys = BackupKeys()

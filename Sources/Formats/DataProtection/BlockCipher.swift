@@ -1,25 +1,24 @@
-// Sealing of blocks with AES-256-GCM: encrypted and authenticated content, and tags over bytes left in the clear.
+// The sealing of blocks with AES-256-GCM: content is encrypted and authenticated, pages are only authenticated.
 
 public import Platform
 
-/// Seals and opens blocks through one libcrypto context that is reused, so that a block costs no allocation.
+/// Seals and opens blocks through one libcrypto context, so that a block costs no allocation.
 ///
-/// Not for two threads at once: each workspace owns one. It holds the schedule of the key used last until another
-/// key comes or ``wipe()`` is called.
+/// Not thread-safe: each workspace owns one. It holds the schedule of the last key until the next key, or ``wipe()``.
 @safe public final class BlockCipher {
     public static let nonceLength = 12
     public static let tagLength = 16
-    /// What a slot takes: the nonce, then the tag.
+    /// Bytes of a slot: the nonce, then the tag.
     public static let slotLength = nonceLength + tagLength
 
-    /// What a block is bound to: moved to another place, file or use, it no longer authenticates.
+    /// The additional authenticated data of a block: moved to another place, file or use, it does not authenticate.
     public struct Binding: Equatable, Sendable {
-        /// Which use of the key this is; no two uses share a number.
+        /// The use of the key; no two uses share a number.
         public var domain: UInt8
         public var fileID: (UInt64, UInt64)
-        /// Which block, group or record of the file.
+        /// The number of the block or page.
         public var index: UInt64
-        /// How many bytes of the block are content.
+        /// The number of valid bytes.
         public var length: UInt32
 
         public init(domain: UInt8, fileID: (UInt64, UInt64), index: UInt64, length: UInt32) {
@@ -35,12 +34,25 @@ public import Platform
         }
     }
 
-    /// A piece of a buffer: where it begins and how many bytes it has.
+    /// A piece of a buffer, in bytes.
     public typealias Piece = (offset: Int, count: Int)
+
+    /// An offset in a buffer, at which a block or a slot begins.
+    public struct Place {
+        public let buffer: PageBuffer
+        public let offset: Int
+
+        // Inlined into other modules too, as it is made for every block.
+        @inlinable
+        public init(_ buffer: PageBuffer, _ offset: Int) {
+            self.buffer = buffer
+            self.offset = offset
+        }
+    }
 
     private let context = GCMContext()
 
-    /// The kernel's random bytes, a page at a time: one system call for 341 nonces.
+    /// Random bytes of the kernel, a page at a time: one system call for 341 nonces.
     private let nonces = PageBuffer(count: PageBuffer.pageSize)
     private var nextNonce = PageBuffer.pageSize
 
@@ -50,61 +62,58 @@ public import Platform
 
     public init() {}
 
-    /// Forgets the key schedule, and whatever of the last block is still in the context.
+    /// Zeroes the key schedule and the remains of the last block.
     public func wipe() {
         context.wipe()
     }
 
+    // MARK: Blocks
+
     /// Encrypts a block under a fresh random nonce.
     ///
-    /// The ciphertext, as long as the plaintext, goes to `target` at `offset`; the nonce (12 bytes) and the tag (16)
-    /// go to `slot` at `slotOffset`. The plaintext may lie exactly where the ciphertext goes.
-    public func seal(
-        _ plaintext: RawSpan, key: FileKey, binding: Binding, into target: PageBuffer, at offset: Int,
-        slot: PageBuffer, slotOffset: Int
-    ) {
-        takeNonce(to: slot, at: slotOffset)
-        seal(plaintext, key: key, binding: binding, into: target, at: offset, nonceAndTag: slot, at: slotOffset)
+    /// The ciphertext, as long as the plaintext, goes to `target`, nonce and tag to `slot`. The plaintext may lie
+    /// exactly where the ciphertext goes.
+    public func seal(_ plaintext: RawSpan, key: FileKey, binding: Binding, into target: Place, slot: Place) {
+        takeNonce(to: slot.buffer, at: slot.offset)
+        seal(plaintext, key: key, binding: binding, into: target, nonceAndTag: slot)
     }
 
-    /// Seals with the nonce that is in the slot already.
-    func seal(
-        _ plaintext: RawSpan, key: FileKey, binding: Binding, into target: PageBuffer, at offset: Int,
-        nonceAndTag slot: PageBuffer, at slotOffset: Int
-    ) {
-        precondition(offset >= 0 && offset <= target.count - plaintext.byteCount, "outside the buffer")
+    /// Encrypts a block under the nonce that is in the slot already.
+    func seal(_ plaintext: RawSpan, key: FileKey, binding: Binding, into target: Place, nonceAndTag slot: Place) {
+        precondition(
+            target.offset >= 0 && target.offset <= target.buffer.count - plaintext.byteCount, "outside the buffer")
         // Within the buffer by the check above, and the buffer lives at least as long as the call.
-        let output = unsafe target.base + offset
-        begin(key: key, nonceIn: slot, at: slotOffset, encrypting: true)
+        let output = unsafe target.buffer.base + target.offset
+        begin(key: key, nonceIn: slot.buffer, at: slot.offset, encrypting: true)
         authenticate(binding, (0, 0), (0, 0))
         unsafe plaintext.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return }
             unsafe context.transform(start, to: output, count: bytes.count)
         }
-        finish(tagTo: slot, at: slotOffset + BlockCipher.nonceLength)
+        finish(tagTo: slot.buffer, at: slot.offset + BlockCipher.nonceLength)
     }
 
     /// Decrypts a block in place.
-    /// - Returns: false when it is not what was sealed with this key and binding; the range is then zero, so that
-    ///   bytes that nobody vouches for go nowhere.
-    public func open(
-        _ buffer: PageBuffer, at offset: Int, count: Int, key: FileKey, binding: Binding, slot: PageBuffer,
-        slotOffset: Int
-    ) -> Bool {
+    /// - Returns: false if it was not sealed with this key and binding. The range is then zero, so that no
+    ///   unauthenticated byte leaves.
+    public func open(_ block: Place, count: Int, key: FileKey, binding: Binding, slot: Place) -> Bool {
+        let (buffer, offset) = (block.buffer, block.offset)
         precondition(offset >= 0 && count >= 0 && offset <= buffer.count - count, "outside the buffer")
         // Within the buffer by the check above, and the buffer lives at least as long as the call.
         let bytes = unsafe buffer.base + offset
-        begin(key: key, nonceIn: slot, at: slotOffset, encrypting: false)
+        begin(key: key, nonceIn: slot.buffer, at: slot.offset, encrypting: false)
         authenticate(binding, (0, 0), (0, 0))
         unsafe context.transform(bytes, to: bytes, count: count)
-        if matches(tagIn: slot, at: slotOffset + BlockCipher.nonceLength) { return true }
+        if matches(tagIn: slot.buffer, at: slot.offset + BlockCipher.nonceLength) { return true }
         buffer.wipe(offset, count: count)
         return false
     }
 
-    /// Authenticates two pieces of a buffer, usually what lies before and after the tag, and leaves them readable.
+    // MARK: Pages
+
+    /// Authenticates two pieces of a buffer, usually the bytes before and after the tag, and leaves them readable.
     ///
-    /// A fresh nonce and the tag are stored at `tagAt`, 28 bytes, which neither piece may touch.
+    /// A fresh nonce and the tag are stored at `tagAt`, ``slotLength`` bytes that neither piece may touch.
     public func authenticate(
         _ buffer: PageBuffer, ranges: (Piece, Piece), key: FileKey, binding: Binding, tagAt: Int
     ) {
@@ -116,7 +125,7 @@ public import Platform
         finish(tagTo: buffer, at: tagAt + BlockCipher.nonceLength)
     }
 
-    /// Whether both pieces are what was authenticated with this key and binding.
+    /// Whether both pieces are unchanged since they were authenticated with this key and binding.
     public func verify(
         _ buffer: PageBuffer, ranges: (Piece, Piece), key: FileKey, binding: Binding, tagAt: Int
     ) -> Bool {
@@ -127,8 +136,10 @@ public import Platform
         return matches(tagIn: buffer, at: tagAt + BlockCipher.nonceLength)
     }
 
-    /// 96 random bits for each block are safe for 2^32 blocks under one key (NIST SP 800-38D, 8.3): 16 TiB written
-    /// to one file.
+    // MARK: Steps
+
+    /// Stores a fresh nonce. Random ones of 96 bits are safe for 2^32 blocks under one key (NIST SP 800-38D, 8.3): 16
+    /// TiB written to one file.
     @inline(__always)
     private func takeNonce(to slot: PageBuffer, at offset: Int) {
         if nextNonce > PageBuffer.pageSize - BlockCipher.nonceLength {
@@ -151,7 +162,7 @@ public import Platform
         header.store(binding.fileID.0, at: 8)
         header.store(binding.fileID.1, at: 16)
         header.store(binding.index, at: 24)
-        // The lengths of the pieces, so that no byte can move from one to the other.
+        // With the lengths of the pieces, so that no byte can move from one to the other.
         header.store(UInt32(first.count), at: 32)
         header.store(UInt32(second.count), at: 36)
         authenticate(header, (0, BlockCipher.headerLength))

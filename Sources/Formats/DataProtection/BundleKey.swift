@@ -1,7 +1,7 @@
-// The key that authenticates what a device has verified of a bundle.
+// The key that authenticates a bundle's list of digests.
 
-/// Made of the device's own key and the name of the bundle's container, so that neither another device's list nor
-/// another bundle's passes for this one's.
+/// A key derived from the UID key and the name of the bundle's container, so that no list of another device or another
+/// bundle passes for this one.
 public final class BundleKey: Sendable {
     private let secret: SecretCell
 

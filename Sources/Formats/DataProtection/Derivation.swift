@@ -1,11 +1,11 @@
-// Keys made from other keys, from passcodes and from passwords: HKDF, HMAC, scrypt, PBKDF2. All of it libcrypto's.
+// The derivation of keys from other keys, passcodes and passwords: HKDF, HMAC, scrypt and PBKDF2 of libcrypto.
 
 import COpenSSL
 
-/// The functions that make keys. Secrets go from cell to cell; only passcodes come in as plain bytes.
+/// The functions that derive keys. Secrets stay in cells; only passcodes and passwords are plain bytes.
 enum Derivation {
     /// HKDF with SHA-256 (RFC 5869), 32 bytes.
-    /// - Parameter label: what the key is for; two labels never give related keys.
+    /// - Parameter label: the purpose of the key. Keys of different labels are independent.
     static func hkdf(_ secret: borrowing SecretCell, salt: [UInt8], label: [UInt8]) -> SecretCell {
         let key = unsafe UnsafeMutableRawBufferPointer(start: secret.base, count: SecretCell.count)
         return unsafe hkdf(key, salt: salt, label: label)
@@ -60,7 +60,7 @@ enum Derivation {
         return derived
     }
 
-    /// PBKDF2 (RFC 8018) with SHA-256 and then with SHA-1 over its result, as backup keybags have it.
+    /// PBKDF2 (RFC 8018) with SHA-256, then with SHA-1 over its result: the key over the class keys of a backup.
     static func backupKey(password: [UInt8], parameters: BackupKeyDerivation) -> SecretCell {
         let first = SecretCell()
         let second = SecretCell()

@@ -1,11 +1,11 @@
-// The key of one file's content, in the clear and wrapped.
+// The key of one file, in the clear and wrapped.
 
 public import SandboxModel
 import Synchronization
 
-/// The random 256-bit key of one file, in locked memory; zeroed when the last reference goes.
+/// The random 256-bit key of one file, in locked memory. The last reference zeroes it.
 public final class FileKey: Sendable {
-    /// Never the same for two keys of this process, so that a cipher can tell whose schedule it holds. Never 0.
+    /// Unique in this process, and never 0. A cipher knows by it whether it has the key's schedule.
     public let serial: UInt64
 
     let secret: SecretCell
@@ -18,30 +18,30 @@ public final class FileKey: Sendable {
     }
 }
 
-/// A file's key as its header stores it: useless without the class key.
+/// A file's key as its header stores it, wrapped under the class key.
 public struct WrappedFileKey: Equatable, Sendable {
     public let protection: ProtectionClass
 
-    /// Classes A, C and D: 40 bytes, the key wrapped as in RFC 3394. Class B: 72 bytes, a public key on Curve25519
-    /// made for this file alone, and then 40 bytes wrapped under what that key and the class key agree on.
+    /// Classes A, C and D: 40 bytes, the key wrapped by RFC 3394. Class B: 72 bytes, the ephemeral public key (32) and
+    /// the key wrapped under the agreed secret (40).
     public let blob: [UInt8]
 
-    /// A blob of another length than its class has is found out when it is unwrapped.
+    /// - Parameter blob: of any length; unwrapping checks it.
     public init(protection: ProtectionClass, blob: [UInt8]) {
         self.protection = protection
         self.blob = blob
     }
 
-    /// The bytes that a wrapped key of the class takes.
+    /// Bytes of a wrapped key of the class.
     public static func blobLength(_ protection: ProtectionClass) -> Int {
         protection == .completeUnlessOpen ? Agreement.publicKeyLength + KeyWrap.wrappedLength : KeyWrap.wrappedLength
     }
 }
 
-/// Why a key cannot be had.
+/// Reasons why a key is not available.
 public enum KeyFault: Error, Hashable, Sendable {
-    /// The class key is not at hand in the device's present state.
+    /// The class key is not in the ring in the device's present state.
     case unavailable(ProtectionClass)
-    /// The wrapped key does not unwrap: changed bytes, or another device's.
+    /// The wrapped key was changed, or is another device's.
     case damaged
 }

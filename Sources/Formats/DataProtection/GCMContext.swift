@@ -1,10 +1,11 @@
-// libcrypto's AES-256-GCM, through one context that is never given back between blocks.
+// AES-256-GCM of libcrypto, through one context that is kept between blocks.
 
 import COpenSSL
 
-/// One computation after another: `begin`, then `authenticate`, then `transform`, then `finish` or `matches`.
+/// Runs one computation at a time: `begin`, then `authenticate`, `transform`, and `finish` or `matches`. Not
+/// thread-safe.
 ///
-/// The context keeps the schedule of the last key, so that the next block of the same file costs no set-up.
+/// The context keeps the schedule of the last key, so that the next block of the same file needs no set-up.
 @safe final class GCMContext {
     static let tagLength = 16
 
@@ -12,7 +13,7 @@ import COpenSSL
     @unsafe private let context: OpaquePointer
     private var loadedSerial: UInt64 = 0
 
-    /// Fetched once: OpenSSL 3 walks its providers at every fetch.
+    /// Fetched once, because OpenSSL 3 walks its providers at every fetch.
     nonisolated(unsafe) private static let cipher: OpaquePointer = unsafe EVP_CIPHER_fetch(nil, "AES-256-GCM", nil)!
 
     init() {
@@ -21,17 +22,18 @@ import COpenSSL
     }
 
     deinit {
-        // Freeing cleanses the key schedule.
+        // Freeing zeroes the key schedule.
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// Gives the schedule and what is left of the last block back to libcrypto, which cleanses them.
+    /// Has libcrypto zero the key schedule and the remains of the last block.
     func wipe() {
         unsafe EVP_CIPHER_CTX_reset(context)
         prepare()
         loadedSerial = 0
     }
 
+    /// Selects the algorithm, without key or nonce.
     private func prepare() {
         let ready = unsafe EVP_CipherInit_ex2(context, GCMContext.cipher, nil, nil, 1, nil)
         precondition(ready == 1, "AES-256-GCM is missing from libcrypto")
@@ -58,7 +60,7 @@ import COpenSSL
         precondition(done == 1, "AES-GCM failed")
     }
 
-    /// Encrypts or decrypts; source and target are the same range or lie apart.
+    /// Encrypts or decrypts. Source and target must be the same range, or not overlap.
     @inline(__always)
     @unsafe func transform(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int) {
         guard count > 0 else { return }
@@ -73,14 +75,15 @@ import COpenSSL
     @inline(__always)
     @unsafe func finish(tagTo tag: UnsafeMutableRawPointer) {
         var written: Int32 = 0
-        // GCM has no last block: nothing is written here, and the tag is asked for.
+        // GCM has no padding, so no byte is written here.
         let done =
             unsafe EVP_CipherFinal_ex(context, tag.assumingMemoryBound(to: UInt8.self), &written) == 1
             && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(GCMContext.tagLength), tag) == 1
         precondition(done, "AES-GCM failed")
     }
 
-    /// Ends a decryption and says whether the tag is the right one.
+    /// Ends a decryption.
+    /// - Returns: whether the tag matches.
     @inline(__always)
     @unsafe func matches(tag: UnsafeMutableRawPointer) -> Bool {
         var written: Int32 = 0

@@ -1,35 +1,35 @@
-// The class keys that are at hand in the device's present state.
-// Lock: `keys` is innermost but for the arena of secret memory; no call under it waits for anything.
+// The key ring: the class keys that the device's present state makes available.
 
 public import SandboxModel
 import Synchronization
 
-/// Makes, wraps and unwraps the keys of files. Any thread may use it; the device's state puts keys in and takes
-/// them out.
+/// Makes, wraps and unwraps the keys of files. Unlocking inserts class keys, locking removes them.
 ///
-/// Class B can be wrapped for as soon as its public half is known, in every state; unwrapping needs the private half.
+/// Class B wraps with its public key alone, so new files can be made in every state. Unwrapping needs the private key.
+///
+/// Lock: `keys`, innermost but for that of ``SecretArena``. No call under it waits.
 public final class KeyRing: Sendable {
     private let keys = Mutex(ClassKeys())
 
-    /// One bit for each class whose files can be opened: what the paths of reading and writing look at.
+    /// A bit for each class whose files can be opened. Atomic, for the data path.
     private let available = Atomic<UInt8>(0)
 
-    /// An empty ring: no class can be opened and none wrapped for.
+    /// An empty ring.
     public init() {}
 
-    /// Whether existing content of the class can be opened now. One atomic load.
+    /// Whether existing files of the class can be opened now. One atomic load.
     public func isAvailable(_ protection: ProtectionClass) -> Bool {
         available.load(ordering: .acquiring) & KeyRing.bit(protection) != 0
     }
 
-    /// A new random key, and the form in which the file's header stores it.
+    /// A new random key, and its wrapped form for the file's header.
     /// - Throws: ``KeyFault/unavailable(_:)``.
     public func makeFileKey(_ protection: ProtectionClass) throws(KeyFault) -> (FileKey, WrappedFileKey) {
         let key = FileKey(SecretCell.random())
         return (key, try wrap(key, as: protection))
     }
 
-    /// Wraps a key that is at hand for a class, its own or a new one.
+    /// Wraps a key for a class.
     /// - Throws: ``KeyFault/unavailable(_:)``.
     public func wrap(_ key: FileKey, as protection: ProtectionClass) throws(KeyFault) -> WrappedFileKey {
         let blob: [UInt8]
@@ -46,7 +46,7 @@ public final class KeyRing: Sendable {
         return WrappedFileKey(protection: protection, blob: blob)
     }
 
-    /// - Throws: ``KeyFault/unavailable(_:)``, or ``KeyFault/damaged`` when the blob is not what was once wrapped.
+    /// - Throws: ``KeyFault/unavailable(_:)``, or ``KeyFault/damaged`` if the blob was changed.
     public func unwrap(_ wrapped: WrappedFileKey) throws(KeyFault) -> FileKey {
         let protection = wrapped.protection
         guard isAvailable(protection) else { throw .unavailable(protection) }
@@ -60,8 +60,8 @@ public final class KeyRing: Sendable {
         return try outcome.get()
     }
 
-    /// Takes the keys of these classes out; their memory is zeroed before this returns, unless a call of another
-    /// thread is using one, which then zeroes it. Class B keeps its public half.
+    /// Removes the keys of these classes and zeroes them. A key that another thread uses is zeroed when that call ends.
+    /// Class B keeps its public key.
     public func forget(_ classes: some Sequence<ProtectionClass>) {
         for protection in classes {
             keys.withLock { $0[protection] = nil }
@@ -69,13 +69,13 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Puts a class key in, for class B the private half.
+    /// Adds a class key; for class B the private key.
     func insert(_ key: ClassKey, for protection: ProtectionClass) {
         keys.withLock { $0[protection] = key }
         available.bitwiseOr(KeyRing.bit(protection), ordering: .acquiringAndReleasing)
     }
 
-    /// Makes class B known by its public half: files can be made in it from now on.
+    /// Sets the public key of class B: files can be made in it from now on.
     func setPublicKey(_ publicKey: [UInt8]) {
         keys.withLock { $0.unlessOpenPublic = publicKey }
     }
@@ -94,7 +94,7 @@ public final class KeyRing: Sendable {
     }
 
     private func open(_ blob: [UInt8]) throws(KeyFault) -> FileKey {
-        // Taken out of the ring for the time of the agreement, so that its tens of microseconds hold nobody up.
+        // Copied, so that the lock is not held for the tens of microseconds of the agreement.
         let (own, classPublic) = keys.withLock { ($0[.completeUnlessOpen], $0.unlessOpenPublic) }
         guard let own, let classPublic else { throw .unavailable(.completeUnlessOpen) }
         let ephemeralPublic = Array(blob.prefix(Agreement.publicKeyLength))
@@ -105,7 +105,7 @@ public final class KeyRing: Sendable {
     }
 }
 
-/// A class key and its ready schedules. `wrap` is used under the ring's lock only.
+/// A class key and its schedules. `wrap` is used under the ring's lock only.
 final class ClassKey: Sendable {
     let secret: SecretCell
     let wrap: KeyWrap
@@ -116,6 +116,7 @@ final class ClassKey: Sendable {
     }
 }
 
+/// The keys in a ring, by class.
 private struct ClassKeys {
     private var complete: ClassKey?
     private var unlessOpen: ClassKey?

@@ -2,13 +2,12 @@
 
 import COpenSSL
 
-/// A wrapping key with its schedules set, so that wrapping costs two dozen AES blocks and no set-up.
+/// A wrapping key with its schedules, so that wrapping costs two dozen AES blocks and no set-up.
 ///
-/// The six rounds over four halves are written out here, on libcrypto's AES: its own wrap mode goes through an AES
-/// in tables, four times slower than the processor's instructions and not of constant time.
+/// The six rounds over four halves are written out here, on libcrypto's AES. libcrypto's own wrap mode uses AES in
+/// tables, which is four times slower than the processor's instructions, and not of constant time.
 ///
-/// Not safe for two threads at once: whoever owns it has the lock. The schedules lie in libcrypto's own memory,
-/// which cleanses them when the contexts are freed.
+/// Not thread-safe: the owner has a lock. The schedules are in libcrypto's memory, which it zeroes when it frees them.
 @safe final class KeyWrap: @unchecked Sendable {
     static let wrappedLength = SecretCell.count + 8
 
@@ -20,10 +19,10 @@ import COpenSSL
     @unsafe private let encryption: OpaquePointer
     @unsafe private let decryption: OpaquePointer
 
-    /// One AES block under way: a half of a key is in it.
+    /// The AES block of the present step. Secret: it contains a part of a key.
     private let block = SecretCell()
 
-    /// Fetched once: OpenSSL 3 walks its providers at every fetch, which costs more than the wrapping.
+    /// Fetched once, because OpenSSL 3 walks its providers at every fetch, which costs more than the wrapping.
     nonisolated(unsafe) private static let cipher: OpaquePointer = unsafe EVP_CIPHER_fetch(nil, "AES-256-ECB", nil)!
 
     init(under key: borrowing SecretCell) {
@@ -63,7 +62,7 @@ import COpenSSL
         return blob
     }
 
-    /// - Returns: nil when the bytes were not wrapped under this key, or were changed since.
+    /// - Returns: nil unless the bytes were wrapped under this key and are unchanged.
     func unwrap(_ wrapped: some Collection<UInt8>) -> SecretCell? {
         guard wrapped.count == KeyWrap.wrappedLength else { return nil }
         let registers = SecretCell()
@@ -83,7 +82,7 @@ import COpenSSL
         return registers
     }
 
-    /// One AES block, in place.
+    /// Transforms the block in place.
     @inline(__always)
     private func transform(_ context: OpaquePointer) {
         let bytes = unsafe block.base.assumingMemoryBound(to: UInt8.self)

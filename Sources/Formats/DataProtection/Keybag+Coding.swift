@@ -1,4 +1,4 @@
-// The keybag's bytes, 344 of them. Numbers are little-endian.
+// The keybag's 344 bytes. Numbers are little-endian.
 //
 //       0   8  "ACKEYBAG"
 //       8   4  version, 1
@@ -16,8 +16,8 @@
 //     208  40  class C, wrapped
 //     248  40  class D, wrapped
 //     288  32  HMAC-SHA-256 over 0..<288
-//     320  24  SHA-256 over all that goes before, cut to 24 bytes: in every version at the end, so that changed bytes
-//              are told apart from a newer version and from another device's keybag
+//     320  24  SHA-256 over all bytes before, cut to 24 bytes. In every version at the end, so that changed bytes are
+//              told apart from a newer version and from another device's keybag
 
 import HashFunctions
 
@@ -38,7 +38,7 @@ extension Keybag {
         return bytes + Keybag.checksum(bytes[...])
     }
 
-    /// Reads a keybag. That it is this device's own is found out when it is opened.
+    /// Reads a keybag. Opening it checks that it is this device's own.
     /// - Throws: ``KeybagFault/truncated``, ``KeybagFault/damaged``, ``KeybagFault/newerVersion(_:)``.
     public init(decoding bytes: [UInt8]) throws(KeybagFault) {
         guard bytes.count >= 12 + Keybag.checksumLength else { throw .truncated }
@@ -63,20 +63,22 @@ extension Keybag {
         else { throw .damaged }
         let complete = fields.bytes(KeyWrap.wrappedLength)
         let unlessOpenPublic = fields.bytes(Agreement.publicKeyLength)
+        let keys = WrappedClassKeys(
+            complete: complete, unlessOpenPublic: unlessOpenPublic, unlessOpen: fields.bytes(KeyWrap.wrappedLength),
+            untilFirst: fields.bytes(KeyWrap.wrappedLength), none: fields.bytes(KeyWrap.wrappedLength))
         self.init(
-            identifier: identifier, deviceMark: deviceMark, hasPasscode: flags & Keybag.passcodeFlag != 0, cost: cost,
-            salt: salt, complete: complete, unlessOpenPublic: unlessOpenPublic,
-            unlessOpen: fields.bytes(KeyWrap.wrappedLength), untilFirst: fields.bytes(KeyWrap.wrappedLength),
-            none: fields.bytes(KeyWrap.wrappedLength), authenticationCode: fields.bytes(SecretCell.count))
+            identifier: identifier, deviceMark: deviceMark,
+            passcode: PasscodeParameters(isSet: flags & Keybag.passcodeFlag != 0, cost: cost, salt: salt), keys: keys,
+            authenticationCode: fields.bytes(SecretCell.count))
     }
 
-    /// Everything before the authentication code.
+    /// The bytes before the authentication code.
     func authenticatedBytes() -> [UInt8] {
         var bytes = Keybag.magic
         bytes += number(Keybag.version) + number(hasPasscode ? Keybag.passcodeFlag : 0)
-        bytes += identifier + deviceMark + salt
+        bytes += identifier + deviceMark + passcode.salt
         bytes += number(UInt32(cost.level)) + number(cost.blockSize) + number(cost.parallelism) + number(0)
-        bytes += complete + unlessOpenPublic + unlessOpen + untilFirst + none
+        bytes += keys.complete + keys.unlessOpenPublic + keys.unlessOpen + keys.untilFirst + keys.none
         precondition(bytes.count == Keybag.codeOffset)
         return bytes
     }

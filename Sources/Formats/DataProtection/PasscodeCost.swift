@@ -1,21 +1,21 @@
-// What one guess of a passcode costs.
+// The cost of one guess of a passcode.
 
-/// The parameters of scrypt, as the keybag stores them.
+/// The parameters of scrypt (RFC 7914), as the keybag stores them.
 public struct PasscodeCost: Equatable, Sendable {
     /// The binary logarithm of scrypt's N.
     public let level: Int
     let blockSize: UInt32
     let parallelism: UInt32
 
-    /// From the cheapest that libcrypto accepts, for tests, to a gigabyte for each guess.
+    /// From the cheapest that libcrypto accepts, for tests, to a gigabyte for a guess.
     public static let levels = 1...20
 
-    /// 32 MiB: of a keybag without a passcode, which derives nothing.
+    /// The cost in a keybag without a passcode, which derives nothing.
     static let unused = PasscodeCost(level: 15)!
 
-    /// The time that Apple's platform security guide names for one guess.
+    /// The time of one guess, by Apple's platform security guide.
     private static let goal = Duration.milliseconds(80)
-    /// From 16 MiB, whatever that takes on a slow machine or one that has other work at that moment, to 64 MiB.
+    /// Measured costs take from 16 MiB, however slow the machine is at that moment, to 64 MiB.
     private static let measuredLevel = 14
     private static let measuredBlockSizes: ClosedRange<UInt32> = 8...32
 
@@ -28,22 +28,21 @@ public struct PasscodeCost: Equatable, Sendable {
     init?(level: Int, blockSize: UInt32, parallelism: UInt32) {
         guard PasscodeCost.levels.contains(level) else { return nil }
         guard (1...32).contains(blockSize), (1...16).contains(parallelism) else { return nil }
-        // RFC 7914, 6 asks for N < 2^(16 r). And what a keybag may ask for is bounded by a gigabyte, so that no file
-        // makes the process run out of memory.
+        // N < 2^(16 r) by RFC 7914, 6; and at most a gigabyte, so that no keybag exhausts the memory.
         guard level < 16 * blockSize, UInt64(blockSize) << UInt64(level) <= 1 << 23 else { return nil }
         self.level = level
         self.blockSize = blockSize
         self.parallelism = parallelism
     }
 
-    /// What takes about 80 ms on this machine; it takes some 50 to find out.
+    /// The cost of a guess of about 80 ms on this machine. Measuring takes some 50 ms.
     public static func measured() -> PasscodeCost {
         measured { cost in
             ContinuousClock().measure { _ = Derivation.scrypt([0], salt: [0], cost: cost) }
         }
     }
 
-    /// - Parameter time: what one guess takes.
+    /// - Parameter time: measures one guess.
     static func measured(by time: (PasscodeCost) -> Duration) -> PasscodeCost {
         let blockSizes = measuredBlockSizes.map(Double.init)
         let cheapest = blockSizes[0]
@@ -58,7 +57,8 @@ public struct PasscodeCost: Equatable, Sendable {
 
     var iterations: UInt64 { 1 << UInt64(level) }
 
-    /// What scrypt needs at these parameters; libcrypto's own limit would refuse the usual ones.
+    /// The bytes that scrypt needs at these parameters, and a margin: libcrypto's default limit would refuse the usual
+    /// ones.
     var memoryLimit: UInt64 {
         128 * UInt64(blockSize) * (iterations + UInt64(parallelism) + 2) + 4096
     }

@@ -1,15 +1,15 @@
-// Where a keybag's random bytes come from: the kernel, or a value that a test gives.
+// The source of a keybag's random bytes: the kernel, or fixed bytes in tests.
 
 import Platform
 
-/// Random bytes, taken one after the other.
+/// Random bytes, taken in order.
 struct RandomStream {
     private var fixed: ArraySlice<UInt8>?
 
     /// The kernel's generator.
     init() {}
 
-    /// The given bytes in their order, for known answers.
+    /// The given bytes, for known answers.
     init(fixed bytes: [UInt8]) {
         fixed = bytes[...]
     }

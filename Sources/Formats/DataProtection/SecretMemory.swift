@@ -1,5 +1,4 @@
-// Where keys live: memory that is locked against swapping, left out of core dumps, and zeroed when it is given back.
-// The arena's lock is innermost: nothing is called under it but the kernel.
+// The memory of keys: locked against swapping, left out of core dumps, and zeroed when it is given back.
 
 import Glibc
 import HashFunctions
@@ -8,10 +7,12 @@ import Synchronization
 
 /// Pages of locked memory cut into cells of one key each.
 ///
-/// A page for every key would exhaust RLIMIT_MEMLOCK (8 MiB on Debian) with two thousand open files; cells let a
-/// quarter of a million keys fit. Pages are kept for reuse and never returned to the kernel.
+/// With a page for each key, two thousand open files would exhaust RLIMIT_MEMLOCK (8 MiB on Debian). With cells, a
+/// quarter of a million keys fit. Pages are reused and never returned to the kernel.
+///
+/// Lock: `state`, innermost. Only the kernel is called under it.
 @safe final class SecretArena: @unchecked Sendable {
-    /// The size of every secret of this room: an AES-256 key, a Curve25519 half, a SHA-256 digest.
+    /// Bytes of every secret of this module: an AES-256 key, a Curve25519 key, a SHA-256 digest.
     static let cellSize = 32
 
     static let shared = unsafe SecretArena { start, count in unsafe mlock(start, count) == 0 }
@@ -23,13 +24,14 @@ import Synchronization
         var unlockedSlabs = 0
     }
 
-    /// Below the 64 KiB that old systems allow a process to lock.
+    /// In bytes; below the 64 KiB that old systems let a process lock.
     private let slabSize = 32768
 
     private let state = Mutex(State())
     @unsafe private let lockPages: @Sendable (UnsafeMutableRawPointer, Int) -> Bool
 
-    /// - Parameter lockPages: locks a range in memory and says whether it could; a value, so that a test can refuse.
+    /// - Parameter lockPages: locks a range in memory, and returns whether it could. A parameter, so that a test can
+    ///   refuse.
     @unsafe init(lockPages: @escaping @Sendable (UnsafeMutableRawPointer, Int) -> Bool) {
         unsafe self.lockPages = lockPages
     }
@@ -44,7 +46,7 @@ import Synchronization
             if state.free.isEmpty { grow(&state) }
             return state.free.removeLast()
         }
-        // Valid for the life of the process, because slabs are never unmapped, and in nobody else's hands.
+        // Valid for the life of the process, because slabs are never unmapped, and out of the free list.
         return unsafe UnsafeMutableRawPointer(bitPattern: address)!
     }
 
@@ -68,7 +70,7 @@ import Synchronization
     }
 }
 
-/// 32 secret bytes with one owner. Zero at first, zeroed again at the end.
+/// 32 secret bytes with one owner. Zero at first, zeroed at the end.
 @safe struct SecretCell: ~Copyable, @unchecked Sendable {
     /// Valid from init to deinit, for `count` bytes.
     @unsafe let base: UnsafeMutableRawPointer
@@ -88,7 +90,7 @@ import Synchronization
         unsafe UnsafeMutableRawBufferPointer(start: base, count: SecretCell.count).copyBytes(from: bytes)
     }
 
-    /// A new key, straight from the kernel's generator.
+    /// A new random key, straight from the kernel.
     static func random() -> SecretCell {
         let cell = SecretCell()
         unsafe Entropy.fill(UnsafeMutableRawBufferPointer(start: cell.base, count: SecretCell.count))
@@ -110,15 +112,15 @@ extension MessageDigest {
         update(unsafe RawSpan(_unsafeStart: secret.base, byteCount: SecretCell.count))
     }
 
-    /// Puts the digest into the cell.
+    /// Ends the digest and stores it in the cell.
     mutating func finish(into cell: borrowing SecretCell) {
         unsafe finish(into: UnsafeMutableRawBufferPointer(start: cell.base, count: SecretCell.count))
     }
 }
 
-/// What the process knows about the memory that its keys are in.
+/// The state of the memory for keys in this process.
 public enum SecretMemory {
-    /// False once a page of keys could not be locked in memory: RLIMIT_MEMLOCK is too small, and a key could be
-    /// written to swap. Keys work all the same; whoever serves a device warns once.
+    /// False once a page of keys could not be locked: RLIMIT_MEMLOCK is too small, and a key may be swapped out. Keys
+    /// work all the same; the process that serves a device warns once.
     public static var isLocked: Bool { SecretArena.shared.isLocked }
 }

@@ -1,7 +1,7 @@
-// The device's own key.
+// The UID key: the device's own key.
 
-/// Stands for the key that is fused into a device's processor: everything in the keybag depends on it, so that a
-/// keybag without it opens nothing, whatever the passcode. 32 bytes, kept in a file of its own.
+/// Stands for the key in a phone's processor. Everything in the keybag depends on it, so that the keybag without it
+/// opens nothing, whatever the passcode. 32 bytes, in a file of its own.
 public final class UIDKey: Sendable {
     let secret: SecretCell
 
@@ -12,7 +12,7 @@ public final class UIDKey: Sendable {
         secret = SecretCell.random()
     }
 
-    /// - Parameter bytes: a key as ``exported()`` gave it. The caller wipes its copy.
+    /// - Parameter bytes: a key from ``exported()``. The caller wipes its copy.
     /// - Returns: nil unless there are 32 bytes.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == UIDKey.length else { return nil }

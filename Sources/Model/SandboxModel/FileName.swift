@@ -1,4 +1,4 @@
-// One component of a path. Validated once, where it enters; every room below may rely on it.
+// One component of a path. Validated once, where it enters; every other module may rely on it.
 
 /// The name of a directory entry: 1 to 255 bytes, no `/`, no NUL, neither `.` nor `..`.
 ///

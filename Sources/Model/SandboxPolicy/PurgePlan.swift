@@ -109,8 +109,8 @@ public struct PurgePlan: Sendable {
     /// Units of one age go in the order of their app, their directory and their name: the same units give the same plan,
     /// in whatever order they are given.
     ///
-    /// - Parameter running: the apps that are running; nothing of theirs goes, so that it is the others who make room
-    ///   for them.
+    /// - Parameter running: the apps that are running; nothing of theirs goes, so that the others make space for
+    ///   them.
     public init(_ units: [PurgeUnit], running: Set<ContainerIdentifier>, demand: PurgeDemand) {
         chosen.reserveCapacity(units.count)
         skipped.reserveCapacity(units.count)

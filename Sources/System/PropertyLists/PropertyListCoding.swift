@@ -19,9 +19,9 @@ public enum PropertyListCoding {
         return list
     }
 
-    /// Foundation's decoder descends into XML by recursion. In the binary form it takes lengths for true that lie, which
-    /// ends the process, and decodes an object anew wherever it stands, be that in a million places. The reader of this
-    /// room counts, and believes nothing.
+    /// Foundation's decoder descends into XML by recursion. In the binary form it trusts false lengths, which ends the
+    /// process, and decodes an object anew at each of its places, even a million. The reader of this module counts, and
+    /// trusts nothing.
     private static func isHarmless(_ bytes: [UInt8]) -> Bool {
         bytes.starts(with: "bplist".utf8) ? PropertyList(decoding: bytes) != nil : PropertyListDepth.isSane(bytes)
     }

@@ -124,7 +124,7 @@ import Testing
             SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR)), isWritable: true, context: device.context)
         device.beginLocking()
         device.closeToNew()
-        device.context.content.close()
+        device.context.openFiles.close()
         device.takeKeys()
         let tally = try backUp(device, openFile: { inode -> EncryptedFile? in inode == open.inode ? open : nil })
         #expect(tally.sealed == 1)

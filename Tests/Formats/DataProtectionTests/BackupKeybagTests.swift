@@ -1,3 +1,5 @@
+// The keybag of a backup, its class keys and its cipher.
+
 import Platform
 import Testing
 
@@ -20,7 +22,7 @@ struct BackupKeybagTests {
     private static let plaintext = Array("sixteen bytes, 1sixteen bytes, 2".utf8)
     private static let quick = BackupIterations(outer: 3, inner: 2)!
 
-    @Test("A keybag, a file's key and content of an independent computation are opened")
+    @Test("A keybag, a file's key and content from an independent computation are opened")
     func knownAnswer() throws {
         let keys = try BackupKeybag(decoding: Self.known).open(password: Array("password".utf8))
         let cipher = try #require(keys.decryption(wrappedKey: Self.wrappedKey))
@@ -31,7 +33,7 @@ struct BackupKeybagTests {
         #expect(transform(Array(Self.ciphertext.suffix(16)), second) == Self.plaintext.suffix(16))
     }
 
-    @Test("What is encrypted under a new keybag is decrypted by it when it was read again, in any pieces")
+    @Test("Content encrypted under a new keybag is decrypted after reading the keybag again, in any pieces")
     func roundTrip() throws {
         let (keybag, keys) = BackupKeybag.create(password: [1, 2], iterations: Self.quick)
         let opened = try BackupKeybag(decoding: keybag.encoded).open(password: [1, 2])

@@ -1,3 +1,5 @@
+// The sealing of blocks and pages.
+
 import Platform
 import Testing
 
@@ -14,11 +16,11 @@ struct BlockCipherTests {
         let source = PageBuffer(count: max(plain.count, 1))
         source.copy(plain, to: 0)
         source.withBytes(0, count: plain.count) {
-            cipher.seal($0, key: key, binding: binding, into: target, at: 0, slot: slot, slotOffset: slotOffset)
+            cipher.seal($0, key: key, binding: binding, into: .init(target, 0), slot: .init(slot, slotOffset))
         }
     }
 
-    @Test("A block is what an independent computation makes of it: the binding's bytes are part of the format")
+    @Test("A block equals an independent computation: the binding's bytes are part of the format")
     func knownAnswer() {
         let key = FileKey(SecretCell(copying: hex(String(repeating: "feffe9928665731c6d6a8f9467308308", count: 2))))
         let binding = BlockCipher.Binding(
@@ -28,21 +30,21 @@ struct BlockCipherTests {
         buffer.copy((0..<300).map { UInt8(truncatingIfNeeded: $0) }, to: 0)
         slot.copy(hex("cafebabefacedbaddecaf888"), to: 8)
         buffer.withBytes(0, count: 300) {
-            cipher.seal($0, key: key, binding: binding, into: buffer, at: 0, nonceAndTag: slot, at: 8)
+            cipher.seal($0, key: key, binding: binding, into: .init(buffer, 0), nonceAndTag: .init(slot, 8))
         }
         #expect(buffer.bytes(0, count: 16) == hex("8b1df1d665d77de5592f346d897c6ae8"))
         #expect(slot.bytes(20, count: 16) == hex("dfeff657dd6e26a01cc97810991b6b95"))
         #expect(buffer.isZero(300, count: 3796))
     }
 
-    @Test("What is sealed opens again, at every length around a block", arguments: [0, 1, 15, 16, 17, 4095, 4096])
+    @Test("A sealed block opens again, at every length around a block", arguments: [0, 1, 15, 16, 17, 4095, 4096])
     func roundTrip(length: Int) {
         let plain = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ 7) }
         let target = PageBuffer(count: 4096)
         let slot = PageBuffer(count: 4096)
         sealed(plain, target, slot)
         if length > 15 { #expect(target.bytes(0, count: length) != plain) }
-        #expect(cipher.open(target, at: 0, count: length, key: key, binding: binding, slot: slot, slotOffset: 40))
+        #expect(cipher.open(.init(target, 0), count: length, key: key, binding: binding, slot: .init(slot, 40)))
         #expect(target.bytes(0, count: length) == plain)
     }
 
@@ -58,26 +60,26 @@ struct BlockCipherTests {
         let slot = PageBuffer(count: 4096)
         for wrong in elsewhere {
             sealed([UInt8](repeating: 9, count: 4096), target, slot)
-            #expect(!cipher.open(target, at: 0, count: 4096, key: key, binding: wrong, slot: slot, slotOffset: 40))
+            #expect(!cipher.open(.init(target, 0), count: 4096, key: key, binding: wrong, slot: .init(slot, 40)))
         }
         sealed([UInt8](repeating: 9, count: 4096), target, slot)
-        #expect(!cipher.open(target, at: 0, count: 4096, key: other, binding: binding, slot: slot, slotOffset: 40))
+        #expect(!cipher.open(.init(target, 0), count: 4096, key: other, binding: binding, slot: .init(slot, 40)))
     }
 
-    @Test("A changed bit anywhere in block, nonce or tag does not open, and leaves zeros, not unvouched bytes")
+    @Test("A block with a changed bit in ciphertext, nonce or tag does not open, and leaves zeros")
     func changed() {
         let target = PageBuffer(count: 4096)
         let slot = PageBuffer(count: 4096)
         for byte in [0, 1, 15, 16, 2048, 4095] {
             sealed([UInt8](repeating: 9, count: 4096), target, slot)
             target.store(target.load(UInt8.self, at: byte) ^ 0x10, at: byte)
-            #expect(!cipher.open(target, at: 0, count: 4096, key: key, binding: binding, slot: slot, slotOffset: 40))
+            #expect(!cipher.open(.init(target, 0), count: 4096, key: key, binding: binding, slot: .init(slot, 40)))
             #expect(target.isZero(0, count: 4096))
         }
         for byte in 40..<68 {
             sealed([UInt8](repeating: 9, count: 4096), target, slot)
             slot.store(slot.load(UInt8.self, at: byte) ^ 1, at: byte)
-            #expect(!cipher.open(target, at: 0, count: 4096, key: key, binding: binding, slot: slot, slotOffset: 40))
+            #expect(!cipher.open(.init(target, 0), count: 4096, key: key, binding: binding, slot: .init(slot, 40)))
         }
     }
 
@@ -103,20 +105,20 @@ struct BlockCipherTests {
             one.copy([1, 2, 3], to: 0)
             two.copy([4, 5, 6], to: 0)
             one.withBytes(0, count: 3) {
-                cipher.seal($0, key: key, binding: binding, into: one, at: 0, slot: slotOne, slotOffset: 0)
+                cipher.seal($0, key: key, binding: binding, into: .init(one, 0), slot: .init(slotOne, 0))
             }
             two.withBytes(0, count: 3) {
-                cipher.seal($0, key: other, binding: binding, into: two, at: 0, slot: slotTwo, slotOffset: 0)
+                cipher.seal($0, key: other, binding: binding, into: .init(two, 0), slot: .init(slotTwo, 0))
             }
             cipher.wipe()
-            #expect(cipher.open(two, at: 0, count: 3, key: other, binding: binding, slot: slotTwo, slotOffset: 0))
-            #expect(cipher.open(one, at: 0, count: 3, key: key, binding: binding, slot: slotOne, slotOffset: 0))
+            #expect(cipher.open(.init(two, 0), count: 3, key: other, binding: binding, slot: .init(slotTwo, 0)))
+            #expect(cipher.open(.init(one, 0), count: 3, key: key, binding: binding, slot: .init(slotOne, 0)))
             #expect(one.bytes(0, count: 3) == [1, 2, 3])
             #expect(two.bytes(0, count: 3) == [4, 5, 6])
         }
     }
 
-    @Test("Bytes left in the clear are vouched for around their tag, each in its own piece")
+    @Test("Pieces before and after a tag are authenticated and stay readable")
     func authentication() {
         let page = PageBuffer(count: 4096)
         page.copy((0..<4096).map { UInt8(truncatingIfNeeded: $0) }, to: 0)

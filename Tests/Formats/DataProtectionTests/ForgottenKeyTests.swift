@@ -1,3 +1,5 @@
+// A search of the process's memory for keys that were forgotten.
+
 import Platform
 import SandboxModel
 import TestSupport
@@ -5,14 +7,14 @@ import Testing
 
 @testable import DataProtection
 
-/// Each test looks for a key while it is in use, to show that it would be found, and again when it should be gone.
-@Suite("Keys that are forgotten are nowhere in memory", .serialized)
+/// Each test searches for a key while it is in use, to show that it would be found, and again when it should be gone.
+@Suite("Forgotten keys are nowhere in memory", .serialized)
 struct ForgottenKeyTests {
     private func masked(_ secret: borrowing SecretCell) -> [UInt8] {
         (0..<SecretCell.count).map { unsafe ~secret.base.load(fromByteOffset: $0, as: UInt8.self) }
     }
 
-    /// Calls that leave the stack deep, where a careless function would leave its copies.
+    /// Uses and forgets keys deep on the stack, where careless functions would leave copies.
     @inline(never)
     private func useAndForget(_ protection: ProtectionClass) throws -> (classKey: [UInt8], fileKey: [UInt8]) {
         let uidKey = UIDKey()
@@ -28,9 +30,9 @@ struct ForgottenKeyTests {
         let (key, wrapped) = try ring.makeFileKey(protection)
         let again = try ring.unwrap(wrapped)
         page.withBytes(0, count: 4096) {
-            cipher.seal($0, key: key, binding: binding, into: page, at: 0, slot: slot, slotOffset: 0)
+            cipher.seal($0, key: key, binding: binding, into: .init(page, 0), slot: .init(slot, 0))
         }
-        #expect(cipher.open(page, at: 0, count: 4096, key: again, binding: binding, slot: slot, slotOffset: 0))
+        #expect(cipher.open(.init(page, 0), count: 4096, key: again, binding: binding, slot: .init(slot, 0)))
         let fileKey = masked(key.secret)
         let classKey = masked(try #require(ring.classKey(protection)).secret)
         #expect(ProcessMemory.occurrences(masked: fileKey) >= 2)

@@ -1,3 +1,5 @@
+// The key ring: wrapping and unwrapping file keys while class keys come and go.
+
 import Foundation
 import SandboxModel
 import Synchronization
@@ -5,7 +7,7 @@ import Testing
 
 @testable import DataProtection
 
-@Suite("The ring of class keys")
+@Suite("The key ring")
 struct KeyRingTests {
     private func fullRing() -> KeyRing {
         Keybag.create(passcode: nil, uidKey: UIDKey()).1
@@ -23,7 +25,7 @@ struct KeyRingTests {
         #expect(again.serial != key.serial)
     }
 
-    @Test("Class B's blob is what an independent computation makes of it")
+    @Test("Class B's blob equals an independent computation")
     func classB() throws {
         let classSecret = (0..<176).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) }[48..<80]
         let ring = KeyRing()
@@ -44,7 +46,7 @@ struct KeyRingTests {
         for other in ProtectionClass.allCases { #expect(ring.isAvailable(other) == (other != protection)) }
         #expect(throws: KeyFault.unavailable(protection)) { try ring.unwrap(wrapped) }
         if protection == .completeUnlessOpen {
-            // Its public half stays: new files can be made while locked, and opened after the next unlock.
+            // The public key stays: new files can be made while locked, and opened after the next unlock.
             _ = try ring.makeFileKey(protection)
         } else {
             #expect(throws: KeyFault.unavailable(protection)) { try ring.makeFileKey(protection) }

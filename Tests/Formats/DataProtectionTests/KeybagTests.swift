@@ -1,3 +1,5 @@
+// The device's keybag: its bytes, its passcode, and the refusal of damaged ones.
+
 import HashFunctions
 import SandboxModel
 import Testing
@@ -10,7 +12,7 @@ struct KeybagTests {
     private let uidKey = UIDKey()
     private let passcode = Array("1234".utf8)
 
-    /// What both fixtures were made of.
+    /// The input of both fixtures.
     private let fixedUID = UIDKey((0..<32).map { UInt8(truncatingIfNeeded: $0 * 5 + 1) })!
     private var fixedStream: RandomStream {
         RandomStream(fixed: (0..<176).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) })
@@ -65,7 +67,7 @@ struct KeybagTests {
         #expect(secrets(try keybag.openWithoutPasscode(uidKey: fixedUID)) == secrets(made.1))
     }
 
-    @Test("After a boot only D is at hand, and B for new files; the passcode brings the others")
+    @Test("After a boot only D is available, and B for new files; the passcode makes the others available")
     func boot() throws {
         let (keybag, first) = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap)
         let (_, wrappedA) = try first.makeFileKey(.complete)
@@ -82,7 +84,7 @@ struct KeybagTests {
         _ = try ring.unwrap(wrappedA)
     }
 
-    @Test("Without a passcode everything is at hand after a boot")
+    @Test("Without a passcode all classes are available after a boot")
     func bootWithoutPasscode() throws {
         let (keybag, _) = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap)
         let ring = try keybag.openWithoutPasscode(uidKey: uidKey)
@@ -113,7 +115,7 @@ struct KeybagTests {
             from: passcode, to: Array("5678".utf8), uidKey: uidKey, cost: cheap)
         let removed = try changed.changingPasscode(from: Array("5678".utf8), to: nil, uidKey: uidKey)
         #expect([open, set, changed, removed].map(\.hasPasscode) == [false, true, true, false])
-        #expect(Set([set.salt, changed.salt, removed.salt, open.salt]).count == 4)
+        #expect(Set([set, changed, removed, open].map(\.passcode.salt)).count == 4)
 
         let ring = try changed.openWithoutPasscode(uidKey: uidKey)
         #expect(throws: KeybagFault.wrongPasscode) {
@@ -149,21 +151,21 @@ struct KeybagTests {
         }
     }
 
-    @Test("A change whose checksum was put right is found by the code under the UID key")
+    @Test("A change with a corrected checksum is found by the authentication code")
     func forged() throws {
         let bytes = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded()
         for offset in [16, 48, 96, 136, 168, 208, 248, 300] {
             var changed = Array(bytes.dropLast(24))
             changed[offset] ^= 1
             let keybag = try Keybag(decoding: changed + HashFunction.sha256.digest(of: changed).prefix(24))
-            // A changed identifier changes every key that is made of the UID key, as another device would.
+            // A changed identifier changes every key derived from the UID key, as another device would.
             #expect(throws: offset == 16 ? KeybagFault.otherDevice : .damaged) {
                 try keybag.openWithoutPasscode(uidKey: uidKey)
             }
         }
     }
 
-    @Test("A cut keybag is said to be cut, at every length")
+    @Test("A keybag of any other length is truncated")
     func truncated() throws {
         let bytes = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded()
         for length in 0..<bytes.count {
@@ -173,7 +175,7 @@ struct KeybagTests {
         #expect(throws: KeybagFault.damaged) { try Keybag(decoding: [UInt8](repeating: 0, count: 344)) }
     }
 
-    @Test("A later version is named")
+    @Test("A later version is recognized")
     func newer() throws {
         var bytes = Array(Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded().dropLast(24))
         bytes[8] = 2

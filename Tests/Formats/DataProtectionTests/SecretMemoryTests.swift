@@ -1,3 +1,5 @@
+// Secret memory: zeroed, locked, and shared by many keys.
+
 import Foundation
 import Synchronization
 import Testing
@@ -15,7 +17,7 @@ struct SecretMemoryTests {
             #expect(cell.bytes == [UInt8](repeating: 0xAB, count: 32))
             address = UInt(bitPattern: unsafe cell.base)
         }
-        // The slab stays mapped, so what was the cell can still be looked at.
+        // The slab stays mapped, so the cell's bytes can still be read.
         let left = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: 32)
         #expect(unsafe left.allSatisfy { $0 == 0 })
         let next = SecretCell(in: arena)

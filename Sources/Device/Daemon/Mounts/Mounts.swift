@@ -249,13 +249,13 @@ final class Mounts: Sendable {
     // MARK: Lock and restart
 
     func lock(takeKeys: () -> Void) {
-        table.lock(device.context.content, takeKeys: takeKeys)
-        device.context.content.settle()
+        table.lock(device.context.openFiles, takeKeys: takeKeys)
+        device.context.openFiles.waitForReaders()
     }
 
     func restart(forget: () -> Void) {
         table.restart(retire: forget)
-        device.context.content.settle()
+        device.context.openFiles.waitForReaders()
     }
 
     func tellLosses() {

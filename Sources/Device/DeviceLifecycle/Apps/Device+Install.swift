@@ -112,13 +112,13 @@ extension Device {
     func stageShared(
         groups: [ContainerIdentifier], iCloud: [ContainerIdentifier], owner: ContainerOwner,
         in staged: inout StagedContainers
-    ) throws(Complaint) -> (groups: [SharedContainer], iCloud: [SharedContainer]) {
+    ) throws(Complaint) -> (groups: [SharedContainerRecord], iCloud: [SharedContainerRecord]) {
         let present = apps
         var presentGroups = present.flatMap(\.groups)
         for identifier in groups {
             guard let waiting = registry.waiting(.group, identifier) else { continue }
             try adopt(waiting, for: owner)
-            presentGroups.append(SharedContainer(identifier: identifier, uuid: waiting.uuid))
+            presentGroups.append(SharedContainerRecord(identifier: identifier, uuid: waiting.uuid))
         }
         do throws(SystemError) {
             let groups = try Device.share(groups, .group, presentGroups, owner, in: &staged)
@@ -131,15 +131,16 @@ extension Device {
     }
 
     private static func share(
-        _ wanted: [ContainerIdentifier], _ kind: ContainerKind, _ present: [SharedContainer], _ owner: ContainerOwner,
+        _ wanted: [ContainerIdentifier], _ kind: ContainerKind, _ present: [SharedContainerRecord],
+        _ owner: ContainerOwner,
         in staged: inout StagedContainers
-    ) throws(SystemError) -> [SharedContainer] {
-        var shared: [SharedContainer] = []
+    ) throws(SystemError) -> [SharedContainerRecord] {
+        var shared: [SharedContainerRecord] = []
         for identifier in Set(wanted).sorted() {
             if let container = present.first(where: { $0.identifier == identifier }) {
                 shared.append(container)
             } else {
-                let container = SharedContainer(identifier: identifier, uuid: ContainerUUID())
+                let container = SharedContainerRecord(identifier: identifier, uuid: ContainerUUID())
                 _ = try staged.make(kind, container.uuid, owner: owner)
                 shared.append(container)
             }
@@ -150,7 +151,7 @@ extension Device {
 
 extension InstalledApp {
     init(
-        _ app: StagedApp, data: ContainerUUID, groups: [SharedContainer], iCloud: [SharedContainer],
+        _ app: StagedApp, data: ContainerUUID, groups: [SharedContainerRecord], iCloud: [SharedContainerRecord],
         owner: ContainerOwner
     ) {
         let information = app.information

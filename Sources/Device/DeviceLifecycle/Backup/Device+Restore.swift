@@ -237,7 +237,7 @@ extension InstalledApp {
         case .data where identifier == container.identifier: app.data = container.uuid
         case .group:
             guard let index = groups.firstIndex(where: { $0.identifier == container.identifier }) else { return nil }
-            app.groups[index] = SharedContainer(identifier: container.identifier, uuid: container.uuid)
+            app.groups[index] = SharedContainerRecord(identifier: container.identifier, uuid: container.uuid)
         case .data, .bundle, .iCloud: return nil
         }
         return app

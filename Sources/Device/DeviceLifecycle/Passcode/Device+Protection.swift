@@ -26,7 +26,7 @@ extension Device {
 
     /// After the right passcode: what was open before the lock works again, and everything can be opened.
     public func becomeUnlocked() {
-        context.content.reopen()
+        context.openFiles.reopen()
         context.deviceState = .unlocked
     }
 
@@ -34,7 +34,7 @@ extension Device {
     /// class D.
     public func forgetAsAfterBoot() {
         let hasPasscode = hasPasscode
-        context.content.retireAll(admittingComplete: !hasPasscode)
+        context.openFiles.retireAll(admittingComplete: !hasPasscode)
         guard hasPasscode else { return }
         context.deviceState = .beforeFirstUnlock
         context.keys.forget([.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication])

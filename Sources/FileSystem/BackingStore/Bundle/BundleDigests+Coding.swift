@@ -1,4 +1,4 @@
-// The list of digests as bytes. Numbers are little-endian; the authentication code comes last, over all before it.
+// The encoding of the list of digests. Numbers are little-endian; an authentication code over all of it comes last.
 
 public import DataProtection
 import Platform
@@ -9,6 +9,7 @@ extension BundleDigests {
     private static let version: UInt32 = 1
     private static let digestLength = 32
 
+    /// The bytes of the list, in the layout of Format.md.
     public func encoded(_ key: BundleKey) -> [UInt8] {
         var bytes = BundleDigests.magic
         bytes.append(number: BundleDigests.version)
@@ -37,13 +38,13 @@ extension BundleDigests {
         return bytes + key.authenticationCode(over: bytes)
     }
 
-    /// - Returns: nil for bytes that this device did not write for this bundle.
+    /// - Returns: nil unless this device wrote the bytes for this bundle.
     public init?(decoding bytes: [UInt8], _ key: BundleKey) {
         let length = bytes.count - BundleKey.codeLength
         guard length > 0 else { return nil }
         let content = Array(bytes[..<length])
         guard key.authenticationCode(over: content) == Array(bytes[length...]) else { return nil }
-        // Whatever follows was written by this device; it is read with care all the same.
+        // Authentic from here on, but still checked for bounds.
         var reader = ByteReader(content)
         guard reader.bytes(BundleDigests.magic.count) == BundleDigests.magic,
             reader.number(UInt32.self) == BundleDigests.version, let count = reader.number(UInt32.self)
@@ -95,7 +96,7 @@ extension [UInt8] {
     }
 }
 
-/// Reads numbers and bytes one after the other, and never beyond the end.
+/// Reads numbers and bytes in order, and nil beyond the end.
 private struct ByteReader {
     private let content: [UInt8]
     private var position = 0

@@ -1,4 +1,4 @@
-// Making the list of digests of a bundle that is being installed.
+// The making of a bundle's list of digests, at the installation.
 
 public import BundleSeal
 public import DataProtection
@@ -7,13 +7,13 @@ public import Platform
 public import SandboxModel
 
 extension BundleDigests {
-    /// Computes the hash trees of a bundle and writes them and the list beside it.
+    /// Computes the hash trees of a bundle, and writes trees and list beside it.
     ///
     /// - Parameters:
-    ///   - container: where the bundle lies; it has neither yet.
-    ///   - verification: of the same bundle, whose content is read in the same go; nil when it is known to be right.
-    ///     A list is written whatever it finds: the caller looks, and throws the container away.
-    ///   - progress: told how many bytes more were hashed; false cancels.
+    ///   - container: the bundle's container, which has neither yet.
+    ///   - verification: of the same bundle's seal, in the same pass; nil if the seal is known to be valid. The list is
+    ///     written whatever it finds: the caller checks the result, and discards the container.
+    ///   - progress: called with the bytes hashed since the last call; false cancels.
     /// - Returns: false when cancelled.
     public static func write(
         _ trees: HashTrees, verifying verification: inout SealVerification?, in container: borrowing Descriptor,

@@ -1,18 +1,19 @@
-// What was verified of a bundle when it was installed: the list that every later read is held against.
+// The digests of an installed bundle: the list that every later read is verified with.
 
 public import Glibc
 public import Platform
 public import SandboxModel
 
-/// A bundle's entries, with the digests of its files. The list is authenticated with a key of the device.
+/// A bundle's entries as they were verified at the installation, with the digests of its files. The list is
+/// authenticated with a key of the device.
 public struct BundleDigests: Sendable {
     public struct File: Equatable, Sendable {
         public let size: Int64
-        /// Where the file's hash tree begins in the file of all trees; content of one block or none has no tree.
+        /// Offset of the file's hash tree in the file of all trees. Content of one block or none has no tree.
         public let treeOffset: Int64
-        /// The digest in the form of fs-verity.
+        /// The digest, in the form of fs-verity.
         public let digest: [UInt8]
-        /// By what a quick look knows that nobody has written to the backing copy.
+        /// Tells quickly that the backing copy was not changed.
         public var trace: Trace
 
         public init(size: Int64, treeOffset: Int64, digest: [UInt8], trace: Trace) {
@@ -23,7 +24,7 @@ public struct BundleDigests: Sendable {
         }
     }
 
-    /// What changes about a file of the host when somebody writes to it, or puts another in its place.
+    /// The status of a host's file that a write or a replacement changes.
     public struct Trace: Equatable, Sendable {
         let inode: UInt64
         let modified: HostTime
@@ -49,7 +50,7 @@ public struct BundleDigests: Sendable {
     }
 
     public struct Entry: Sendable {
-        /// From the bundle's directory, which itself has none.
+        /// The path from the bundle's directory; empty for that itself.
         public let path: [FileName]
         public let permissions: mode_t
         public let modified: HostTime
@@ -71,14 +72,14 @@ public struct BundleDigests: Sendable {
         }
     }
 
-    /// The bundle's own directory first; a directory comes before what lies in it.
+    /// The bundle's own directory first, each directory before its entries.
     public var entries: [Entry]
 
     public init(entries: [Entry]) {
         self.entries = entries
     }
 
-    /// Beside the bundle in its container.
+    /// The files of list and trees, beside the bundle in its container.
     public static let fileName: FileName = "Digests"
     public static let treesName: FileName = "HashTrees"
 }

@@ -1,14 +1,16 @@
-// Whether anybody still reads a bundle: one that an update replaced goes when nobody does any more.
+// Tells when the last user of a bundle is gone, so that an update can remove the old bundle.
 
 import Synchronization
 
-/// What everybody has who has a bundle opened. It ends with the last of them.
+/// A reference that every user of an open bundle holds. It is deallocated with the last of them.
+///
+/// Lock: `ended`, innermost; released before the callback.
 public final class BundleUse: Sendable {
     private let ended = Mutex<(@Sendable () -> Void)?>(nil)
 
     public init() {}
 
-    /// Calls back once nobody has the bundle any more: on whichever thread lets go of it, which may hold locks.
+    /// Calls back when the last reference goes: on the thread that drops it, which may hold locks.
     public func whenUnused(_ body: @escaping @Sendable () -> Void) {
         ended.withLock { $0 = body }
     }

@@ -1,11 +1,11 @@
-// An installed bundle as its list of digests has it: what the mount shows of it, whatever lies in the backing copy.
+// An installed bundle by its list of digests: the mount shows the list's entries, whatever the backing copy has.
 
 public import DataProtection
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// A bundle's backing copy with the list that it is held against.
+/// A bundle's backing copy, with the list that it is verified with.
 public final class SealedBundle: Sendable {
     /// The `.app` directory.
     public let root: SharedDescriptor
@@ -19,15 +19,15 @@ public final class SealedBundle: Sendable {
         let name: FileName
     }
 
-    /// The index of the bundle's own directory.
+    /// The index of the bundle's own directory in the list.
     public static let top = 0
 
     /// Opens an installed bundle.
     /// - Parameters:
     ///   - container: the bundle's container.
     ///   - name: the `.app` directory's name.
-    ///   - use: to be held for as long as this is.
-    /// - Returns: nil when the list of digests is missing or is not this device's for this bundle.
+    ///   - use: a reference to hold.
+    /// - Returns: nil if the list of digests is missing, or is not this device's for this bundle.
     public init?(
         in container: borrowing Descriptor, name: FileName, key: BundleKey, use: BundleUse? = nil
     ) throws(SystemError) {
@@ -38,7 +38,7 @@ public final class SealedBundle: Sendable {
         guard let bytes = try DeviceFile(name: BundleDigests.fileName).read(in: container, limit: 1 << 30),
             let digests = BundleDigests(decoding: bytes, key)
         else { return nil }
-        // Not blocking, for something that is no file any more.
+        // O_NONBLOCK: a fifo may have taken the file's place.
         trees = SharedDescriptor(try container.open(BundleDigests.treesName, flags: O_RDONLY | O_NONBLOCK))
         self.digests = digests
         self.use = use
@@ -52,8 +52,9 @@ public final class SealedBundle: Sendable {
         self.children = children
     }
 
-    /// - Parameter directory: the index of the entry that the name is looked for in.
-    /// - Returns: nil for what was not there when the bundle was verified.
+    /// The index of an entry in the list.
+    /// - Parameter directory: the index of its directory.
+    /// - Returns: nil if the verified bundle has no such entry.
     public func child(_ name: FileName, of directory: Int) -> Int? {
         children[Child(directory: directory, name: name)]
     }
@@ -63,7 +64,7 @@ public final class SealedBundle: Sendable {
         let path = digests.entries[index].path
         guard let name = path.last else { throw .system(.isDirectory) }
         let backing = try onHost { () throws(SystemError) in
-            // Not blocking, for something that is no file any more.
+            // O_NONBLOCK: a fifo may have taken the file's place.
             let file = try root.descriptor.openDirectory(at: path.dropLast()).open(name, flags: O_RDONLY | O_NONBLOCK)
             try file.requireNotOfReserve()
             return SharedDescriptor(file)
@@ -71,12 +72,12 @@ public final class SealedBundle: Sendable {
         return try SealedFile(backing, index, of: self, context: context)
     }
 
-    /// Tells of a name under which the backing copy has something else than was installed.
-    public func noteForeign(_ status: FileStatus, to context: StoreContext) {
-        context.note(Corruption(inode: status.inode, place: .entry))
+    /// Reports an entry of the backing copy that is not what was installed.
+    public func reportForeign(_ status: FileStatus, to context: StoreContext) {
+        context.report(Corruption(inode: status.inode, place: .entry))
     }
 
-    /// What stat tells of an entry: its mode, its time and its size as they were installed.
+    /// The status of an entry with the mode, time and size that were installed.
     public func present(_ index: Int, _ status: FileStatus) -> FileStatus {
         let entry = digests.entries[index]
         var shown = status.raw

@@ -1,5 +1,4 @@
-// Reading a bundle's file: each block is held against its hash tree before anybody sees it.
-// Lock: `verified`, innermost; held while hashes are taken out of the tree, never while content is read or hashed.
+// Reading a file of a bundle: each block is verified with the hash tree before it is lent.
 
 import BundleSeal
 import HashFunctions
@@ -8,6 +7,8 @@ public import SandboxModel
 import Synchronization
 
 /// An open file of a sealed bundle.
+///
+/// Lock: `verified`, innermost; held while hashes are copied from the tree, not while content is read or hashed.
 public final class SealedFile: Sendable {
     public let backing: SharedDescriptor
     private let inode: UInt64
@@ -18,13 +19,16 @@ public final class SealedFile: Sendable {
     private let verified: Mutex<VerifiedBlocks>
 
     private static let blockSize = HashTreeLayout.blockSize
-    // Behind the largest transfer and the two blocks that it may touch in part: see `Workspace.image`.
+    /// Offsets in `Workspace.image`, behind the largest transfer and its two partial blocks: of the hashes that the
+    /// tree has, and of the one that is computed.
     private static let expected = Workspace.largestTransfer + 4 * blockSize
     private static let computed = expected + 4 * blockSize
+    /// Blocks of the tree that are kept at most: 256 KiB.
+    private static let mostVerified: Int64 = 64
 
     /// - Parameters:
     ///   - backing: the backing copy, open for reading.
-    ///   - index: of a file in the bundle's list.
+    ///   - index: the index of a file in the bundle's list.
     public init(_ backing: SharedDescriptor, _ index: Int, of bundle: SealedBundle, context: StoreContext) throws(Fault)
     {
         guard case .file(let record) = bundle.digests.entries[index].content else { throw .system(.invalid) }
@@ -34,7 +38,9 @@ public final class SealedFile: Sendable {
         trees = bundle.trees
         layout = HashTreeLayout(size: record.size)
         inode = try onHost { () throws(SystemError) in try backing.descriptor.status().inode }
-        verified = Mutex(VerifiedBlocks(capacity: Int(min(layout.treeLength / Int64(SealedFile.blockSize), 64))))
+        verified = Mutex(
+            VerifiedBlocks(capacity: Int(min(layout.treeLength / Int64(SealedFile.blockSize), SealedFile.mostVerified)))
+        )
     }
 
     /// Bytes of the content.
@@ -42,8 +48,8 @@ public final class SealedFile: Sendable {
 
     /// Reads up to ``Workspace/largestTransfer`` bytes and lends them to `body`, with no lock held.
     ///
-    /// - Throws: `corrupt` when any block of the range is not what was installed: never a part of it, because the
-    ///   kernel would show what is missing as zeros.
+    /// - Throws: `corrupt` if any block of the range is not what was installed. Never a part of the range: the kernel
+    ///   would show the rest as zeros.
     public func read(count: Int, from offset: Int64, _ body: (ReadResult) -> Void) throws(Fault) {
         try context.workspaces.with { (workspace) throws(Fault) in
             let count = min(Int64(min(count, Workspace.largestTransfer)), record.size - offset)
@@ -59,6 +65,7 @@ public final class SealedFile: Sendable {
         }
     }
 
+    /// Reads blocks of content into the image, the last one filled up with zeros.
     private func load(_ blocks: ClosedRange<Int64>, into workspace: Workspace) throws(Fault) {
         let start = blocks.lowerBound * Int64(SealedFile.blockSize)
         let wanted = Int(min((blocks.upperBound + 1) * Int64(SealedFile.blockSize), record.size) - start)
@@ -72,7 +79,7 @@ public final class SealedFile: Sendable {
         if rest > 0 { workspace.image.zero(wanted, count: SealedFile.blockSize - rest) }
     }
 
-    /// Puts the hashes that the blocks should have behind the content.
+    /// Copies the blocks' hashes from the tree into the image, behind the content.
     private func loadHashes(_ blocks: ClosedRange<Int64>, into workspace: Workspace) throws(Fault) {
         guard !layout.levels.isEmpty else { return }
         try verified.withLock { (verified) throws(Fault) in
@@ -90,15 +97,15 @@ public final class SealedFile: Sendable {
         }
     }
 
-    /// Finds a block of the tree whose own hash has been verified up to the root.
-    /// - Returns: where it lies among the verified blocks.
+    /// Finds or reads a block of the tree, verified up to the root.
+    /// - Returns: its offset among the verified blocks.
     private func tree(
         _ block: Int64, level: Int, _ verified: inout VerifiedBlocks, _ workspace: Workspace
     ) throws(Fault) -> Int {
         let number = layout.levels[level].offset / Int64(SealedFile.blockSize) + block
         if let known = verified.position(of: number) { return known }
         let isTop = level == layout.levels.count - 1
-        // Taken out first: on the way up other blocks may take the place of the one it lies in.
+        // Copied first: the way up may evict the block that has it.
         var expected: [UInt8] = []
         if !isTop {
             let parent = try tree(block / Int64(HashTreeLayout.arity), level: level + 1, &verified, workspace)
@@ -122,11 +129,12 @@ public final class SealedFile: Sendable {
         return place
     }
 
-    /// Content blocks below one block of a level.
+    /// The number of content blocks below one block of a level.
     private static func span(of level: Int) -> Int64 {
         (0...level).reduce(1) { span, _ in span * Int64(HashTreeLayout.arity) }
     }
 
+    /// Hashes the blocks in the image and compares each with its hash from the tree.
     private func compare(_ blocks: ClosedRange<Int64>, in workspace: Workspace) throws(Fault) {
         for index in 0..<Int(blocks.count) {
             workspace.sha256.update(
@@ -145,12 +153,12 @@ public final class SealedFile: Sendable {
     }
 
     private func corrupt(_ block: Int64) -> Fault {
-        context.note(Corruption(inode: inode, place: .block(block)))
+        context.report(Corruption(inode: inode, place: .block(block)))
         return .corrupt
     }
 }
 
-/// Blocks of a file's hash tree that were found right. Few are kept: each stands for half a megabyte of content.
+/// Verified blocks of a file's hash tree, direct-mapped. A few suffice: each covers half a megabyte of content.
 private struct VerifiedBlocks {
     static let hashLength = 32
 
@@ -164,11 +172,13 @@ private struct VerifiedBlocks {
 
     private func slot(_ number: Int64) -> Int { Int(number % Int64(numbers.count)) }
 
+    /// The offset of a verified block; nil if it is not kept.
     func position(of number: Int64) -> Int? {
         numbers[slot(number)] == number ? slot(number) * HashTreeLayout.blockSize : nil
     }
 
-    /// Makes room for a block, whose place belongs to nobody until it is kept.
+    /// Evicts the block at the place of another. The place is empty until ``keep(_:)``.
+    /// - Returns: the offset of the place.
     mutating func take(_ number: Int64) -> Int {
         numbers[slot(number)] = -1
         return slot(number) * HashTreeLayout.blockSize

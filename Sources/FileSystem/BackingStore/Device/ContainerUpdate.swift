@@ -1,26 +1,25 @@
-// Data containers whose app is being updated: by which name they are known, and what takes the place of what in them.
+// The update of a data container: its names on the way from one UUID to another, and the exchange of its entries.
 //
-// The container is renamed, never copied: what it holds keeps its inodes, whatever becomes of the update. From before
-// the update is decided on until it is done the directory bears both UUIDs, so that the registry alone, which names one
-// of the two, says how it goes on; and because the name is no UUID, nobody takes it for a container that no app has,
-// a version that knows of no updates included. What is to come lies ready in the container itself, so that a copy of the
-// device has it too. Whoever calls holds the device, and changes which apps there are.
+// The container is renamed, never copied, so that its files keep their inodes. From before the update is decided until
+// it is done, the directory's name has both UUIDs. The registry names one of them, and that alone decides how the
+// update goes on. The name is no UUID, so even a version that knows no updates does not remove the container as left
+// over. The new entries are staged in the container itself, so that a copy of the device has them too.
 
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// A data container on its way from one UUID to another.
+/// A data container on its way from one UUID to another. Its methods need the device's lock, and one thread.
 public struct ContainerUpdate: Hashable, Sendable {
     public let old: ContainerUUID
     public let new: ContainerUUID
 
     private static let separator: Character = "+"
-    /// In the container, while it bears both names. The mount does not show it.
+    /// The stage: a directory in the container, which the mount hides.
     static let stage: FileName = ".update"
-    /// In the stage: what takes the place of an entry of the container, by its name.
+    /// In the stage: the new entries, each under the name of the entry that it replaces.
     private static let coming: FileName = "new"
-    /// In the stage: what was in that place.
+    /// In the stage: the replaced entries.
     private static let gone: FileName = "old"
 
     public init(from old: ContainerUUID, to new: ContainerUUID) {
@@ -28,7 +27,7 @@ public struct ContainerUpdate: Hashable, Sendable {
         self.new = new
     }
 
-    /// - Returns: nil unless the name is that of a container that is being updated.
+    /// - Returns: nil unless the name is `OLD+NEW`, of two UUIDs.
     init?(_ name: FileName) {
         let parts = name.text.split(separator: ContainerUpdate.separator, omittingEmptySubsequences: false)
         guard parts.count == 2, let old = ContainerUUID(String(parts[0])), let new = ContainerUUID(String(parts[1]))
@@ -36,13 +35,13 @@ public struct ContainerUpdate: Hashable, Sendable {
         self.init(from: old, to: new)
     }
 
-    /// The container's name meanwhile.
+    /// The container's name during the update: `OLD+NEW`.
     public var name: FileName { FileName("\(old.text)\(ContainerUpdate.separator)\(new.text)")! }
 
-    // MARK: Getting ready
+    // MARK: Before the decision
 
     /// Makes the stage in the staging directory, under the new UUID.
-    /// - Returns: the directory for the entries that are to come.
+    /// - Returns: the directory for the new entries.
     public func makeStage(in staging: borrowing Descriptor) throws(SystemError) -> Descriptor {
         try staging.makeDirectory(new.fileName, mode: S_IRWXU)
         let stage = try staging.openDirectory(new.fileName)
@@ -51,12 +50,12 @@ public struct ContainerUpdate: Hashable, Sendable {
         return try stage.openDirectory(ContainerUpdate.coming)
     }
 
-    /// Gives the container both names.
+    /// Renames the container to ``name``.
     public func begin(in containers: borrowing Descriptor) throws(SystemError) {
         try containers.rename(old.fileName, to: name, in: containers, mode: .keeping)
     }
 
-    /// Lays the stage ready in the container, and makes that and its name durable.
+    /// Moves the stage into the container. Durable on return, with the container's name.
     public func layStage(
         from staging: borrowing Descriptor, in containers: borrowing Descriptor
     ) throws(SystemError) {
@@ -67,10 +66,10 @@ public struct ContainerUpdate: Hashable, Sendable {
         try containers.synchronizeEntries()
     }
 
-    // MARK: The end
+    // MARK: After the decision
 
-    /// Puts what lies ready into its place. What was done before is not done again.
-    /// - Parameter changed: told after each change.
+    /// Exchanges each staged entry with the one that it replaces. Steps of an interrupted call are not repeated.
+    /// - Parameter changed: called after each change.
     public func exchange(
         in container: borrowing Descriptor, _ changed: () -> Void = {}
     ) throws(SystemError) {
@@ -90,7 +89,8 @@ public struct ContainerUpdate: Hashable, Sendable {
         }
     }
 
-    /// Takes what was dropped out of the container, which has its new name alone then. Durable when it returns.
+    /// Moves the replaced entries out of the container and gives it its new name. Durable on return.
+    /// - Parameter changed: called after each change.
     public func finish(
         in containers: borrowing Descriptor, _ staging: borrowing Descriptor, _ changed: () -> Void = {}
     ) throws(SystemError) {
@@ -106,7 +106,7 @@ public struct ContainerUpdate: Hashable, Sendable {
         changed()
     }
 
-    /// Gives the container its old name back. Nothing in it has changed.
+    /// Removes the stage and gives the container its old name back. Durable on return. Only before ``exchange(in:_:)``.
     public func undo(
         in containers: borrowing Descriptor, _ staging: borrowing Descriptor
     ) throws(SystemError) {
@@ -119,24 +119,24 @@ public struct ContainerUpdate: Hashable, Sendable {
         try containers.synchronizeEntries()
     }
 
+    /// Moves the stage to the staging directory, under the old UUID.
     private func clear(_ container: borrowing Descriptor, to staging: borrowing Descriptor) throws(SystemError) {
         if try staging.exists(old.fileName) { try staging.removeTree(old.fileName) }
         try container.rename(ContainerUpdate.stage, to: old.fileName, in: staging, mode: .keeping)
     }
 
-    /// What a finished update has dropped: a directory in the staging directory, until that is emptied.
+    /// The entries that a finished update replaced, in the staging directory until that is emptied.
     public func dropped(in staging: borrowing Descriptor) throws(SystemError) -> Descriptor {
         try staging.openDirectory(at: [old.fileName, ContainerUpdate.gone])
     }
 }
 
 extension DeviceDirectory {
-    /// Carries on with the updates that an interruption left: those that the registry knows of are finished, the others
-    /// never were.
-    public func settleUpdates(holding lock: DeviceLock) throws(Complaint) {
+    /// Finishes interrupted updates that the registry has decided, and undoes the others.
+    public func finishUpdates(holding lock: DeviceLock) throws(Complaint) {
         let doing = "cannot settle an update of an app in \(path)"
         let pending = try Complaint.wrap(doing) { () throws(SystemError) -> [ContainerUpdate] in
-            // A copy made by a tool that leaves out empty directories is a device as well.
+            // A copy of a device may lack empty directories.
             guard try root.holdsDirectory(ContainerKind.data.path) else { return [] }
             return try containers(.data).names { ContainerUpdate($0) != nil }.compactMap(ContainerUpdate.init)
         }
@@ -157,7 +157,8 @@ extension DeviceDirectory {
         }
     }
 
-    /// Where a container is now: one whose update was interrupted has a name of its own until the device is served.
+    /// The host's path of a container now: after an interrupted update with the name `OLD+NEW`, until the device is
+    /// served.
     public func presentPath(of kind: ContainerKind, _ uuid: ContainerUUID) -> String {
         let usual = path(of: kind, uuid)
         guard kind == .data, let containers = try? containers(.data), (try? containers.exists(uuid.fileName)) == false,
@@ -170,6 +171,7 @@ extension DeviceDirectory {
 }
 
 extension Descriptor {
+    /// Whether there is a directory at a path below this one.
     fileprivate borrowing func holdsDirectory(_ path: [FileName]) throws(SystemError) -> Bool {
         do throws(SystemError) {
             _ = try openDirectory(at: path)
@@ -180,7 +182,7 @@ extension Descriptor {
         }
     }
 
-    /// Lets a directory of this process's own user be taken to another parent, for which it has to be writable.
+    /// Makes a directory writable for its owner: moving it to another parent changes its `..`.
     fileprivate borrowing func allowMoving(_ name: FileName) throws(SystemError) {
         let status = try status(of: name)
         guard geteuid() != 0, status.kind == .directory, status.permissions & S_IRWXU != S_IRWXU else { return }

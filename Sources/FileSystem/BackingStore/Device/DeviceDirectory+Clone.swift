@@ -1,30 +1,29 @@
-// A second device with the same content: byte for byte, but a UUID of its own.
+// Cloning a device: a second one with the same content and a UUID of its own.
 
 import Glibc
 import Platform
 public import SandboxModel
 
 extension DeviceDirectory {
-    /// Copies the device, which is shut down (the lock proves it), to a place where nothing is.
+    /// Copies the device, which is shut down as the lock proves, to a path where nothing is.
     ///
-    /// Times, modes, owners, attributes, hard links and holes are kept; content is shared or copied inside the host
-    /// where the host can. What belongs to one run only (daemon.json, the log, the record of events,
-    /// work under way) is left out.
+    /// Times, modes, owners, attributes, hard links and holes are kept. Content is shared or copied inside the host if
+    /// it can. Files of one run (daemon.json, the log, the record of events, unfinished work) are left out.
     ///
-    /// - Parameter counting: whether `progress` is told the total; all is looked through for that, before the copy.
+    /// - Parameter counting: whether `progress` gets the total, for which the whole tree is walked before the copy.
     /// - Throws: ``Complaint`` of kind `deviceExists`, `noSpace`, …; nothing that looks like a device is left behind.
     public func clone(
         to newPath: String, holding lock: DeviceLock, counting: Bool = true,
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let place = try DevicePlace.at(newPath)
-        try settleUpdates(holding: lock)
+        try finishUpdates(holding: lock)
         let total: Int64 =
             counting
             ? try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
                 try root.openDirectory(Name.containers).contentSize()
             } : 0
-        // The original's filesystem was tried when that was made.
+        // The original's filesystem was probed when it was created.
         try place.build(provenOn: try? root.status().raw.st_dev) { (directory) throws(Complaint) in
             let failure = "cannot clone \(path) to \(place.path)"
             let finished = try Complaint.wrap(failure) { () throws(SystemError) in
@@ -32,7 +31,7 @@ extension DeviceDirectory {
                     let bytes = try DeviceFile(name: name).read(in: root) ?? []
                     try DeviceFile(name: name).replace(with: bytes, in: directory)
                 }
-                // A copy is no new set of guesses at the same passcode.
+                // Copied, because a clone must not give new guesses at the passcode.
                 for name in [Name.attempts, Name.identity] {
                     guard let bytes = try DeviceFile(name: name).read(in: root) else { continue }
                     try DeviceFile(name: name).replace(with: bytes, in: directory)

@@ -1,4 +1,4 @@
-// Reaching containers and the staging directory by descriptor, and naming them for people.
+// Containers and the staging directory: opening them by descriptor, and removing what interrupted operations left.
 
 import Glibc
 public import Platform
@@ -14,7 +14,7 @@ extension DeviceDirectory {
         try root.openDirectory(at: kind.path + [uuid.fileName])
     }
 
-    /// Work under way: whatever lies there when a device starts is what an interrupted operation left.
+    /// The directory of unfinished work. Its content at the start of a device is left from interrupted operations.
     public func staging() throws(SystemError) -> Descriptor {
         try root.openDirectory(Name.staging)
     }
@@ -24,14 +24,14 @@ extension DeviceDirectory {
         path + "/" + kind.path.map(\.text).joined(separator: "/") + "/" + uuid.text
     }
 
-    /// The directory above all containers.
+    /// The directory of all containers.
     public func containerTree() throws(SystemError) -> SharedDescriptor {
         SharedDescriptor(try root.openDirectory(Name.containers))
     }
 
-    /// What the host's filesystem has, as statfs(2) tells.
+    /// The host filesystem's figures, by `statfs(2)`.
     public var hostSpace: SpaceLedger.Figures {
-        // A host that does not say bounds nothing.
+        // No bound if the host does not tell.
         guard let host = try? root.filesystemStatistics() else {
             return SpaceLedger.Figures(total: .max, free: .max, available: .max)
         }
@@ -41,23 +41,23 @@ extension DeviceDirectory {
         )
     }
 
-    /// Settles what interrupted operations left: an update that was decided on is finished; all else that was being
-    /// staged is removed, and so are containers that no app has.
+    /// Repairs after interrupted operations: finishes updates that were decided, and removes all other staged work and
+    /// containers without an app.
     /// - Parameter kept: names in the staging directory that are in use.
-    /// - Returns: how many trees were removed.
+    /// - Returns: the number of removed trees.
     @discardableResult
     public func removeLeftovers(
         holding lock: DeviceLock, keeping kept: Set<FileName> = [], progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> Int {
-        // Read first: with a registry that cannot be read nothing is known to be left over.
+        // First: without a readable registry nothing is known to be left over.
         let known = try registry().containers
         let doing = "cannot remove what an interrupted operation left in \(path)"
         try Complaint.wrap(doing) { () throws(SystemError) in
-            // A copy made by a tool that leaves out empty directories is a device as well.
+            // A copy of a device may lack empty directories.
             if try !root.exists(Name.staging) { try root.makePrivateDirectory(Name.staging) }
             try DeviceDirectory.makeContainerDirectories(in: root)
         }
-        try settleUpdates(holding: lock)
+        try finishUpdates(holding: lock)
         return try Complaint.wrap(doing) { () throws(SystemError) in
             let staging = try staging()
             for kind in ContainerKind.allCases {
@@ -69,14 +69,15 @@ extension DeviceDirectory {
         }
     }
 
-    /// Whether a container's directory is no app's. Names that are not the device's own are let alone.
+    /// Whether a directory is a container without an app. Foreign names are not.
     private static func isOrphan(_ name: FileName, _ known: Set<ContainerUUID>) -> Bool {
         if let uuid = ContainerUUID(name.text) { return !known.contains(uuid) }
-        // One that an app has was settled before, or waits for that.
+        // A container that an app has was repaired before, or will be.
         return ContainerUpdate(name).map { !known.contains($0.old) && !known.contains($0.new) } ?? false
     }
 
-    /// What ``removeLeftovers(holding:keeping:progress:)`` would settle, by path from the device directory.
+    /// The paths, from the device directory, that ``removeLeftovers(holding:keeping:progress:)`` would repair or
+    /// remove.
     /// - Parameter kept: names in the staging directory that are in use.
     public func leftovers(keeping kept: Set<FileName> = []) throws(Complaint) -> [String] {
         let known = try registry().containers
@@ -92,8 +93,9 @@ extension DeviceDirectory {
         }
     }
 
-    /// Removes all that lies in the staging directory.
-    /// - Parameter kept: names of what is in use.
+    /// Empties the staging directory.
+    /// - Parameter kept: names that are in use.
+    /// - Returns: the number of removed trees.
     @discardableResult
     public func emptyStaging(
         keeping kept: Set<FileName> = [], progress: (DeviceProgress) -> Bool = { _ in true }
@@ -114,7 +116,7 @@ extension DeviceDirectory {
 }
 
 extension Descriptor {
-    /// The names in this directory that fulfil a condition.
+    /// The names in this directory that meet a condition.
     public borrowing func names(where condition: (FileName) -> Bool) throws(SystemError) -> [FileName] {
         var names: [FileName] = []
         let reader = try entries()

@@ -1,4 +1,4 @@
-// Making a device: built beside its place under a name that nobody takes for a device, then renamed.
+// Creating a device: it is built beside its place under a temporary name, then renamed.
 
 public import DataProtection
 import Glibc
@@ -6,11 +6,11 @@ import Platform
 public import SandboxModel
 
 extension DeviceDirectory {
-    /// Makes an empty device where nothing is, or in place of an empty directory.
+    /// Creates an empty device where nothing is, or in place of an empty directory.
     ///
-    /// - Parameter makeKeybag: makes the keybag's bytes from the new UID key.
-    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` when the directory above is
-    ///   missing, or what `makeKeybag` throws; nothing is left behind.
+    /// - Parameter makeKeybag: encodes a keybag for the new UID key.
+    /// - Throws: ``Complaint`` of kind `deviceExists`, `hostFilesystem`, `notFound` if the directory above is missing;
+    ///   errors of `makeKeybag`. Nothing is left behind.
     public static func create(
         at path: String, settings: DeviceSettings = DeviceSettings(),
         makeKeybag: (UIDKey) throws(Complaint) -> [UInt8]
@@ -38,6 +38,7 @@ extension DeviceDirectory {
         }
     }
 
+    /// Makes the missing directories of all kinds of containers.
     static func makeContainerDirectories(in directory: borrowing Descriptor) throws(SystemError) {
         for kind in ContainerKind.allCases {
             for depth in kind.path.indices {
@@ -51,152 +52,9 @@ extension DeviceDirectory {
 }
 
 extension Descriptor {
-    /// A directory that is its owner's alone, whatever the umask.
+    /// Makes a directory with mode 0700, whatever the umask.
     borrowing func makePrivateDirectory(_ name: FileName) throws(SystemError) {
         try makeDirectory(name, mode: S_IRWXU)
         try changeMode(of: name, to: S_IRWXU)
-    }
-}
-
-/// Where a new device is to be.
-struct DevicePlace: ~Copyable {
-    let path: String
-    fileprivate let parent: Descriptor
-    fileprivate let name: FileName
-    /// An empty directory stands there and is replaced.
-    fileprivate let replacing: Bool
-
-    /// Looks whether a device can be made at a path.
-    static func at(_ path: String) throws(Complaint) -> DevicePlace {
-        let path = DeviceDirectory.withoutTrailingSlashes(path)
-        let slash = path.lastIndex(of: "/")
-        let last = slash.map { path[path.index(after: $0)...] } ?? path[...]
-        // The name of a new device gets a prefix and a suffix while it is built.
-        guard let name = FileName(last.utf8), name.bytes.count <= 200 else {
-            throw Complaint(.invalidIdentifier, "\(path) does not end with a name that a device can have")
-        }
-        let above = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let parent: Descriptor
-        do throws(SystemError) {
-            parent = try Descriptor.open(path: above, flags: O_RDONLY | O_DIRECTORY)
-        } catch {
-            if error == .noEntry || error == .notDirectory {
-                throw Complaint(.notFound, "\(above) is not a directory; make it first")
-            }
-            throw Complaint(error, doing: "cannot open \(above)")
-        }
-        if let resolved = try? HostPath.resolved(above), let device = DeviceDirectory.around(resolved) {
-            throw Complaint(
-                .deviceExists,
-                "\(path) would be in the device \(device), and a device cannot lie within another; choose another place"
-            )
-        }
-        let state: State
-        do throws(SystemError) {
-            state = try DevicePlace.state(of: name, in: parent)
-        } catch {
-            throw Complaint(error, doing: "cannot look at \(path)")
-        }
-        switch state {
-        case .free, .emptyDirectory:
-            return DevicePlace(path: path, parent: parent, name: name, replacing: state == .emptyDirectory)
-        case .device: throw Complaint(.deviceExists, "\(path) is a device already; choose another name")
-        case .taken: throw Complaint(.deviceExists, "\(path) exists already; choose another name")
-        }
-    }
-
-    private enum State {
-        case free, emptyDirectory, device, taken
-    }
-
-    private static func state(of name: FileName, in parent: borrowing Descriptor) throws(SystemError) -> State {
-        guard try parent.exists(name) else { return .free }
-        guard try parent.status(of: name).kind == .directory else { return .taken }
-        let directory = try parent.openDirectory(name)
-        if try directory.exists(DeviceDirectory.Name.record) { return .device }
-        return try directory.names { _ in true }.isEmpty ? .emptyDirectory : .taken
-    }
-
-    /// Builds a device under another name, makes it durable, and gives it its own name. When `body` throws, or the
-    /// process is killed before the last step, there is no device.
-    /// - Parameter host: a filesystem that has proved that it can hold a device.
-    borrowing func build(
-        provenOn host: dev_t? = nil, _ body: (borrowing Descriptor) throws(Complaint) -> Void
-    ) throws(Complaint) {
-        removeRemains()
-        let temporary = FileName(".\(name.text).\(ContainerUUID().text)")!
-        do throws(SystemError) {
-            try parent.makePrivateDirectory(temporary)
-        } catch {
-            // The directory above is there: a filesystem that knows no mkdir, such as proc, answers so.
-            if error == .noEntry { throw unsuitable(parent, lacking: "making directories") }
-            throw Complaint(error, doing: "cannot create \(path)")
-        }
-        do throws(Complaint) {
-            let directory = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
-                try parent.open(temporary, flags: O_RDONLY | O_DIRECTORY)
-            }
-            // Says to others that somebody is at work here.
-            _ = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in try directory.tryLock() }
-            defer { try? directory.unlock() }
-            if host == nil || (try? directory.status())?.raw.st_dev != host { try requireAbilities(directory) }
-            try body(directory)
-            try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
-                try directory.synchronizeFilesystem()
-            }
-            try moveIntoPlace(temporary)
-        } catch {
-            _ = try? parent.removeTree(temporary)
-            throw error
-        }
-        try Complaint.wrap("cannot make \(path) durable") { () throws(SystemError) in
-            try parent.synchronizeEntries()
-        }
-    }
-
-    /// Before anything is written: a new device and a copy of one need the same of their host.
-    private borrowing func requireAbilities(_ directory: borrowing Descriptor) throws(Complaint) {
-        let missing = try Complaint.wrap("cannot create \(path)") { () throws(SystemError) in
-            try HostProbe.missingAbilities(in: directory)
-        }
-        guard missing.isEmpty else {
-            throw unsuitable(directory, lacking: missing.map(\.rawValue).joined(separator: ", "))
-        }
-    }
-
-    private borrowing func unsuitable(_ directory: borrowing Descriptor, lacking list: String) -> Complaint {
-        let type = HostProbe.filesystemType(of: directory)
-        return Complaint(
-            .hostFilesystem,
-            "\(path) would be on a host filesystem (\(type)) that lacks \(list); use ext4, xfs, btrfs or tmpfs")
-    }
-
-    /// Removes what a process that was killed has left of an attempt to make a device of this name.
-    private borrowing func removeRemains() {
-        let prefix = ".\(name.text)."
-        let remains = try? parent.names { entry in
-            entry.text.hasPrefix(prefix) && ContainerUUID(String(entry.text.dropFirst(prefix.count))) != nil
-        }
-        for name in remains ?? [] {
-            guard let directory = try? parent.open(name, flags: O_RDONLY | O_DIRECTORY),
-                (try? directory.tryLock()) == true
-            else { continue }
-            _ = try? parent.removeTree(name)
-        }
-    }
-
-    private borrowing func moveIntoPlace(_ temporary: FileName) throws(Complaint) {
-        do throws(SystemError) {
-            try parent.rename(temporary, to: name, in: parent, mode: replacing ? .replacing : .keeping)
-        } catch {
-            switch error {
-            case .exists, .directoryNotEmpty:
-                throw Complaint(.deviceExists, "\(path) exists now; choose another name")
-            case .busy:
-                throw Complaint(.deviceExists, "\(path) is a mount point; name a directory inside it")
-            default:
-                throw Complaint(error, doing: "cannot create \(path)")
-            }
-        }
     }
 }

@@ -1,4 +1,4 @@
-// The end of a device's content, or of the device: each can be interrupted anywhere and done again.
+// Erasing a device's content, and deleting a device. Both can be interrupted anywhere and repeated.
 
 public import DataProtection
 import Glibc
@@ -6,10 +6,10 @@ import Platform
 public import SandboxModel
 
 extension DeviceDirectory {
-    /// Makes the device as new: no app, no container, other keys; settings and UUID stay.
+    /// Removes every app and container, and gives the device new keys. Settings and UUID stay.
     ///
-    /// The new keys are laid ready first. Their directory's name is the mark from which an interrupted erase is
-    /// finished by whoever locks the device next, so that no keybag ever meets another device's UID key.
+    /// The new keys are written first, to a directory whose existence marks the erase as decided: the next ``lock()``
+    /// finishes it. So no keybag ever meets another UID key.
     public func erase(
         holding lock: DeviceLock, makeKeybag: (UIDKey) throws(Complaint) -> [UInt8],
         progress: (DeviceProgress) -> Bool = { _ in true }
@@ -32,7 +32,7 @@ extension DeviceDirectory {
         }
     }
 
-    /// Does whatever an erase that has been decided on has left to do. Each step may have been done before.
+    /// Finishes an erase that was decided. Each step may have been done before.
     func finishErase() throws(Complaint) {
         let pending = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
             try root.exists(Name.erasing)
@@ -51,23 +51,23 @@ extension DeviceDirectory {
             for name in [Name.keybag, Name.uidKey] where try keys.exists(name) {
                 try keys.rename(name, to: name, in: root)
             }
-            // What was counted was the old keys' passcode.
+            // The attempts at the old passcode.
             if try root.exists(Name.attempts) { try root.removeFile(Name.attempts) }
             if try root.exists(Name.identity) { try root.removeFile(Name.identity) }
             try DeviceDirectory.makeContainerDirectories(in: root)
-            // They name what the erased apps had.
+            // Events name files of the erased apps.
             for name in [Name.events, Name.olderEvents] where try root.exists(name) { _ = try root.removeTree(name) }
             try root.synchronizeEntries()
-            // Last: from here on the erase is over.
+            // Last: this ends the erase.
             try root.removeDirectory(Name.erasing)
             try root.synchronizeEntries()
         }
     }
 
-    /// Removes the device. What makes it a device goes last, so that an interrupted `delete` can be given again.
+    /// Removes the device. Device.json goes last, so that an interrupted `delete` can be repeated.
     ///
-    /// - Parameter withStrangers: whether what is not the device's goes as well.
-    /// - Throws: ``Complaint`` of kind `notAllowed` when the directory holds something that is not the device's.
+    /// - Parameter withStrangers: whether foreign files are removed as well.
+    /// - Throws: ``Complaint`` of kind `notAllowed` if the directory contains foreign files.
     public func delete(
         holding lock: DeviceLock, withStrangers: Bool = false, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
@@ -100,11 +100,12 @@ extension DeviceDirectory {
         do throws(SystemError) {
             try parent.removeDirectory(place.name)
         } catch {
-            // A filesystem is mounted right there: its root stays.
+            // The root of a mounted filesystem stays.
             guard error == .busy else { throw error }
         }
     }
 
+    /// Whether a name in the directory is a file of a device.
     private static func isOwn(_ name: FileName) -> Bool {
         let own = [
             Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.identity, Name.attempts, Name.lock,

@@ -1,5 +1,4 @@
-// The device directory: where each thing lies, and who may change it.
-// Records are read by anybody; they are changed by whoever holds the ``DeviceLock``, from one thread at a time.
+// The device directory: its files, its lock and its records.
 
 public import DataProtection
 import Glibc
@@ -8,12 +7,15 @@ public import SandboxModel
 import Synchronization
 
 /// A directory of the host that holds a device: its keys, its records, every app and its containers.
+///
+/// Any thread may read the records. Changing one takes the ``DeviceLock``, and one thread at a time. A changed record
+/// is durable when the call returns.
 public final class DeviceDirectory: Sendable {
-    /// The directory as the user named it: for messages and for paths that are shown.
+    /// The directory as the user named it, for messages.
     public let path: String
-    /// The directory itself, open for reading.
+    /// The directory, open for reading.
     public let root: Descriptor
-    /// The device's own UUID. A clone has another.
+    /// The device's UUID. A clone has another.
     public let uuid: String
     /// When the device was created: ISO 8601, in UTC.
     public let created: String
@@ -25,25 +27,26 @@ public final class DeviceDirectory: Sendable {
         static let sessions: FileName = "Sessions.json"
         static let keybag: FileName = "Keybag"
         static let uidKey: FileName = "UID.key"
-        /// The device's own signing identity.
+        /// The identity with which the device signs unsigned apps.
         static let identity: FileName = "Identity.pem"
         static let attempts: FileName = "Passcode.json"
         static let lock: FileName = "lock"
         static let staging: FileName = "Staging"
-        /// What was purged and is being removed.
+        /// Purged entries that are being removed.
         static let trash: FileName = "Trash"
+        /// See ``RecordReserve``.
         static let reserve: FileName = "Reserve"
         static let containers: FileName = "Containers"
-        /// Holds the new keys while an erase is under way.
+        /// Holds the new keys during an erase.
         static let erasing: FileName = "Erasing"
         static let daemonRecord: FileName = "daemon.json"
         static let daemonLog: FileName = "daemon.log"
-        /// The record of events, and the part of it before.
+        /// The record of events, and its older part.
         static let events: FileName = "Events.jsonl"
         static let olderEvents: FileName = "Events.1.jsonl"
     }
 
-    /// The file without which a directory is no device.
+    /// The file that makes a directory a device.
     public static let recordName = Name.record
 
     init(path: String, root: consuming Descriptor, record: DeviceRecord) {
@@ -54,12 +57,11 @@ public final class DeviceDirectory: Sendable {
         currentRecord = Mutex(record)
     }
 
-    /// What `Device.json` holds.
+    /// The content of `Device.json`.
     var record: DeviceRecord { currentRecord.withLock { $0 } }
 
     public var settings: DeviceSettings { record.settings }
 
-    /// Durable when it returns.
     public func replaceSettings(with settings: DeviceSettings, holding lock: DeviceLock) throws(Complaint) {
         var record = record
         record.settings = settings
@@ -71,7 +73,7 @@ public final class DeviceDirectory: Sendable {
         currentRecord.withLock { $0 = record }
     }
 
-    /// Opens a device without locking it: enough for looking.
+    /// Opens a device for reading, without its lock.
     /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice`, `newerFormat` or `damaged`.
     public static func open(at path: String) throws(Complaint) -> DeviceDirectory {
         guard !path.isEmpty else {
@@ -122,11 +124,11 @@ public final class DeviceDirectory: Sendable {
         return record
     }
 
-    /// The device that a place is or lies in.
+    /// The path of the device at or above a path.
     ///
-    /// It is known by two of its files, because other programs have a Device.json as well.
-    /// - Parameter path: a path without links.
-    /// - Returns: its path; nil when the place is in no device.
+    /// A device is recognized by two files, because other programs have a Device.json too.
+    /// - Parameter path: a path without symbolic links.
+    /// - Returns: nil if the path is in no device.
     public static func around(_ path: String) -> String? {
         HostPath.withAncestors(path).first { place in
             [Name.record, Name.uidKey].allSatisfy { name in
@@ -143,8 +145,8 @@ public final class DeviceDirectory: Sendable {
 
     // MARK: The lock
 
-    /// Makes this process the one that serves or changes the device, and finishes an erase that was interrupted.
-    /// - Throws: ``Complaint`` of kind `deviceBusy` when another process is that.
+    /// Takes the device's lock for this process, and finishes an interrupted erase.
+    /// - Throws: ``Complaint`` of kind `deviceBusy` if another process has the lock.
     public func lock() throws(Complaint) -> DeviceLock {
         let file = try Complaint.wrap("cannot lock \(path)") { () throws(SystemError) -> Descriptor? in
             let file = try root.open(Name.lock, flags: O_RDWR | O_CREAT, mode: 0o600)
@@ -159,14 +161,14 @@ public final class DeviceDirectory: Sendable {
         return lock
     }
 
-    /// Whether a process serves or changes the device now.
+    /// Whether a process has the device's lock now.
     public var isLocked: Bool {
         guard let file = try? root.open(Name.lock, flags: O_RDWR) else { return false }
         return (try? file.tryLock()) == false
     }
 
-    /// Waits until nobody else starts this device's process or copies the device.
-    /// - Returns: what keeps others waiting for as long as it lives.
+    /// Waits until no other process starts this device's process or copies the device.
+    /// - Returns: a reference that makes others wait until it is released.
     public func takeTurn() throws(Complaint) -> SharedDescriptor {
         try Complaint.wrap("cannot lock \(path)") { () throws(SystemError) in
             let directory = try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
@@ -177,7 +179,7 @@ public final class DeviceDirectory: Sendable {
 
     // MARK: Keys
 
-    /// The key that stands for the one fused into a device's chip.
+    /// The key that stands for the one in a phone's processor.
     public func uidKey() throws(Complaint) -> UIDKey {
         let file = "\(path)/\(Name.uidKey.text)"
         let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
@@ -192,12 +194,11 @@ public final class DeviceDirectory: Sendable {
         return key
     }
 
-    /// The keybag as DataProtection encodes it.
+    /// The encoded keybag.
     public func keybag() throws(Complaint) -> [UInt8] {
         try read(Name.keybag)
     }
 
-    /// Durable when it returns.
     public func replaceKeybag(with bytes: [UInt8], holding lock: DeviceLock) throws(Complaint) {
         try replace(Name.keybag, with: bytes)
     }
@@ -206,7 +207,7 @@ public final class DeviceDirectory: Sendable {
 
     public static let identityName = Name.identity
 
-    /// With what the device signs apps that nobody has signed, as PEM; nil before the first of them.
+    /// The identity with which the device signs unsigned apps, as PEM; nil before the first of them.
     public func identity() throws(Complaint) -> [UInt8]? {
         try Complaint.wrap("cannot read \(path)/\(Name.identity.text)") { () throws(SystemError) in
             try DeviceFile(name: Name.identity).read(in: root, limit: 1 << 20)
@@ -226,18 +227,18 @@ public final class DeviceDirectory: Sendable {
         try DeviceRecords.registry(from: read(Name.apps), file: "\(path)/\(Name.apps.text)")
     }
 
-    /// Replaces the registry: the moment at which an app is installed, or is gone. Durable when it returns.
+    /// Replaces the registry: at that instant an app is installed, or uninstalled.
     public func replaceRegistry(_ registry: AppRegistry, holding lock: DeviceLock) throws(Complaint) {
         var record = record
         if !registry.waiting.isEmpty, record.format < DeviceRecord.formatWithWaiting {
-            // First: a version that does not know of waiting containers would remove them.
+            // First, because older versions would remove waiting containers.
             record.format = DeviceRecord.formatWithWaiting
             try replace(with: record)
         }
         try replace(Name.apps, with: try DeviceRecords.encode(registry))
     }
 
-    /// Takes the next session number.
+    /// Begins the next session.
     public func beginSession(holding lock: DeviceLock) throws(Complaint) -> DeviceSession {
         let boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
             try HostBoot.identifier()
@@ -245,7 +246,7 @@ public final class DeviceDirectory: Sendable {
         let inode = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in try root.status().inode }
         let (record, session) = try sessionRecord().next(bootID: boot, at: .now, in: inode)
         if session.start == .afterKill {
-            // What the killed process wrote is in the host's memory: from here on it survives a power cut as well.
+            // The killed process's writes may be in the host's memory only. From here on they survive a power cut.
             try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
                 try root.synchronizeFilesystem()
             }
@@ -255,8 +256,9 @@ public final class DeviceDirectory: Sendable {
         return session
     }
 
-    /// Records that the session ended well. The caller has closed every file; the host's memory is written out here.
-    /// - Parameter used: bytes of the host that the containers take; nil when that is not known.
+    /// Synchronizes the host's filesystem and records that the session ended in order. The caller has closed every
+    /// file.
+    /// - Parameter used: bytes of the host that the containers take; nil if unknown.
     public func endSession(used: Int64? = nil, holding lock: DeviceLock) throws(Complaint) {
         try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
             try root.synchronizeFilesystem()
@@ -290,7 +292,7 @@ public final class DeviceDirectory: Sendable {
     }
 }
 
-/// Proof that this process holds the device; the kernel releases it with the value, or with the process.
+/// Proof that this process has the device's lock. It ends with the value, or with the process.
 public final class DeviceLock: Sendable {
     private let file: Descriptor
 
@@ -302,7 +304,7 @@ public final class DeviceLock: Sendable {
         release()
     }
 
-    /// Lets others have the device although this value goes on.
+    /// Releases the lock before the value ends.
     public func release() {
         try? file.unlock()
     }

@@ -1,10 +1,10 @@
-// Whether a host filesystem can hold a device: asked by doing, since a filesystem's name promises nothing.
+// The probe of a host filesystem: each ability that a device needs is tried out.
 
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// The abilities without which a container cannot be what the contract says.
+/// The abilities of a host filesystem that containers need.
 public enum HostAbility: String, CaseIterable, Sendable {
     case userAttributes = "user.* extended attributes"
     case sparseFiles = "sparse files"
@@ -14,18 +14,19 @@ public enum HostAbility: String, CaseIterable, Sendable {
     case longNames = "names of 255 bytes"
 }
 
+/// Tries the abilities of a host filesystem.
 public enum HostProbe {
     /// Tries every ability in an empty directory, and leaves it empty.
-    /// - Throws: what the host answers to the calls that any filesystem serves, such as ENOSPC.
+    /// - Throws: errors of calls that any filesystem serves, such as ENOSPC.
     public static func missingAbilities(in directory: borrowing Descriptor) throws(SystemError) -> [HostAbility] {
         var missing: [HostAbility] = []
         for ability in HostAbility.allCases where try !has(ability, directory) { missing.append(ability) }
         return missing
     }
 
-    /// The type of the filesystem that a directory is on, as mount(8) names it.
+    /// The type of a directory's filesystem, as mount(8) names it; `unknown` without /proc.
     public static func filesystemType(of directory: borrowing Descriptor) -> String {
-        // proc(5): fdinfo names the mount, and mountinfo has its type behind the separator.
+        // proc(5): fdinfo has the mount's number, mountinfo the type behind the separator.
         let information = try? HostPath.contents("/proc/self/fdinfo/\(directory.number)")
         let mounts = try? HostPath.contents("/proc/self/mountinfo", limit: 64 << 20)
         guard let information, let mounts else { return "unknown" }
@@ -78,7 +79,7 @@ public enum HostProbe {
                 try file.truncate(to: length)
                 try file.write(from: PageBuffer(count: 1), count: 1, to: length - 1)
             } catch {
-                // A filesystem that must fill the hole may find no room for it.
+                // Without sparse files the host may lack the space.
                 return false
             }
             return try file.status().blocks < length / 512 / 2

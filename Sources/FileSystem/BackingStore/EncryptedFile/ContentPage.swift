@@ -1,19 +1,26 @@
-// The pages of an encrypted file that are not content: tag pages, of which the first holds the header too, and
-// map pages. Field offsets here are those of Format.md.
+// The pages of an encrypted file that hold no content: tag pages, the first of which is also the header, and map pages.
+// Field offsets are those of Format.md.
 
+import DataProtection
 import Platform
 import SandboxModel
 
-/// One block's seal: which bytes of the block are valid, and the nonce and tag that authenticate them.
+/// One block's seal in its tag page: nonce and tag (``BlockCipher/slotLength`` bytes), then the number of valid bytes
+/// (2).
 struct Slot {
-    static let size = 30
-    /// Offset of nonce and tag in the page, as ``BlockCipher`` wants it.
+    static let size = lengthOffset + 2
+    /// Offset in the slot of the number of valid bytes.
+    static let lengthOffset = BlockCipher.slotLength
+    /// Offset of the slot in the page.
     let offset: Int
-    /// Valid bytes of the block; 0 when nothing is there.
+    /// Valid bytes of the block; 0 for an empty slot.
     let length: Int
 }
 
-/// A tag page in memory. Guarded by the lock of the file that it belongs to.
+/// A tag page, the header or a map page in memory. Guarded by the lock of the file that it belongs to.
+///
+/// A tag page has two slots for each block, so that the block before the last write still opens if that write never
+/// arrived. A bit for each block tells which slot is current.
 final class ContentPage: @unchecked Sendable {
     enum Kind: UInt8 {
         case header = 1
@@ -21,12 +28,12 @@ final class ContentPage: @unchecked Sendable {
         case map = 3
     }
 
-    static let size = PageBuffer.pageSize
+    static let size = ContentLayout.pageSize
 
     let bytes = PageBuffer(count: ContentPage.size)
-    /// The group whose slots these are, or the number of the map.
+    /// The number of the group, or of the map.
     fileprivate(set) var number = 0
-    /// Blocks whose slots were turned back, because the write that the newer one describes never arrived.
+    /// A bit for each block whose older slot recovery made current, because its last write never arrived.
     private(set) var turnedBack: UInt64 = 0
 
     private enum Field {
@@ -42,7 +49,7 @@ final class ContentPage: @unchecked Sendable {
 
     private static let magic: UInt32 = 0x3146_4341  // "ACF1"
 
-    /// What the page's own seal covers: everything but the seal.
+    /// The bytes that the page's own seal covers: all but the seal.
     static let sealedRanges = ((0, Field.seal), (Field.sealEnd, size - Field.sealEnd))
     static let sealOffset = Field.seal
 
@@ -54,7 +61,7 @@ final class ContentPage: @unchecked Sendable {
         name(number)
     }
 
-    /// Says which page was read into the buffer.
+    /// Sets the number of the page that was read into the buffer.
     func name(_ number: Int) {
         self.number = number
         turnedBack = 0
@@ -81,36 +88,36 @@ final class ContentPage: @unchecked Sendable {
 
     private func slot(_ index: Int, _ which: Int) -> Slot {
         let start = Field.slots + (index * 2 + which) * Slot.size
-        return Slot(offset: start, length: Int(bytes.load(UInt16.self, at: start + 28)))
+        return Slot(offset: start, length: Int(bytes.load(UInt16.self, at: start + Slot.lengthOffset)))
     }
 
-    /// The seal that was written last.
+    /// The slot of the last write.
     func current(_ index: Int) -> Slot { slot(index, currentBit(index)) }
 
-    /// The seal before it: that of the block as it was before the last write, unless that write has arrived.
+    /// The slot of the write before the last.
     func previous(_ index: Int) -> Slot { slot(index, 1 - currentBit(index)) }
 
-    /// Turns the older slot into the current one, for a block of `length` bytes about to be sealed there.
+    /// Makes the older slot current, for a block of `length` valid bytes that is about to be sealed there.
     func advance(_ index: Int, length: Int) -> Slot {
         flip(index)
         let next = current(index)
-        bytes.store(UInt16(length), at: next.offset + 28)
+        bytes.store(UInt16(length), at: next.offset + Slot.lengthOffset)
         return Slot(offset: next.offset, length: length)
     }
 
-    /// Says of a hole that bytes for it were refused: a slot with neither nonce nor tag, which opens nothing.
+    /// Marks a hole whose bytes were refused: a slot with a length but neither nonce nor tag, which opens nothing.
     func refuse(_ index: Int, length: Int) {
         let slot = current(index)
         bytes.zero(slot.offset, count: Slot.size)
-        bytes.store(UInt16(length), at: slot.offset + 28)
+        bytes.store(UInt16(length), at: slot.offset + Slot.lengthOffset)
     }
 
     func isRefused(_ index: Int) -> Bool {
         let slot = current(index)
-        return slot.length > 0 && bytes.isZero(slot.offset, count: Slot.size - 2)
+        return slot.length > 0 && bytes.isZero(slot.offset, count: Slot.lengthOffset)
     }
 
-    /// Makes the older slot the current one.
+    /// Makes the older slot current again.
     func turnBack(_ index: Int) {
         flip(index)
         turnedBack |= 1 << UInt64(index)
@@ -120,7 +127,7 @@ final class ContentPage: @unchecked Sendable {
         bytes.store(bytes.load(UInt64.self, at: Field.current) ^ 1 << UInt64(index), at: Field.current)
     }
 
-    /// Makes blocks holes: both slots empty.
+    /// Makes blocks holes: empties both slots.
     func clear(_ indices: Range<Int>) {
         guard !indices.isEmpty else { return }
         bytes.zero(Field.slots + indices.lowerBound * 2 * Slot.size, count: indices.count * 2 * Slot.size)
@@ -131,7 +138,7 @@ final class ContentPage: @unchecked Sendable {
     }
 }
 
-/// The fields of a file's first page.
+/// The fields of the header.
 extension ContentPage {
     private enum HeaderField {
         static let version = 52
@@ -149,13 +156,13 @@ extension ContentPage {
 
     var version: UInt16 { bytes.load(UInt16.self, at: HeaderField.version) }
 
-    /// Whether length and holes are being changed: then they are found from the pages themselves after a crash.
+    /// Whether length and holes are changing. After a crash recovery then finds them from the pages.
     var isOpen: Bool {
         get { flag(0) }
         set { setFlag(0, newValue) }
     }
 
-    /// Whether there may be holes below the length: then maps say which groups exist.
+    /// Whether there may be holes below the length. Maps then name the groups that exist.
     var isSparse: Bool {
         get { flag(1) }
         set { setFlag(1, newValue) }
@@ -170,7 +177,7 @@ extension ContentPage {
         bytes.store(value ? flags | 1 << bit : flags & ~(1 << bit), at: HeaderField.flags)
     }
 
-    /// Length of the content; while ``isOpen``, the length it had when it was opened.
+    /// Length of the content in bytes; while ``isOpen``, the length before.
     var length: Int64 {
         get { bytes.load(Int64.self, at: HeaderField.length) }
         set { bytes.store(newValue, at: HeaderField.length) }
@@ -190,19 +197,22 @@ extension ContentPage {
 
     var protectionRawValue: UInt8 { bytes.load(UInt8.self, at: HeaderField.protection) }
 
-    /// The wrapped key's bytes; nil when their length is impossible.
-    var wrappedKeyBytes: [UInt8]? {
+    /// The wrapped key with its class; nil if this is no header of the known version, or its fields are impossible.
+    var wrappedKey: WrappedFileKey? {
         let length = Int(bytes.load(UInt8.self, at: HeaderField.keyLength))
-        guard (1...HeaderField.keyCapacity).contains(length) else { return nil }
-        return bytes.bytes(HeaderField.key, count: length)
+        guard isWellFormed(.header), version == ContentPage.formatVersion,
+            let protection = ProtectionClass(rawValue: protectionRawValue),
+            (1...HeaderField.keyCapacity).contains(length)
+        else { return nil }
+        return WrappedFileKey(protection: protection, blob: bytes.bytes(HeaderField.key, count: length))
     }
 
-    func setKey(protection: ProtectionClass, wrapped: [UInt8]) {
-        precondition(wrapped.count <= HeaderField.keyCapacity)
-        bytes.store(protection.rawValue, at: HeaderField.protection)
-        bytes.store(UInt8(wrapped.count), at: HeaderField.keyLength)
+    func setKey(_ key: WrappedFileKey) {
+        precondition(key.blob.count <= HeaderField.keyCapacity)
+        bytes.store(key.protection.rawValue, at: HeaderField.protection)
+        bytes.store(UInt8(key.blob.count), at: HeaderField.keyLength)
         bytes.zero(HeaderField.key, count: HeaderField.keyCapacity)
-        bytes.copy(wrapped, to: HeaderField.key)
+        bytes.copy(key.blob, to: HeaderField.key)
         bytes.store(ContentPage.formatVersion, at: HeaderField.version)
     }
 
@@ -218,7 +228,7 @@ extension ContentPage {
     }
 }
 
-/// The bits of a map page: one for each group that it covers.
+/// The bits of a map page, one for each group that it covers.
 extension ContentPage {
     private static let mapBits = 64
 
@@ -233,14 +243,20 @@ extension ContentPage {
         bytes.store(present ? bits | bit : bits & ~bit, at: offset)
     }
 
-    /// Whether the map names no group at all.
+    /// Whether the map names no group.
     var namesNoGroup: Bool {
         bytes.isZero(ContentPage.mapBits, count: ContentLayout.groupsPerMap / 8)
     }
 }
 
-/// 128 random bits that name a file's content for as long as it lives: every seal is bound to them.
+/// 128 random bits in a file's header. Every seal of the file is bound to them.
 struct FileIdentity: Equatable, Sendable {
     let high: UInt64
     let low: UInt64
+
+    static func random() -> FileIdentity {
+        let random = PageBuffer(count: 16)
+        Entropy.fill(random, at: 0, count: 16)
+        return FileIdentity(high: random.load(UInt64.self, at: 0), low: random.load(UInt64.self, at: 8))
+    }
 }

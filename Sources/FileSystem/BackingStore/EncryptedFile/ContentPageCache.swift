@@ -1,13 +1,12 @@
-// The verified tag pages of one open file.
+// A cache of the verified pages of one open file.
 
 import Platform
 import Synchronization
 
-/// A few verified pages, each in the one place that its number allows.
+/// Up to 32 verified pages, direct-mapped: a page's number decides its place.
 ///
-/// Readers of the file share it, so it has a lock of its own: the innermost of a file's locks. What a page holds is
-/// guarded by the file's lock. A page that is pushed out is used again if nobody holds it, so that a file that is
-/// read at random allocates nothing.
+/// Lock: its own, the innermost of a file's locks, because readers share the cache. The content of a page is guarded by
+/// the file's lock. A page that is evicted is reused if nobody holds it, so that random reads allocate nothing.
 final class ContentPageCache: Sendable {
     static let capacity = 32
 
@@ -22,7 +21,7 @@ final class ContentPageCache: Sendable {
         }
     }
 
-    /// A page that is in no cache, to be filled and then inserted.
+    /// A page outside the cache, to be filled and then inserted.
     func blank(for number: Int) -> ContentPage {
         let reused: ContentPage? = pages.withLock { pages in
             guard !pages.isEmpty else { return nil }
@@ -41,7 +40,7 @@ final class ContentPageCache: Sendable {
         }
     }
 
-    /// Forgets the pages of all higher numbers.
+    /// Removes the pages of higher numbers.
     func remove(after last: Int) {
         pages.withLock { pages in
             for place in pages.indices where pages[place].map({ $0.number > last }) ?? false { pages[place] = nil }

@@ -1,4 +1,4 @@
-// What may be done with the content of an open file: its key comes and goes with the state of the device.
+// Access to the content of an open file while the device locks, unlocks and restarts. Its key goes and returns with it.
 
 import DataProtection
 import Platform
@@ -6,29 +6,32 @@ import SandboxModel
 import Synchronization
 
 extension EncryptedFile {
+    /// Access to the content, by the device's state. Changed by ``OpenFileRegistry``, for class A and at a restart.
     enum Access {
         case full
-        /// The device locks: what the kernel holds is still written out, and nothing is read any more.
+        /// The device locks: writeback is still accepted, reads are refused.
         case writingOut
         /// The device is locked: there is no key.
         case closed
-        /// The device has restarted since the file was opened. There is no key, and none comes back.
+        /// The device restarted since the file was opened: there is no key, and none returns.
         case retired
     }
 
-    /// Whether the content is of class A, whose plaintext must not stay in memory.
+    /// Whether the class is A: no plaintext may stay in memory.
     public var isComplete: Bool { complete.load(ordering: .relaxed) }
 
-    /// The key, where ``requireReading()`` or ``requireWriting()`` has found that there is one.
+    /// The key. Only after ``requireReading()`` or ``requireWriting()`` has passed.
     var key: FileKey { heldKey! }
 
-    /// To be asked with the lock held, by all that reads or changes content.
+    // MARK: Checks
+
+    /// - Throws: EIO after a restart, `refused(.dataProtection)` in other states. The caller holds the lock.
     @inline(__always)
     func requireReading() throws(Fault) {
         if access != .full { throw refusal }
     }
 
-    /// To be asked with the lock held, by what takes in bytes that were written.
+    /// As ``requireReading()``, for bytes that are written: accepted also while the device locks.
     @inline(__always)
     func requireWriting() throws(Fault) {
         if access != .full, access != .writingOut { throw refusal }
@@ -36,101 +39,66 @@ extension EncryptedFile {
 
     private var refusal: Fault { access == .retired ? .system(.inputOutput) : .refused(.dataProtection) }
 
+    /// Whether the key is gone because the device is locked; it returns with the unlock.
+    public var isClosed: Bool { lock.reading { access == .closed } }
+
+    /// Whether the device restarted since the file was opened.
+    public var isRetired: Bool { lock.reading { access == .retired } }
+
+    // MARK: Changes
+
     func setAccess(_ access: Access) {
         lock.writing {
             if self.access != .retired { self.access = access }
         }
     }
 
-    /// Lets go of the key; the last reference to it zeroes it. The header says how long the content is.
+    /// Drops the key: the last reference zeroes it. The length is committed first.
     func takeKey() {
         lock.writing {
             guard access != .retired else { return }
-            letGo()
+            dropKey()
             access = .closed
         }
     }
 
+    /// Drops the key for good.
     func retire() {
         lock.writing {
-            letGo()
-            // Now, and not when the last descriptor is closed: by then the file may have a later one.
+            dropKey()
+            // Not at the close of the last descriptor: by then another process may have set a later time.
             try? writeModificationTime()
-            forgetModificationTime()
+            keptModificationTime = nil
             access = .retired
         }
     }
 
-    private func letGo() {
+    private func dropKey() {
         guard heldKey != nil else { return }
         if header.isOpen, isWritable {
-            // A header that cannot be written stays open, and is settled when the file is opened next.
+            // If that fails the header stays open, and the next opening recovers the length.
             try? withWorkspace { workspace throws(Fault) in try commitStructure(workspace) }
         }
         heldKey = nil
     }
 
-    /// Unwraps the key again. Where that fails, which it did not when the file was opened, the content stays closed.
+    /// Unwraps the key again after an unlock. The content stays closed if that fails.
     func restoreKey() {
         lock.writing {
             guard access == .closed || access == .writingOut else { return }
             if heldKey == nil {
-                guard let protection = ProtectionClass(rawValue: header.protectionRawValue),
-                    let blob = header.wrappedKeyBytes,
-                    let key = try? context.keys.unwrap(WrappedFileKey(protection: protection, blob: blob))
-                else { return }
+                guard let wrapped = header.wrappedKey, let key = try? context.keys.unwrap(wrapped) else { return }
                 heldKey = key
             }
             access = .full
         }
     }
 
-    // MARK: What must not stay in memory
-
     /// Lends a workspace, and leaves no plaintext of class A in it.
     func withWorkspace(_ body: (Workspace) throws(Fault) -> Void) throws(Fault) {
         try context.workspaces.with { workspace throws(Fault) in
             defer { if isComplete { workspace.wipePlaintext() } }
             try body(workspace)
-        }
-    }
-
-    // MARK: What did not get here
-
-    /// Remembers a range that the kernel wanted written when there was no key any more. It has told the application that
-    /// it is written, and may have no page of it: read again, the range must be neither zeros nor what was there before.
-    /// The caller holds the lock.
-    func noteLoss(_ range: Range<Int64>) {
-        guard access == .closed || access == .retired else { return }
-        lost.insert(contentsOf: range)
-        untoldLoss.insert(contentsOf: range)
-    }
-
-    /// A range that has come to be what the application wants, or to lie behind the end. The caller holds the lock.
-    @inline(__always)
-    func endLoss(_ range: Range<Int64>) {
-        if !lost.isEmpty { lost.remove(contentsOf: range) }
-    }
-
-    @inline(__always)
-    func requireNoLoss(_ range: Range<Int64>) throws(Fault) {
-        guard !lost.isEmpty else { return }
-        if !lost.intersection(RangeSet(range)).isEmpty { throw .system(.inputOutput) }
-    }
-
-    /// Whether there is no key because the device is locked; it comes back.
-    public var isClosed: Bool { lock.reading { access == .closed } }
-
-    /// Whether the device has restarted since the file was opened.
-    public var isRetired: Bool { lock.reading { access == .retired } }
-
-    public var hasLoss: Bool { lock.reading { !lost.isEmpty } }
-
-    /// The ranges that were lost and that nobody was told of yet.
-    public func takeLoss() -> [Range<Int64>] {
-        lock.writing {
-            defer { untoldLoss = RangeSet() }
-            return Array(untoldLoss.ranges)
         }
     }
 }

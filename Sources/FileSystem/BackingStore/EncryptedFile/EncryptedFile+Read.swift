@@ -1,33 +1,14 @@
-// Reading: one positional read of a stretch of the backing file, opened in place, lent out as segments.
+// Reading: one pread(2) of a stretch of the backing file, decrypted in place and lent to the caller as segments.
 
 import DataProtection
-public import Platform
+import Platform
 public import SandboxModel
-
-/// What a read gave, valid until the call that lends it returns.
-public struct ReadResult {
-    private let workspace: Workspace
-
-    init(_ workspace: Workspace) {
-        self.workspace = workspace
-    }
-
-    public var segmentCount: Int { workspace.segments.count }
-
-    public func segment(_ index: Int) -> (buffer: PageBuffer, offset: Int, count: Int) {
-        let segment = workspace.segments[index]
-        return (segment.buffer, segment.offset, segment.count)
-    }
-
-    /// Bytes in all segments; fewer than were asked for only at the end of the file.
-    public var count: Int { workspace.segments.reduce(0) { $0 + $1.count } }
-}
 
 extension EncryptedFile {
     /// Reads up to ``Workspace/largestTransfer`` bytes and lends them to `body`, with no lock held.
     ///
-    /// - Throws: `corrupt` when any block of the range does not authenticate: never a part of it, because the
-    ///   kernel would show what is missing as zeros.
+    /// - Throws: `corrupt` if any block of the range does not authenticate. Never a part of the range: the kernel would
+    ///   show the rest as zeros. EIO for a range that was lost.
     public func read(count: Int, from offset: Int64, _ body: (ReadResult) -> Void) throws(Fault) {
         let workspace = context.workspaces.take()
         defer {
@@ -49,7 +30,7 @@ extension EncryptedFile {
         let first = ContentLayout.block(at: offset)
         let last = ContentLayout.block(at: end - 1)
 
-        // The first group's tag page is right before its first block: take it along if it is not known yet.
+        // An unknown tag page right before the first block is read with it.
         let firstGroup = ContentLayout.group(of: first)
         let withTags = firstGroup > 0 && ContentLayout.index(of: first) == 0 && cache.page(firstGroup) == nil
         let start =
@@ -62,7 +43,7 @@ extension EncryptedFile {
 
         var page: ContentPage?
         var pageGroup = -1
-        // A stride, whose iteration takes nothing from the heap in a build without optimization either.
+        // stride: a range's iterator allocates in a build without optimization.
         for block in stride(from: first, through: last, by: 1) {
             let group = ContentLayout.group(of: block)
             if group != pageGroup {
@@ -74,7 +55,7 @@ extension EncryptedFile {
             let from = max(offset, block * size)
             let to = min(end, (block + 1) * size)
             let place = Int(ContentLayout.blockOffset(block) - start)
-            if try open(block, page, at: place, available: got - place, workspace) {
+            if try openInImage(block, page, at: place, available: got - place, workspace) {
                 workspace.append(workspace.image, offset: place + Int(from - block * size), count: Int(to - from))
             } else {
                 workspace.appendZeros(Int(to - from))
@@ -82,9 +63,9 @@ extension EncryptedFile {
         }
     }
 
-    /// Opens one block of the image in place, zeroes behind its valid bytes included.
+    /// Decrypts one block of the image in place, and zeroes the bytes behind its valid ones.
     /// - Returns: false for a hole.
-    private func open(
+    private func openInImage(
         _ block: Int64, _ page: ContentPage?, at place: Int, available: Int, _ workspace: Workspace
     ) throws(Fault) -> Bool {
         guard let page else {
@@ -99,9 +80,7 @@ extension EncryptedFile {
         var length = slot.length
         let opened =
             length <= available
-            && workspace.cipher.open(
-                workspace.image, at: place, count: length, key: key, binding: binding(block: block, length: length),
-                slot: page.bytes, slotOffset: slot.offset)
+            && open(block, slot, of: page, in: BlockCipher.Place(workspace.image, place), workspace)
         if !opened {
             length = try readBlock(block, page, workspace)
             workspace.image.copy(from: workspace.block, at: 0, count: length, to: place)

@@ -1,22 +1,22 @@
-// Writing. A write is cut into runs, and each run is ordered so that a process killed at any instant leaves every
-// block either as it was or as it was to be:
+// Writing: the lock is taken, space claimed, the write cut into runs; each run is sealed into an image and written.
 //
-// - blocks that exist, or lie behind the end: first the tag page, whose other slot still describes the old block,
-//   then the block. Where the tag page lies before its first block, one pwrite does both, in ascending order;
-// - holes: first the block, which nothing describes yet, then the tag page.
+// A run is ordered so that a process killed at any instant leaves every block as it was or as it was to be:
+// - Blocks that exist, or lie behind the end: first the tag page, whose other slot still describes the old block, then
+//   the block. If the tag page lies before the run's first block, one pwrite(2) does both, in ascending order.
+// - Holes: first the block, which no slot describes yet, then the tag page.
 
 import DataProtection
 import Platform
 public import SandboxModel
 
 extension EncryptedFile {
-    /// Writes all of `bytes`, extending the content where they end behind it.
+    /// Writes all of `bytes`, and extends the content if they end behind it.
     ///
-    /// - Parameter purpose: a call is refused where the kernel's own writing would not be. What cannot be written of the
-    ///   latter is lost to its application: see ``markRefusals()``.
-    /// - Returns: what to let the host begin with when the write is answered; nil most of the time.
-    /// - Throws: the host's error, such as ENOSPC; what was there before is then as it was, but for runs of the
-    ///   same call that had been written already. EFBIG behind ``ContentLayout/maximumLength``.
+    /// - Parameter purpose: a call is refused earlier than writeback. Bytes that writeback cannot write are lost to
+    ///   their application: see ``LostRanges``.
+    /// - Returns: a range whose writeback may begin once the caller has its reply; usually nil.
+    /// - Throws: ENOSPC and other errors of the host; completed runs of the same write then stay. EFBIG behind
+    ///   ``ContentLayout/maximumLength``. EIO or `refused(.dataProtection)` without a key.
     @discardableResult
     public func write(
         _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose = .call
@@ -31,31 +31,31 @@ extension EncryptedFile {
             if isComplete { workspace.wipePlaintext() }
             context.workspaces.give(workspace)
         }
-        // A closure cannot capture a span, so the lock is taken and given back by hand.
+        // By hand, because a closure cannot capture a span.
         lock.lockForWriting()
         defer { lock.unlock() }
         let end = offset + Int64(count)
         do throws(Fault) {
             try requireWriting()
         } catch {
-            noteLoss(offset..<end)
+            recordLoss(offset..<end)
             throw error
         }
-        // Whoever wrote(2) what the kernel brings here believes it written.
+        // The application was told that these bytes are written.
         func refuse(_ fault: Fault) -> Fault {
-            if purpose == .writtenBack { noteRefusal(offset..<end) }
+            if purpose == .writtenBack { recordRefusal(offset..<end) }
             return fault
         }
         let growth: Int64
-        let claimed: Int64
+        let claim: Int64
         do throws(Fault) {
-            // An overwrite of what is all there takes nothing.
+            // Overwriting existing blocks allocates nothing.
             growth = end > contentLength || mayHaveHoles ? try self.growth(from: offset, to: end, workspace) : 0
-            claimed = try context.space.claim(growth, for: purpose)
+            claim = try context.space.claim(growth, for: purpose)
         } catch {
             throw refuse(error)
         }
-        defer { context.space.settle(claimed) }
+        defer { context.space.release(claim) }
         let headerLength: Int64?
         do throws(Fault) {
             headerLength = try prepareGrowth(from: offset, to: end, workspace)
@@ -76,10 +76,39 @@ extension EncryptedFile {
         }
     }
 
-    /// Says in the header that the length changes, before it does.
+    // MARK: Growth
+
+    /// An upper bound of the bytes that the host allocates for a write: missing blocks, and their tag pages.
+    /// The caller holds the lock.
+    func growth(from offset: Int64, to end: Int64, _ workspace: Workspace) throws(Fault) -> Int64 {
+        let range = ContentLayout.blockOffset(ContentLayout.block(at: offset))..<ContentLayout.backingLength(of: end)
+        if backingSpace.isReserved(range) { return 0 }
+        let first = ContentLayout.block(at: offset)
+        let last = ContentLayout.block(at: end - 1)
+        var missing = last + 1 - max(first, min(blockCount, last + 1))
+        let oldGroups = blockCount > 0 ? ContentLayout.group(of: blockCount - 1) : 0
+        // Groups between the old end and the write stay holes.
+        let before = max(oldGroups, ContentLayout.group(of: first) - 1)
+        missing += Int64(max(ContentLayout.group(of: last) - before, 0))
+        if mayHaveHoles, first < blockCount {
+            var group = -1
+            var page: ContentPage?
+            for block in first...min(last, blockCount - 1) {
+                if ContentLayout.group(of: block) != group {
+                    group = ContentLayout.group(of: block)
+                    page = try tagPage(group, workspace)
+                    if page == nil { missing += 1 }
+                }
+                if page?.current(ContentLayout.index(of: block)).length ?? 0 == 0 { missing += 1 }
+            }
+        }
+        return missing * Int64(ContentPage.size)
+    }
+
+    /// Opens the header before the length changes, unless the first run writes it anyway: the header of a small file is
+    /// never open.
     ///
-    /// - Returns: the new length where the header can be written together with the first run, because that run
-    ///   writes the first page anyway: a small file's header is never open.
+    /// - Returns: in that case the new length, to be written with the first run.
     private func prepareGrowth(from offset: Int64, to end: Int64, _ workspace: Workspace) throws(Fault) -> Int64? {
         guard end > contentLength else { return nil }
         let leavesGap = ContentLayout.block(at: offset) > blockCount
@@ -88,10 +117,11 @@ extension EncryptedFile {
             if offset < ContentLayout.groupSize, !leavesGap, !needsMaps, try !endsUnsealed(workspace) { return end }
             try openHeader(workspace)
         }
-        hasGap = hasGap || leavesGap
+        uncommitted.hasGap = uncommitted.hasGap || leavesGap
         return nil
     }
 
+    /// Marks the header as open, on disk: from then on length and groups are found from the pages after a crash.
     func openHeader(_ workspace: Workspace) throws(Fault) {
         guard !header.isOpen else { return }
         header.isOpen = true
@@ -100,6 +130,26 @@ extension EncryptedFile {
         } catch {
             header.isOpen = false
             throw error
+        }
+    }
+
+    // MARK: Runs
+
+    /// Consecutive blocks that one image holds and that are written in one order.
+    private struct Run {
+        let blocks: Range<Int64>
+        let isHole: Bool
+
+        var firstGroup: Int { ContentLayout.group(of: blocks.lowerBound) }
+        var lastGroup: Int { ContentLayout.group(of: blocks.upperBound - 1) }
+
+        /// Whether the image begins with the tag page of the first group.
+        var tagsLead: Bool { !isHole && ContentLayout.index(of: blocks.lowerBound) == 0 }
+
+        /// Offset in the backing file at which the image lies.
+        var start: Int64 {
+            tagsLead
+                ? ContentLayout.tagPageOffset(group: firstGroup) : ContentLayout.blockOffset(blocks.lowerBound)
         }
     }
 
@@ -112,26 +162,24 @@ extension EncryptedFile {
         var block = ContentLayout.block(at: offset)
         let last = ContentLayout.block(at: end - 1)
         while block <= last {
-            let (stop, isHole) = try run(from: block, to: last, oldBlocks: oldBlocks, workspace)
+            let run = try run(from: block, to: last, oldBlocks: oldBlocks, workspace)
             let from = max(offset, block * size)
-            let to = min(end, stop * size)
+            let to = min(end, run.blocks.upperBound * size)
             let part = bytes.extracting(Int(from - offset)..<Int(to - offset))
-            // A new group of a file with holes is named by a map, which is written when the header is closed.
-            if isHole, try tagPage(ContentLayout.group(of: block), workspace) == nil { try openHeader(workspace) }
-            try writeRun(
-                part, at: from, blocks: block..<stop, isHole: isHole, headerLength: headerLength, workspace)
+            // A new group of a sparse file needs a map, which is written when the header is closed.
+            if run.isHole, try tagPage(run.firstGroup, workspace) == nil { try openHeader(workspace) }
+            try writeRun(run, part, at: from, headerLength: headerLength, workspace)
             contentLength = max(contentLength, to)
-            block = stop
+            block = run.blocks.upperBound
         }
-        // Groups that a closed header covers need no remembering.
-        if !header.isOpen { addedGroups.removeAll(keepingCapacity: true) }
+        // A closed header covers all groups.
+        if !header.isOpen { uncommitted.addedGroups.removeAll(keepingCapacity: true) }
     }
 
-    /// The longest run of blocks that are written in the same order and fit the image: its end, and whether they
-    /// are holes.
+    /// The longest run from a block on.
     private func run(
         from first: Int64, to last: Int64, oldBlocks: Int64, _ workspace: Workspace
-    ) throws(Fault) -> (end: Int64, isHole: Bool) {
+    ) throws(Fault) -> Run {
         func isHole(_ block: Int64) throws(Fault) -> Bool {
             guard mayHaveHoles, block < oldBlocks else { return false }
             guard let page = try tagPage(ContentLayout.group(of: block), workspace) else { return true }
@@ -142,42 +190,36 @@ extension EncryptedFile {
         while stop <= last {
             let group = ContentLayout.group(of: stop)
             let startsGroup = ContentLayout.index(of: stop) == 0
-            // A hole's tag page comes after its blocks, so such a run stays within one group; and a map page
-            // interrupts the image behind the first group that it covers.
+            // The tag page of holes comes after them, so such a run stays within its group. And a map page interrupts
+            // the image behind the first group that it covers.
             if startsGroup, kind || group % ContentLayout.groupsPerMap == 1 { break }
             if try isHole(stop) != kind { break }
             stop += 1
         }
-        return (stop, kind)
+        return Run(blocks: first..<stop, isHole: kind)
     }
 
+    /// Seals a run into `workspace.image`, tag pages between its blocks included, and writes it.
     private func writeRun(
-        _ bytes: borrowing RawSpan, at offset: Int64, blocks: Range<Int64>, isHole: Bool, headerLength: Int64?,
-        _ workspace: Workspace
+        _ run: Run, _ bytes: borrowing RawSpan, at offset: Int64, headerLength: Int64?, _ workspace: Workspace
     ) throws(Fault) {
         let size = Int64(ContentLayout.blockSize)
-        let firstGroup = ContentLayout.group(of: blocks.lowerBound)
-        let lastGroup = ContentLayout.group(of: blocks.upperBound - 1)
-        let tagsLead = !isHole && ContentLayout.index(of: blocks.lowerBound) == 0
-        let start =
-            tagsLead
-            ? ContentLayout.tagPageOffset(group: firstGroup) : ContentLayout.blockOffset(blocks.lowerBound)
+        let start = run.start
         let end = offset + Int64(bytes.byteCount)
         var imageEnd = 0
-        for group in firstGroup...lastGroup {
+        for group in run.firstGroup...run.lastGroup {
             let page = try pageForChange(group, workspace)
             if group == 0, let headerLength { page.length = headerLength }
             let base = Int64(group) * Int64(ContentLayout.blocksPerGroup)
-            let inGroup = blocks.clamped(to: base..<base + Int64(ContentLayout.blocksPerGroup))
+            let inGroup = run.blocks.clamped(to: base..<base + Int64(ContentLayout.blocksPerGroup))
             for block in stride(from: inGroup.lowerBound, to: inGroup.upperBound, by: 1) {
                 let from = max(offset, block * size)
                 let to = min(end, (block + 1) * size)
                 let place = Int(ContentLayout.blockOffset(block) - start)
-                let length = try sealBlock(
-                    bytes.extracting(Int(from - offset)..<Int(to - offset)), of: block, at: Int(from - block * size),
-                    page, place: place, workspace)
+                let length = try mergeAndSeal(
+                    bytes.extracting(Int(from - offset)..<Int(to - offset)), at: from, page, place: place, workspace)
                 imageEnd = place + length
-                if length < ContentLayout.blockSize, block < blocks.upperBound - 1 {
+                if length < ContentLayout.blockSize, block < run.blocks.upperBound - 1 {
                     workspace.image.zero(place + length, count: ContentLayout.blockSize - length)
                 }
             }
@@ -187,84 +229,52 @@ extension EncryptedFile {
                 workspace.image.copy(from: page.bytes, at: 0, count: ContentPage.size, to: Int(place))
             }
         }
-        try put(imageEnd, at: start, group: firstGroup, tagsLead: tagsLead, isHole: isHole, workspace)
+        try put(run, imageCount: imageEnd, workspace)
     }
 
-    func pageForChange(_ group: Int, _ workspace: Workspace) throws(Fault) -> ContentPage {
-        do throws(Fault) {
-            if let page = try tagPage(group, workspace) { return page }
-        } catch {
-            guard error == .corrupt, try isLost(group) else { throw error }
-        }
-        let page = cache.blank(for: group)
-        page.reset(.tags, number: group)
-        cache.insert(page)
-        addedGroups.insert(group)
-        return page
-    }
-
-    /// Whether a group never got its tags because the host lost power: nothing in it was synchronized, and it can be
-    /// written anew, block for block.
-    private func isLost(_ group: Int) throws(Fault) -> Bool {
-        // The header may have been written since, when the file's first blocks were written anew.
-        guard !mayHaveHoles, context.history.hasLostPower else { return false }
-        let probe = ContentPage()
-        let file = self.file
-        let got = try onHost { () throws(SystemError) in
-            try file.descriptor.read(
-                into: probe.bytes, count: ContentPage.size, from: ContentLayout.tagPageOffset(group: group))
-        }
-        return got < ContentPage.size || probe.isZero
-    }
-
-    /// Seals one block into the image: what is new, over what was there where the new does not cover it.
-    /// - Returns: the block's valid bytes.
-    private func sealBlock(
-        _ bytes: borrowing RawSpan, of block: Int64, at offset: Int, _ page: ContentPage, place: Int,
-        _ workspace: Workspace
+    /// Seals one block into the image: the new bytes, and the old ones that they do not cover.
+    ///
+    /// - Parameter offset: of the bytes in the content; they lie in one block.
+    /// - Returns: the number of valid bytes in the block.
+    private func mergeAndSeal(
+        _ bytes: borrowing RawSpan, at offset: Int64, _ page: ContentPage, place: Int, _ workspace: Workspace
     ) throws(Fault) -> Int {
-        let index = ContentLayout.index(of: block)
-        let end = offset + bytes.byteCount
-        // A block that a truncation cut and did not seal anew may claim more than the content has of it.
+        let block = ContentLayout.block(at: offset)
+        let begin = Int(offset - block * Int64(ContentLayout.blockSize))
+        let end = begin + bytes.byteCount
+        // The slot of a block that was cut without being sealed anew covers more than the content has of it.
         let within = contentLength - block * Int64(ContentLayout.blockSize)
-        let old = within > 0 ? Int(min(Int64(page.current(index).length), within)) : 0
-        // A block that should be there and is lost is not to be had in part: the rest would be zeros.
-        if old == 0, !mayHaveHoles, offset > 0 || Int64(end) < min(within, Int64(ContentLayout.blockSize)), within > 0 {
+        let old =
+            within > 0 ? Int(min(Int64(page.current(ContentLayout.index(of: block)).length), within)) : 0
+        // A lost block can only be replaced whole: the rest would read as zeros.
+        if old == 0, !mayHaveHoles, begin > 0 || Int64(end) < min(within, Int64(ContentLayout.blockSize)), within > 0 {
             throw corrupt(.block(block))
         }
         let length = max(old, end)
-        if offset == 0, end == length {
-            let slot = page.advance(index, length: length)
-            workspace.cipher.seal(
-                bytes, key: key, binding: binding(block: block, length: length), into: workspace.image, at: place,
-                slot: page.bytes, slotOffset: slot.offset)
+        if begin == 0, end == length {
+            seal(bytes, as: block, of: page, at: place, workspace)
             return length
         }
         let valid = old > 0 ? try readBlock(block, page, workspace) : 0
-        if valid < offset { workspace.block.zero(valid, count: offset - valid) }
-        workspace.block.copy(bytes, to: offset)
-        let slot = page.advance(index, length: length)
+        if valid < begin { workspace.block.zero(valid, count: begin - valid) }
+        workspace.block.copy(bytes, to: begin)
         workspace.block.withBytes(0, count: length) { plaintext in
-            workspace.cipher.seal(
-                plaintext, key: key, binding: binding(block: block, length: length), into: workspace.image, at: place,
-                slot: page.bytes, slotOffset: slot.offset)
+            seal(plaintext, as: block, of: page, at: place, workspace)
         }
         return length
     }
 
-    /// Writes the image of a run and, in the right order, the tag page that is not part of it.
-    private func put(
-        _ count: Int, at start: Int64, group: Int, tagsLead: Bool, isHole: Bool, _ workspace: Workspace
-    ) throws(Fault) {
+    /// Writes the image of a run and, before or after it, a tag page that is not part of it.
+    private func put(_ run: Run, imageCount: Int, _ workspace: Workspace) throws(Fault) {
         let file = self.file
-        let page = group == 0 ? header : cache.page(group)!
-        let pageOffset = ContentLayout.tagPageOffset(group: group)
+        let page = run.firstGroup == 0 ? header : cache.page(run.firstGroup)!
+        let pageOffset = ContentLayout.tagPageOffset(group: run.firstGroup)
         try onHost { () throws(SystemError) in
-            if !tagsLead, !isHole {
+            if !run.tagsLead, !run.isHole {
                 try file.descriptor.write(from: page.bytes, count: ContentPage.size, to: pageOffset)
             }
-            try file.descriptor.write(from: workspace.image, count: count, to: start)
-            if isHole {
+            try file.descriptor.write(from: workspace.image, count: imageCount, to: run.start)
+            if run.isHole {
                 try file.descriptor.write(from: page.bytes, count: ContentPage.size, to: pageOffset)
             }
         }

@@ -1,18 +1,18 @@
-// Whether a file is synchronized after each write: databases and logs do so, and nearly nothing else.
+// Early writeback for files that are synchronized after each write, as databases and logs are.
 
 import Platform
 
-/// Watches the writes and synchronizations of one file.
+/// Recognizes a file whose every write is followed by fsync(2). Guarded by the file's lock.
 ///
-/// A page that is on its way to the disk and is written once more goes there twice, so pages are sent off early only
-/// where every write was followed by a synchronization, not by another write.
+/// A page that is written again while its writeback is under way goes to the disk twice. So writeback begins early only
+/// after several writes in a row were each synchronized before the next.
 struct SyncHabit {
-    /// Bytes of the backing file that were written since the last synchronization, in one write.
+    /// The range of the backing file of the last write since a synchronization.
     private var written: Range<Int64>?
     private var writes = 0
     private var synchronizedWrites = 0
 
-    /// How many writes in a row make a habit.
+    /// Synchronized writes in a row that make a habit.
     private static let habit = 3
 
     mutating func wrote(_ range: Range<Int64>) {
@@ -27,19 +27,19 @@ struct SyncHabit {
         written = nil
     }
 
-    /// What is going to be synchronized next, if the habit goes on.
+    /// The range that the next fsync(2) will write, if the habit goes on.
     var expected: Range<Int64>? {
         writes == 1 && synchronizedWrites == SyncHabit.habit ? written : nil
     }
 }
 
-/// What an application is going to synchronize next, as it did each time before: the disk can be at work while the
-/// request comes.
+/// A range of a backing file that the application will probably synchronize next. Its writeback can begin before the
+/// request arrives.
 public struct EarlyWriteback {
     let file: SharedDescriptor
     let range: Range<Int64>
 
-    /// To be called when the write is answered, and nobody waits.
+    /// Begins the writeback. Called after the reply to the write, when nobody waits.
     public func begin() {
         file.descriptor.beginWriteback(from: range.lowerBound, count: range.upperBound - range.lowerBound)
     }

@@ -1,4 +1,4 @@
-// What can be purged of one data container: each entry of Library/Caches and tmp, with what it takes and when it was used.
+// The purgeable entries of a data container: those of Library/Caches and tmp, with size and last use.
 
 public import Platform
 public import SandboxModel
@@ -7,21 +7,21 @@ public import SandboxModel
 public struct PurgeableEntry: Sendable {
     public let directory: PurgeableDirectory
     public let name: FileName
-    /// Tells whether another has come to have its name.
+    /// Inode number: tells whether the name belongs to another entry now.
     public let inode: UInt64
-    /// What comes free with it: files that have names elsewhere as well do not.
+    /// Bytes that removing it frees: without files that have a name elsewhere.
     public let bytes: Int64
     public let lastUse: HostTime
-    /// Whether it is or holds one of the files that were named as open.
+    /// Whether it is an open file, or contains one.
     public let isOpen: Bool
 }
 
 extension StoreContext {
-    /// Looks through a data container. What comes and goes meanwhile may be there or not.
+    /// Lists the purgeable entries of a data container. Entries that change meanwhile may be missing.
     ///
     /// - Parameters:
-    ///   - open: inode numbers of files that are open.
-    ///   - withUse: whether to look when each was used last; else all are as old as can be.
+    ///   - open: inode numbers of the open files.
+    ///   - withUse: whether to read the last uses; otherwise all are ``HostTime/unknown``.
     public func purgeableEntries(
         of container: borrowing Descriptor, open: Set<UInt64>, withUse: Bool = true
     ) throws(SystemError) -> [PurgeableEntry] {
@@ -51,13 +51,13 @@ extension StoreContext {
     }
 }
 
-/// Adds up what a tree takes.
+/// Adds up the bytes of a tree.
 private struct TreeMeasure {
     let weights: SpaceWeights
     let open: Set<UInt64>
     private(set) var bytes: Int64 = 0
     private(set) var isOpen = false
-    /// Of files with several names: how many of them lie outside, as far as it has been looked.
+    /// Of files with several names: the names not found in the tree yet.
     private var namesLeft: [UInt64: UInt64] = [:]
 
     init(weights: SpaceWeights, open: Set<UInt64>) {
@@ -70,7 +70,7 @@ private struct TreeMeasure {
         guard status.kind == .directory, let top = try? directory.openDirectory(name) else { return }
         var pending: [[FileName]] = [[]]
         while let path = pending.popLast() {
-            // What its own user may not look into is measured when it goes.
+            // A directory that this user may not read is measured when it is removed.
             guard let inner = try? top.openDirectory(at: path), let reader = try? inner.entries() else { continue }
             while let entry = try? reader.next() {
                 guard let status = try? inner.status(of: entry.name) else { continue }

@@ -1,21 +1,23 @@
-// Counting what containers hold by walking through them, beside whoever changes them.
-// Lock: `state`, innermost; a file is looked at, or told of, under it.
+// The count of the space that containers take: a walk through them while they change.
 
 public import Platform
 public import SandboxModel
 import Synchronization
 
-/// The count that is under way, if any.
+/// A count under way, if any.
 ///
-/// What is changed meanwhile is told with its new size, and that is what counts, whether the walk has been there or
-/// comes later: each inode is known by one figure, the last.
+/// An inode that changes meanwhile is recorded with its new bytes, and that figure wins, whether the walk has passed
+/// the inode or comes to it later.
+///
+/// Lock: `state`, innermost. The status of a file is read under it. While no count is under way, it is not taken.
 final class SpaceCount: Sendable {
     private struct State {
+        /// Bytes by inode.
         var seen: [UInt64: Int64] = [:]
         var total: Int64 = 0
-        /// Directories that came to lie elsewhere: the walk may have passed where they are now.
+        /// Directories that were moved: the walk may have passed their new place.
         var moved: [SharedDescriptor] = []
-        /// Whether whole trees have come or gone.
+        /// Whether whole trees were added or removed without being recorded.
         var isDisturbed = false
     }
 
@@ -27,9 +29,9 @@ final class SpaceCount: Sendable {
         isUnderWay.store(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Told after each change of what an inode holds; 0 for one that is gone.
+    /// Records the bytes of an inode after each change; 0 for a removed one.
     @inline(__always)
-    func note(_ inode: UInt64, _ bytes: Int64) {
+    func record(_ inode: UInt64, _ bytes: Int64) {
         if isUnderWay.load(ordering: .relaxed) { set(inode, bytes) }
     }
 
@@ -40,13 +42,13 @@ final class SpaceCount: Sendable {
         }
     }
 
-    /// Told after a directory was moved.
-    func noteMove(_ directory: () -> SharedDescriptor?) {
+    /// Records that a directory was moved.
+    func recordMove(_ directory: () -> SharedDescriptor?) {
         guard isUnderWay.load(ordering: .relaxed) else { return }
         if let directory = directory() { state.withLock { $0.moved.append(directory) } }
     }
 
-    /// Counts an entry that the walk has come to, or that may have gone past it, unless it has been counted.
+    /// Counts an entry, unless its inode has been counted.
     func visit(_ inode: UInt64, _ bytes: () -> Int64?) {
         guard isUnderWay.load(ordering: .relaxed) else { return }
         state.withLock { state in
@@ -56,15 +58,16 @@ final class SpaceCount: Sendable {
         }
     }
 
-    /// Told after whole trees have come or gone: the count is begun anew.
+    /// Makes the count begin anew, after whole trees were added or removed.
     func disturb() {
         guard isUnderWay.load(ordering: .relaxed) else { return }
         state.withLock { $0.isDisturbed = true }
     }
 
+    /// The next moved directory, which has to be walked.
     func takeMoved() -> SharedDescriptor? { state.withLock { $0.moved.popLast() } }
 
-    /// - Returns: the bytes that were counted; nil when the count is worth nothing.
+    /// - Returns: the counted bytes; nil after ``disturb()``.
     func end() -> Int64? {
         isUnderWay.store(false, ordering: .sequentiallyConsistent)
         return state.withLock { state in
@@ -75,19 +78,21 @@ final class SpaceCount: Sendable {
 }
 
 extension SpaceLedger {
-    /// Counts anew what lies below a directory, hard links once. Others may change it meanwhile, if they say so.
+    /// Counts the space below a directory anew, hard links once. Other threads may change it meanwhile if they record
+    /// that.
     /// - Parameters:
-    ///   - open: the files that are open: one without a name is nowhere to be found, and counts until it is closed.
-    ///   - atRest: calls its argument while no tree is between going and being counted for nothing, nor the other way round.
-    ///   - goOn: false ends the count, which is then for nothing.
-    /// - Returns: whether it was counted to the end.
+    ///   - open: the open files. One without a name is found only here, and counts until it is closed.
+    ///   - atRest: calls its argument while no tree is between being removed and being subtracted, or added and
+    ///     counted.
+    ///   - goOn: false abandons the count.
+    /// - Returns: whether the count was finished.
     public func count(
-        below root: SharedDescriptor, besides open: OpenContent, atRest: (() -> Void) -> Void = { $0() },
+        below root: SharedDescriptor, besides open: OpenFileRegistry, atRest: (() -> Void) -> Void = { $0() },
         while goOn: () -> Bool
     ) -> Bool {
         while true {
             atRest { removals.writing { count.begin() } }
-            open.tellSpace()
+            open.reportSpace()
             var next: SharedDescriptor? = root
             while let directory = next {
                 let isWalked = walk(directory, goOn) { inode, status in
@@ -103,7 +108,7 @@ extension SpaceLedger {
             atRest {
                 removals.writing {
                     guard let counted = count.end() else { return }
-                    take(counted: counted)
+                    replaceUsed(with: counted)
                     isTaken = true
                 }
             }
@@ -111,21 +116,21 @@ extension SpaceLedger {
         }
     }
 
-    /// Removes what was in the containers until now, and tells of each file that it is gone. A count neither begins nor
-    /// ends meanwhile: what is out of its sight must not be taken off it later.
+    /// Runs a removal from the containers that records each removed file. A count neither begins nor ends meanwhile: it
+    /// would not see the files, and have them subtracted all the same.
     public func whileRemoving<Result>(_ body: () -> Result) -> Result { removals.reading(body) }
 
-    /// Counts an open file with what it is known to hold, unless it has been counted.
-    func noteOpen(_ inode: UInt64, _ bytes: Int64) {
+    /// Counts an open file with its known bytes, unless it has been counted.
+    func recordOpenFile(_ inode: UInt64, _ bytes: Int64) {
         count.visit(inode) { bytes }
     }
 
-    /// Says that a whole tree has come or gone, of whose files nobody tells.
+    /// Records that a whole tree was added or removed without its files being recorded.
     public func disturbCount() {
         count.disturb()
     }
 
-    /// What a tree counts for, hard links once, its own directory included.
+    /// The bytes of a tree, hard links once, its own directory included.
     public func bytes(below directory: borrowing Descriptor) throws(SystemError) -> Int64 {
         var total = weights.bytes(try directory.status())
         var seen: Set<UInt64> = []
@@ -136,10 +141,10 @@ extension SpaceLedger {
         return total
     }
 
-    /// What comes free with trees that go: not what has a name elsewhere.
+    /// The bytes that removing trees frees: files with a name elsewhere stay.
     public func bytes(goingWith trees: [SharedDescriptor]) throws(SystemError) -> Int64 {
         var total: Int64 = 0
-        // How many names of a file with several have been come to.
+        // Names found of each file that has several.
         var names: [UInt64: UInt64] = [:]
         for tree in trees {
             total += weights.bytes(try tree.descriptor.status())
@@ -155,12 +160,13 @@ extension SpaceLedger {
         return total
     }
 
-    /// Goes through a tree. What goes or moves meanwhile is passed over.
+    /// Walks a tree. Entries that are removed or moved meanwhile are passed over.
+    /// - Returns: false if `goOn` ended the walk.
     private func walk(
         _ root: SharedDescriptor, _ goOn: () -> Bool = { true }, _ visit: (UInt64, () -> FileStatus?) -> Void
     ) -> Bool {
         var paths: [[FileName]] = [[]]
-        // By inode: a directory that is moved while it waits for its turn is come to by another way.
+        // By inode: a directory that is moved before its turn is reached a second time.
         var walked: Set<UInt64> = []
         while let path = paths.popLast() {
             guard let directory = try? root.descriptor.openDirectory(at: path),

@@ -1,23 +1,24 @@
-// When each purgeable entry was used last: the driver's own record, which no application can set.
-// Lock: `state` is innermost. Nothing is looked for on the host while it is held.
+// The record of the last use of each purgeable entry, which no application can set.
 
 public import Platform
 public import SandboxModel
 import Synchronization
 
-/// The record of use of what lies in `Library/Caches` and `tmp`, an entry at a time.
+/// The last use of each entry of `Library/Caches` and `tmp`.
 ///
-/// It is kept in memory as files are opened, created and closed, and from time to time written down with the entry
-/// itself, as an attribute that applications neither see nor set. So it moves with the entry, and a copy of the device
-/// has it. A crash may lose what came since it was last written down.
+/// Uses are recorded in memory as files are opened, created and closed, and written from time to time to an attribute
+/// of the entry that applications neither see nor set. So they move with the entry, and a copy of the device has them.
+/// A crash may lose those since the last writing.
+///
+/// Lock: `state` is innermost, and no call on the host is made under it. `writing` is taken before it.
 public final class UseRecord: Sendable {
-    /// Where an entry lies.
+    /// The place of an entry.
     public struct Place: Sendable {
         /// The data container's directory.
         let container: SharedDescriptor
         let directory: PurgeableDirectory
         let name: FileName
-        /// Held exclusively while an entry's mode has to be another for a moment.
+        /// Held exclusively while an entry's mode is changed for a moment.
         let lock: ReadWriteLock
 
         public init(
@@ -35,27 +36,28 @@ public final class UseRecord: Sendable {
         var place: Place
     }
 
-    /// By inode: what is not written down yet.
+    /// By inode: the uses not written yet.
     private let state = Mutex<[UInt64: Use]>([:])
-    /// One writing at a time.
+    /// One thread writes at a time.
     private let writing = Mutex(())
     private let changes = Atomic<UInt64>(0)
     private let clock: @Sendable () -> HostTime
 
-    /// - Parameter clock: the present time; ages are measured by it as well.
+    /// - Parameter clock: the present time, also for ages.
     public init(clock: @escaping @Sendable () -> HostTime = { .now }) {
         self.clock = clock
     }
 
     public var now: HostTime { clock() }
 
-    /// Another number after each use.
+    /// A number that changes with each use.
     public var serial: UInt64 { changes.load(ordering: .relaxed) }
 
-    // MARK: Noting
+    // MARK: Recording
 
-    /// Notes that an entry is used now. In the steady state nothing is allocated.
-    public func note(_ inode: UInt64, at place: () -> Place) {
+    /// Records that an entry is used now. Allocates only for an entry without a recorded use.
+    /// - Parameter place: called only then.
+    public func record(_ inode: UInt64, at place: () -> Place) {
         changes.wrappingAdd(1, ordering: .relaxed)
         let now = clock()
         let isKnown = state.withLock { state in
@@ -68,24 +70,23 @@ public final class UseRecord: Sendable {
         state.withLock { $0[inode] = use }
     }
 
-    /// Follows an entry to another place.
+    /// Records the new place of a moved entry.
     public func move(_ inode: UInt64, to place: () -> Place) {
         guard state.withLock({ $0[inode] != nil }) else { return }
         let place = place()
         state.withLock { $0[inode]?.place = place }
     }
 
-    /// Forgets an entry that is no more: its inode number may be given to another.
+    /// Forgets a removed entry, whose inode number may be reused.
     public func forget(_ inode: UInt64) {
         state.withLock { _ = $0.removeValue(forKey: inode) }
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// When an entry was used last. One that nobody has used since the record is kept counts from its birth, and one
-    /// that bears neither as older than all others.
+    /// The last use of an entry; without a record its birth, and without that ``HostTime/unknown``.
     ///
-    /// - Parameter name: in a directory that a container's `Library/Caches` or `tmp` is.
+    /// - Parameter directory: a container's `Library/Caches` or `tmp`.
     public func lastUse(of name: FileName, _ status: FileStatus, in directory: borrowing Descriptor) -> HostTime {
         if let noted = state.withLock({ $0[status.inode]?.time }) { return noted }
         switch status.kind {
@@ -104,41 +105,40 @@ public final class UseRecord: Sendable {
         return HostTime(birth)
     }
 
-    /// What the host keeps the record in: decimal nanoseconds since 1970. It is in the name space that the mount keeps
-    /// to itself.
+    /// The attribute of the record: decimal nanoseconds since 1970. The mount hides attributes of this prefix.
     public static let attributeName = "user.appcontainer.used"
     private static let attribute = Array(attributeName.utf8)
 
-    // MARK: Writing down
+    // MARK: Writing
 
-    /// Writes down with each entry when it was used last. What cannot be written now is tried again at the next call.
+    /// Writes each recorded use to its entry. Uses that cannot be written now are tried again at the next call.
     public func writeDown() {
         writing.withLock { _ in
             for (inode, use) in state.withLock({ Array($0) }) {
                 let isDone = UseRecord.write(use.time, to: inode, at: use.place)
                 guard isDone else { continue }
                 state.withLock { state in
-                    // It may have been used meanwhile.
+                    // Unless it was used meanwhile.
                     if state[inode]?.time == use.time { state[inode] = nil }
                 }
             }
         }
     }
 
-    /// - Returns: false when it is worth another try.
+    /// - Returns: false if another try may succeed.
     private static func write(_ time: HostTime, to inode: UInt64, at place: Place) -> Bool {
         let value = Array(String(time.nanoseconds).utf8)
         do throws(SystemError) {
             let directory = try place.container.descriptor.openDirectory(at: place.directory.path)
             let entry = try directory.openNode(place.name)
             let status = try entry.status()
-            // Another has its name now, or it is of a kind that bears no attributes.
+            // Another entry has the name now, or the kind has no attributes.
             guard status.inode == inode, status.kind == .file || status.kind == .directory else { return true }
             do throws(SystemError) {
                 try AttributeHolder(file: entry).set(attribute, to: value)
             } catch {
                 guard error == .accessDenied else { throw error }
-                // An entry of the daemon's own ordinary user, whose mode denies it.
+                // The daemon's user owns the entry, but its mode denies writing.
                 try place.lock.writing { () throws(SystemError) in
                     let mode = try entry.status().permissions
                     try entry.changeModeOfNamed(mode | 0o200)
@@ -154,6 +154,6 @@ public final class UseRecord: Sendable {
 }
 
 extension HostTime {
-    /// When an entry was used of which nothing is known.
+    /// The last use of an entry without a record: older than all others.
     public static let unknown = HostTime(nanoseconds: .min)
 }

@@ -29,9 +29,9 @@ extension MountTable {
     /// Removes the content of files that locking protects, then destroys their keys.
     ///
     /// - Parameters:
-    ///   - content: the device's open files; its lock state refuses new opens and writes already.
+    ///   - openFiles: the device's open files; its lock state refuses new opens and writes already.
     ///   - takeKeys: destroys the class keys. Called when the kernel has nothing left to write.
-    public func lock(_ content: OpenContent, takeKeys: () -> Void) {
+    public func lock(_ openFiles: OpenFileRegistry, takeKeys: () -> Void) {
         // No superblock is made or ends meanwhile.
         changing {
             let superblocks = superblocks
@@ -43,16 +43,16 @@ extension MountTable {
                 superblock.volume.filesToLock.map { RevokedFile(superblock: superblock, file: $0) }
             }
             let writes = finishWrites(in: files, superblocks)
-            content.refuseReading()
+            openFiles.refuseReading()
             RevokedFile.drop(files.filter { !writes.goOn(in: $0) })
-            content.close()
+            openFiles.close()
             takeKeys()
             writes.dropWritten()
             for superblock in superblocks {
                 superblock.session.quiesce()
                 superblock.session.wipeRequests()
             }
-            follow(writes, of: files, while: { content.isClosed })
+            follow(writes, of: files, while: { openFiles.isClosed })
         }
     }
 

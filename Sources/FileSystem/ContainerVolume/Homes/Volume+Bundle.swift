@@ -40,7 +40,7 @@ extension Volume {
             // A further name of another file of the bundle has taken this one's place.
             forget(node.id, count: 1)
         }
-        home.bundle.noteForeign(status, to: context)
+        home.bundle.reportForeign(status, to: context)
         throw .corrupt
     }
 

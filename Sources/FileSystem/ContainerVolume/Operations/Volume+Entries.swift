@@ -16,7 +16,7 @@ extension Volume {
             try permit(name: name, in: parent)
             let directory = try directory(parent)
             let protection = try protection(in: parent)
-            try context.space.requireRoom()
+            try context.space.requireSpace()
             let status = try onHost { () throws(SystemError) in
                 let isPlain = protection == .standard
                 // An ordinary user sets attributes of what it may write to; the mode that was asked for comes last.
@@ -57,7 +57,7 @@ extension Volume {
             try permit(.makeSymbolicLink, on: parent.zone)
             try permit(name: name, in: parent)
             let directory = try directory(parent)
-            try context.space.requireRoom()
+            try context.space.requireSpace()
             let status = try onHost { () throws(SystemError) in
                 try directory.descriptor.makeSymbolicLink(name, target: target)
                 return try give(name, in: directory, to: caller, mode: nil)

@@ -74,7 +74,7 @@ extension Volume {
                     }
                     file = try EncryptedFile.open(writable, isWritable: true, isCounted: isCounted, context: context)
                 }
-                guard !file.lengthWasSettled else {
+                guard !file.lengthWasRecovered else {
                     // The kernel keeps the length it was told for as long as it knows the node: give it another.
                     table.renew(node)
                     throw .system(.stale)

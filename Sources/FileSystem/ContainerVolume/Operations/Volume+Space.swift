@@ -76,7 +76,7 @@ extension Volume {
     /// reserve nothing is left then for what it has taken in already.
     func requireRoomToWrite(_ handle: FileHandle) throws(Fault) {
         guard space.isFull, handle.canWrite else { return }
-        try withRoom { () throws(Fault) in try space.requireRoom() }
+        try withRoom { () throws(Fault) in try space.requireSpace() }
     }
 
     /// Has the kernel ask before each write(2) to a file that is open now. Called when ``SpaceLedger/isTight`` has come to
@@ -120,7 +120,7 @@ extension Volume {
 
     /// To be called after an entry came to another place: a count that is under way may have passed there.
     func noteMove(_ status: FileStatus, to name: FileName, in directory: SharedDescriptor) {
-        space.noteMove(status) {
+        space.recordMove(status) {
             guard let moved = try? directory.descriptor.openDirectory(name) else { return nil }
             return SharedDescriptor(moved)
         }

@@ -73,7 +73,7 @@ extension Volume {
     }
 
     private func note(_ unit: Unit) {
-        context.uses.note(unit.node.inode) { place(of: unit) }
+        context.uses.record(unit.node.inode) { place(of: unit) }
     }
 
     private func place(of unit: Unit) -> UseRecord.Place {

@@ -123,7 +123,7 @@ extension Volume {
 
     /// The inode numbers of files that somebody has open through this volume.
     public var openInodes: Set<UInt64> {
-        context.content.inodes.filter { inode in
+        context.openFiles.inodes.filter { inode in
             table.known(inode: inode).map { node in openLock(of: node).reading { node.open != nil } } ?? false
         }
     }

@@ -65,7 +65,7 @@ extension Volume {
 
     /// The caller holds the node's open lock.
     func tellLoss(of file: EncryptedFile, _ node: Node, writer: Opening?) {
-        let ranges = file.takeLoss()
+        let ranges = file.takeUnreportedLoss()
         guard !ranges.isEmpty, let kernelCache else { return }
         let place = whereabouts(of: node.id)
         for range in ranges { kernelCache.lost(LostRange(place: place, range: range, writer: writer)) }

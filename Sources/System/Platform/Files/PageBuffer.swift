@@ -7,6 +7,7 @@ import Glibc
 /// Aligned because a write(2) that is cut short ends at a page boundary of its source, so that a block that fills whole
 /// pages is written whole or not at all. Has no lock: the owner decides which thread may touch it when.
 @safe public final class PageBuffer: @unchecked Sendable {
+    /// Bytes of a page of memory. The blocks of encrypted files and of hash trees merely equal it.
     public static let pageSize = 4096
 
     public let count: Int

@@ -1,4 +1,4 @@
-// An installed bundle whose backing copy was changed: what was verified once is read, or nothing.
+// An installed bundle whose backing copy was changed: reads give verified bytes or fail.
 
 import BundleSeal
 import DataProtection
@@ -19,7 +19,7 @@ struct SealedFileTests {
         let context: StoreContext
         let key: BundleKey
         let directory: Descriptor
-        /// By name, what was installed.
+        /// The installed content by name.
         let contents: [String: [UInt8]]
 
         init() throws {
@@ -47,7 +47,7 @@ struct SealedFileTests {
             try SealedBundle(in: directory, name: "Notes.app", key: key ?? self.key)
         }
 
-        /// Opens what lies under one name as what was installed under another.
+        /// Opens the file at one name as the installed file of another name.
         func open(_ name: String, as other: String? = nil, _ bundle: SealedBundle? = nil) throws -> SealedFile {
             let bundle = try #require(try bundle ?? self.bundle())
             let index = try #require(bundle.child(FileName(other ?? name)!, of: SealedBundle.top))
@@ -64,7 +64,7 @@ struct SealedFileTests {
             try file.write(from: buffer, count: 1, to: Int64(offset))
         }
 
-        /// Where the tree of a file lies among all trees.
+        /// The offset of a file's tree among all trees.
         func tree(of name: String) throws -> Int {
             let bundle = try #require(try bundle())
             let index = try #require(bundle.child(FileName(name)!, of: SealedBundle.top))
@@ -72,8 +72,8 @@ struct SealedFileTests {
             return Int(file.treeOffset)
         }
 
-        /// Holds a range against what was installed.
-        /// - Returns: whether it was read; false for `corrupt`.
+        /// Reads a range and compares it with the installed content.
+        /// - Returns: false for `corrupt`.
         func read(_ file: SealedFile, _ name: String, _ range: Range<Int>) throws -> Bool {
             do {
                 #expect(
@@ -85,7 +85,7 @@ struct SealedFileTests {
             }
         }
 
-        /// The blocks of a file that cannot be read, each asked for by itself.
+        /// The blocks of a file that cannot be read, each by itself.
         func corrupt(_ name: String, _ file: SealedFile? = nil) throws -> [Int] {
             let file = try file ?? open(name)
             let size = contents[name]!.count
@@ -152,7 +152,7 @@ struct SealedFileTests {
             #expect(try container.corrupt("twin") == [])
             try container.flip("HashTrees", at: tree + offset)
         }
-        // What was found right before may still be used.
+        // Verified blocks may still be used.
         let file = try container.open("large")
         #expect(try container.corrupt("large", file) == [])
         for offset in stride(from: 0, to: 16384, by: 4096) { try container.flip("HashTrees", at: tree + offset) }
@@ -164,7 +164,7 @@ struct SealedFileTests {
         let container = try Container()
         try container.flip("Notes.app/large", at: 0)
         let list = try Data(contentsOf: URL(filePath: container.scratch["Digests"]))
-        // The same files in the same order, with trees of what is there now, and the list of what was.
+        // Trees of the changed content, with the list of the installed one.
         _ = try sealedBundle(in: container.scratch.path)
         try list.write(to: URL(filePath: container.scratch["Digests"]))
         #expect(try container.corrupt("large") == Array(0...300))
@@ -205,7 +205,7 @@ struct SealedFileTests {
         }
         try FileManager.default.removeItem(atPath: path)
         #expect(try container.bundle() == nil)
-        // Nobody waits for what is no file.
+        // A fifo must not block.
         try container.directory.makeNode("HashTrees", mode: S_IFIFO | 0o600)
         #expect(try container.bundle() == nil)
     }

@@ -1,4 +1,4 @@
-// A clone is the same device with another UUID; an erased one is as new; a deleted one is gone.
+// Cloning, erasing and deleting a device.
 
 import Foundation
 import Platform

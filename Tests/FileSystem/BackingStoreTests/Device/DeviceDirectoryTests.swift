@@ -1,4 +1,4 @@
-// What a device directory is, who may hold it, and what is said when it is not one.
+// Creating, recognizing and locking a device directory, and its records.
 
 import DataProtection
 import Foundation
@@ -179,8 +179,8 @@ extension InstalledApp {
         InstalledApp(
             identifier: ContainerIdentifier(identifier)!, bundleName: "Notes.app", displayName: "Notes", version: "1.0",
             build: "7", executable: "Notes", sharesDocuments: true, bundle: ContainerUUID(), data: ContainerUUID(),
-            groups: [SharedContainer(identifier: ContainerIdentifier("group.a")!, uuid: ContainerUUID())],
-            iCloud: [SharedContainer(identifier: ContainerIdentifier("iCloud.a")!, uuid: ContainerUUID())],
+            groups: [SharedContainerRecord(identifier: ContainerIdentifier("group.a")!, uuid: ContainerUUID())],
+            iCloud: [SharedContainerRecord(identifier: ContainerIdentifier("iCloud.a")!, uuid: ContainerUUID())],
             owner: 1000, ownerGroup: 1001)
     }
 }

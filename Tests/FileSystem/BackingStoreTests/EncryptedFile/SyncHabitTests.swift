@@ -1,3 +1,5 @@
+// The recognition of files that are synchronized after each write.
+
 import Testing
 
 @testable import BackingStore

@@ -67,7 +67,7 @@ struct PassageTests {
         let handles = try [removed, left].map { try volume.open($0, flags: O_RDWR) }
         try volume.removeFile("removed", in: directory)
         volume.beginRestart()
-        volume.leaveFilesBehind { home.home.context.content.retireAll(admittingComplete: true) }
+        volume.leaveFilesBehind { home.home.context.openFiles.retireAll(admittingComplete: true) }
         volume.endRestart()
         volume.openPassage()
         for node in [removed, left] {

@@ -194,7 +194,7 @@ struct SpaceTests {
         try volume.write(named, Array(repeating: 1, count: 1 << 20), at: 0)
         try volume.removeFile("open", in: parent)
         let used = space.used
-        #expect(space.count(below: home.data, besides: home.context.content) { true })
+        #expect(space.count(below: home.data, besides: home.context.openFiles) { true })
         // The container's own directory is not below itself.
         #expect(space.used == used - 4096)
         volume.close(handle)
@@ -226,11 +226,11 @@ struct SpaceTests {
         changing.start()
         var counts = 0
         repeat {
-            #expect(space.count(below: root, besides: home.context.content) { true })
+            #expect(space.count(below: root, besides: home.context.openFiles) { true })
             counts += 1
         } while !isOver.load(ordering: .acquiring)
         // A last count has seen the last change begun before it; what came while it ended is told besides.
-        #expect(space.count(below: root, besides: home.context.content) { true })
+        #expect(space.count(below: root, besides: home.context.openFiles) { true })
         // The container's own directory is not below itself.
         #expect(try space.used == walked - 4096)
     }

@@ -34,14 +34,14 @@ struct ProtectedHome {
     /// As the daemon does it, without a mount.
     func lock() {
         home.context.deviceState = .locked
-        home.context.content.refuseReading()
-        home.context.content.close()
+        home.context.openFiles.refuseReading()
+        home.context.openFiles.close()
         home.keys.forget([.complete, .completeUnlessOpen])
     }
 
     func unlock() throws {
         try home.keybag.unlockWithoutPasscode(uidKey: home.uidKey, into: home.keys)
-        home.context.content.reopen()
+        home.context.openFiles.reopen()
         home.context.deviceState = .unlocked
     }
 
@@ -51,7 +51,7 @@ struct ProtectedHome {
         case .locked: lock()
         case .beforeFirstUnlock:
             home.boot()
-            home.context.content.retireAll(admittingComplete: false)
+            home.context.openFiles.retireAll(admittingComplete: false)
         }
     }
 }
@@ -197,7 +197,7 @@ struct ProtectedCallTests {
         #expect(throws: refused) { try volume.status(of: node, handle: handle) }
         #expect(throws: refused) { try volume.allocate(handle, mode: 0, offset: 0, count: 9) }
         #expect(try volume.text(handle) == "content")
-        home.home.context.content.refuseReading()
+        home.home.context.openFiles.refuseReading()
         #expect(throws: refused) { try volume.bytes(handle) }
         try volume.write(handle, Array("written".utf8), at: 0)
         home.lock()

@@ -160,7 +160,7 @@ struct RestartTests {
     /// As the daemon does it, without a mount; the kernel has not obeyed yet.
     private func leaveBehind() {
         volume.beginRestart()
-        volume.leaveFilesBehind { home.home.context.content.retireAll(admittingComplete: true) }
+        volume.leaveFilesBehind { home.home.context.openFiles.retireAll(admittingComplete: true) }
     }
 
     private func restart() {
@@ -235,7 +235,7 @@ struct RestartTests {
         #expect(throws: gone) { try volume.status(of: node, handle: handle) }
         // What the kernel holds is.
         try volume.write(handle, Array("written".utf8), at: 0)
-        volume.leaveFilesBehind { home.home.context.content.retireAll(admittingComplete: true) }
+        volume.leaveFilesBehind { home.home.context.openFiles.retireAll(admittingComplete: true) }
         volume.endRestart()
         volume.close(handle)
         #expect(try volume.text("Documents/\(ProtectedHome.name(.none))/file") == "written")

@@ -1,0 +1,22 @@
+// The result of a read: segments of pooled memory, lent to the caller.
+
+public import Platform
+
+/// The bytes of a read, lent until the call returns.
+public struct ReadResult {
+    private let workspace: Workspace
+
+    init(_ workspace: Workspace) {
+        self.workspace = workspace
+    }
+
+    public var segmentCount: Int { workspace.segments.count }
+
+    public func segment(_ index: Int) -> (buffer: PageBuffer, offset: Int, count: Int) {
+        let segment = workspace.segments[index]
+        return (segment.buffer, segment.offset, segment.count)
+    }
+
+    /// Bytes in all segments; fewer than requested only at the end of the file.
+    public var count: Int { workspace.segments.reduce(0) { $0 + $1.count } }
+}

@@ -1,0 +1,189 @@
+// The device's records as JSON. The only file of this module that uses Foundation.
+
+import FoundationEssentials
+import SandboxModel
+
+/// The content of Device.json.
+struct DeviceRecord: Codable, Equatable {
+    /// The newest format. Raised with every change that an older version could not read, or would undo.
+    static let currentFormat = 2
+    /// The format of a new device. It is raised once the device has something that an older version would remove as
+    /// left over.
+    static let firstFormat = 1
+    /// The first format with containers that wait for their apps.
+    static let formatWithWaiting = 2
+
+    var format = DeviceRecord.firstFormat
+    var uuid: String
+    /// ISO 8601, in UTC.
+    var created: String
+    var settings: DeviceSettings
+}
+
+/// The settings that were chosen at `create`. `erase` keeps them. nil stands for the usual value.
+public struct DeviceSettings: Codable, Equatable, Sendable {
+    /// The cost of a guess of the passcode, log2 N of scrypt; nil for a measured one.
+    public var keyDerivationCost: Int?
+
+    /// The grace period of a lock, in seconds.
+    public var lockGrace: Double?
+
+    /// The capacity in bytes; nil for that of the host's filesystem.
+    public var capacity: Int64?
+
+    /// The marks of ``SpaceMarks``, in percent.
+    public var lowWater: Double?
+    public var highWater: Double?
+
+    public static let lockGraces = 0.0...86_400
+    public static let capacities = Int64(1 << 20)...Int64(1 << 60)
+
+    public init(keyDerivationCost: Int? = nil, lockGrace: Double? = nil, capacity: Int64? = nil) {
+        self.keyDerivationCost = keyDerivationCost
+        self.lockGrace = lockGrace
+        self.capacity = capacity
+    }
+
+    /// nil if the chosen marks are impossible.
+    public var marks: SpaceMarks? {
+        SpaceMarks(low: lowWater ?? SpaceMarks.usual.low, high: highWater ?? SpaceMarks.usual.high)
+    }
+
+    var isPossible: Bool {
+        lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
+            && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil
+    }
+
+    /// The grace period in seconds: ten as on iOS, unless chosen otherwise.
+    public var lockGraceSeconds: Double { lockGrace ?? 10 }
+}
+
+/// Encodes and decodes the records. A record that does not decode is damaged: see ``damaged(_:)``.
+enum DeviceRecords {
+    static func encode(_ record: some Encodable) throws(Complaint) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(record)) + [UInt8(ascii: "\n")]
+        } catch {
+            throw Complaint(.unexpected, "cannot write a record of the device: \(error)")
+        }
+    }
+
+    /// - Parameter file: the file's path, for the complaint.
+    /// - Throws: ``Complaint`` of kind `damaged`.
+    static func decode<Record: Decodable>(
+        _ type: Record.Type, from bytes: [UInt8], file: String
+    ) throws(Complaint) -> Record {
+        do {
+            return try JSONDecoder().decode(type, from: Data(bytes))
+        } catch {
+            throw damaged(file)
+        }
+    }
+
+    static func damaged(_ file: String) -> Complaint {
+        Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
+    }
+
+    /// The format alone, which every newer version keeps readable.
+    static func format(of bytes: [UInt8], file: String) throws(Complaint) -> Int {
+        struct Format: Decodable {
+            let format: Int
+        }
+        return try decode(Format.self, from: bytes, file: file).format
+    }
+
+    static func now() -> String { Date.now.formatted(.iso8601) }
+
+    // MARK: The registry of apps
+
+    private struct Registry: Codable {
+        var apps: [App]
+        /// nil if none waits.
+        var waiting: [Waiting]?
+    }
+
+    private struct Waiting: Codable {
+        var identifier, uuid: String
+        var isGroup: Bool
+        var owner, ownerGroup: UInt32
+        /// nil if it had none.
+        var groups: [String]?
+
+        init(_ container: WaitingContainer) {
+            identifier = container.identifier.text
+            uuid = container.uuid.text
+            isGroup = container.kind == .group
+            owner = container.owner
+            ownerGroup = container.ownerGroup
+            groups = container.groups.isEmpty ? nil : container.groups.map(\.text)
+        }
+
+        var container: WaitingContainer? {
+            guard let identifier = ContainerIdentifier(identifier), let uuid = ContainerUUID(uuid) else { return nil }
+            return WaitingContainer(
+                kind: isGroup ? .group : .data, identifier: identifier, uuid: uuid, owner: owner,
+                ownerGroup: ownerGroup, groups: (groups ?? []).compactMap { ContainerIdentifier($0) })
+        }
+    }
+
+    private struct App: Codable {
+        var identifier, bundleName, displayName, version, build: String
+        var executable: String?
+        var sharesDocuments: Bool
+        var bundle, data: String
+        var groups, iCloud: [Shared]
+        var owner, ownerGroup: UInt32
+    }
+
+    private struct Shared: Codable {
+        var identifier, uuid: String
+
+        init(_ container: SharedContainerRecord) {
+            identifier = container.identifier.text
+            uuid = container.uuid.text
+        }
+
+        var container: SharedContainerRecord? {
+            guard let identifier = ContainerIdentifier(identifier), let uuid = ContainerUUID(uuid) else { return nil }
+            return SharedContainerRecord(identifier: identifier, uuid: uuid)
+        }
+    }
+
+    static func encode(_ registry: AppRegistry) throws(Complaint) -> [UInt8] {
+        let apps = registry.apps.map { app in
+            App(
+                identifier: app.identifier.text, bundleName: app.bundleName.text, displayName: app.displayName,
+                version: app.version, build: app.build, executable: app.executable?.text,
+                sharesDocuments: app.sharesDocuments, bundle: app.bundle.text, data: app.data.text,
+                groups: app.groups.map(Shared.init), iCloud: app.iCloud.map(Shared.init), owner: app.owner,
+                ownerGroup: app.ownerGroup)
+        }
+        let waiting = registry.waiting.isEmpty ? nil : registry.waiting.map(Waiting.init)
+        return try encode(Registry(apps: apps, waiting: waiting))
+    }
+
+    static func registry(from bytes: [UInt8], file: String) throws(Complaint) -> AppRegistry {
+        let record = try decode(Registry.self, from: bytes, file: file)
+        let waiting = (record.waiting ?? []).compactMap(\.container)
+        guard waiting.count == record.waiting?.count ?? 0 else { throw damaged(file) }
+        var apps: [InstalledApp] = []
+        for app in record.apps {
+            let groups = app.groups.compactMap(\.container)
+            let iCloud = app.iCloud.compactMap(\.container)
+            // Checked, because they become names of directories.
+            guard let identifier = ContainerIdentifier(app.identifier), let bundleName = FileName(app.bundleName),
+                let bundle = ContainerUUID(app.bundle), let data = ContainerUUID(app.data),
+                groups.count == app.groups.count, iCloud.count == app.iCloud.count
+            else { throw damaged(file) }
+            apps.append(
+                InstalledApp(
+                    identifier: identifier, bundleName: bundleName, displayName: app.displayName,
+                    version: app.version, build: app.build, executable: app.executable.flatMap { FileName($0) },
+                    sharesDocuments: app.sharesDocuments, bundle: bundle, data: data, groups: groups, iCloud: iCloud,
+                    owner: app.owner, ownerGroup: app.ownerGroup))
+        }
+        return AppRegistry(apps: apps, waiting: waiting)
+    }
+}

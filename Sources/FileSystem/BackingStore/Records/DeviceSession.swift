@@ -1,0 +1,96 @@
+// Sessions: the runs of the processes that served a device, and how each ended.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// The end of the session before this one. It decides how much unfinished work has to be verified.
+public enum SessionStart: String, Sendable {
+    /// A shutdown, or no session before.
+    case clean
+    /// Its process was killed and the host ran on: all its writes arrived.
+    case afterKill
+    /// The host went down, or the device came from another host: unsynchronized writes may be missing.
+    case afterHostCrash
+}
+
+/// One run of a process that serves the device.
+public struct DeviceSession: Equatable, Sendable {
+    /// Counts from 1. Every page that the session writes bears it.
+    public let number: UInt32
+    public let start: SessionStart
+    /// Earlier sessions whose process was killed.
+    public let killed: [UInt32]
+    /// Earlier sessions during which the host went down.
+    public let powerLost: [UInt32]
+    /// The spans of both kinds of sessions.
+    public let times: [UInt32: SessionHistory.Time]
+    /// Bytes of the host that the containers take, counted by the session before; nil if it did not end in order, or
+    /// the device was copied since.
+    public let used: Int64?
+}
+
+/// The content of Sessions.json.
+struct SessionRecord: Codable, Equatable {
+    /// The last session that began; 0 before the first.
+    var current: UInt32 = 0
+    /// The host's boot in which it began: see ``HostBoot``.
+    var bootID = ""
+    /// Whether it ended by a clean shutdown.
+    var ended = true
+    var killed: [UInt32] = []
+    var powerLost: [UInt32] = []
+    /// The begin of the last session, in nanoseconds since 1970 as all times here.
+    var began: Int64?
+    /// The spans of the sessions in `killed` and `powerLost`.
+    var times: [Span]?
+    /// Bytes of the host that the containers took when the last session ended.
+    var used: Int64?
+    /// The inode of the device's directory then. A copy has another, and may take other space.
+    var usedIn: UInt64?
+
+    struct Span: Codable, Equatable {
+        var session: UInt32
+        var from: Int64
+        /// The begin of the next one.
+        var until: Int64
+    }
+
+    /// The next session, and the record with it.
+    /// - Parameter directory: inode number of the device's directory.
+    func next(
+        bootID now: String, at time: HostTime, in directory: UInt64
+    ) throws(Complaint) -> (SessionRecord, DeviceSession) {
+        guard current < UInt32.max else { throw Complaint(.damaged, "the device has no session number left") }
+        var record = self
+        var start = SessionStart.clean
+        if !ended, bootID == now {
+            start = .afterKill
+            record.killed.append(current)
+        } else if !ended {
+            start = .afterHostCrash
+            record.powerLost.append(current)
+        }
+        if !ended, let began, began <= time.nanoseconds {
+            // Unknown if the host's clock went back.
+            record.times = (times ?? []) + [Span(session: current, from: began, until: time.nanoseconds)]
+        }
+        record.current += 1
+        record.bootID = now
+        record.began = time.nanoseconds
+        record.ended = false
+        record.used = nil
+        record.usedIn = nil
+        let session = DeviceSession(
+            number: record.current, start: start, killed: record.killed, powerLost: record.powerLost,
+            times: record.spans, used: ended && usedIn == directory ? used : nil)
+        return (record, session)
+    }
+
+    private var spans: [UInt32: SessionHistory.Time] {
+        let known = (times ?? []).filter { $0.from <= $0.until }.map {
+            ($0.session, HostTime(nanoseconds: $0.from - HostTime.tick)...HostTime(nanoseconds: $0.until))
+        }
+        return Dictionary(known) { $1 }
+    }
+}
