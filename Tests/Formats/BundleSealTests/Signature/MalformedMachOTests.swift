@@ -11,9 +11,9 @@ import Testing
 @Suite struct MalformedMachOTests {
     private let scratch = Scratch()
 
-    private func absence(_ bytes: [UInt8]) throws -> MachOSignature.Absence? {
+    private func absence(_ bytes: [UInt8]) throws -> MachOSignature.ReadError? {
         let file = try openFile(bytes, in: scratch)
-        do throws(MachOSignature.Absence) {
+        do throws(MachOSignature.ReadError) {
             _ = try MachOSignature.read(from: file)
             return nil
         } catch {
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `what cannot be read is neither`() throws {
         let directory = try Descriptor.open(path: scratch.path, flags: O_RDONLY)
-        #expect(throws: MachOSignature.Absence.unreadable(SystemError(code: EISDIR))) {
+        #expect(throws: MachOSignature.ReadError.unreadable(SystemError(code: EISDIR))) {
             try MachOSignature.read(from: directory)
         }
     }
@@ -237,7 +237,7 @@ import Testing
         bytes.append(word: UInt32(fixture.room))
         let file = try openFile(bytes, in: scratch)
         try file.truncate(to: Int64(4096 + fixture.room))
-        #expect(throws: MachOSignature.Absence.malformed("the signature is too long")) {
+        #expect(throws: MachOSignature.ReadError.malformed("the signature is too long")) {
             try MachOSignature.read(from: file)
         }
     }
