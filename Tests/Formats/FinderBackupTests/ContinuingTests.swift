@@ -51,7 +51,8 @@ import Testing
         let item = Item.file("file", Sample.bytes(100))
         _ = try write([Item(""), item], to: scratch["base"])
         let sink = try FinderBackupSink(
-            path: scratch["out"], apps: [], device: Sample.device, date: Sample.date, since: scratch["base"])
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date),
+            since: scratch["base"])
         var changed = item
         change(&changed.entry)
         #expect(try !sink.continues(changed.entry, goOn: { true }, digest: { item.digest }))
@@ -83,7 +84,8 @@ import Testing
         let item = Item.file("file", Sample.bytes(100))
         _ = try write([Item(""), item], to: scratch["base"])
         let sink = try FinderBackupSink(
-            path: scratch["out"], apps: [], device: Sample.device, date: Sample.date, since: scratch["base"])
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date),
+            since: scratch["base"])
         #expect(throws: Complaint.cancelled) {
             try sink.continues(item.entry, goOn: { false }, digest: { item.digest })
         }

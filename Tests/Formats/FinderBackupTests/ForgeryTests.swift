@@ -57,7 +57,8 @@ import Testing
     /// Whoever reads hears of a hole so often that they can end it.
     @Test func longHolesAreToldOf() throws {
         let scratch = Scratch()
-        let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+        let sink = try FinderBackupSink(
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         try sink.begin(Item("").entry)
         try sink.begin(Item("holes", .file(.plain(length: 2 << 30, data: []))).entry)
         try sink.finish()

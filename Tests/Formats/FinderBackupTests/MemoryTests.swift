@@ -33,7 +33,7 @@ import Testing
 
     private func writeMany(to path: String, since base: String?) throws {
         let sink = try FinderBackupSink(
-            path: path, apps: [], device: Sample.device, date: Sample.date, since: base)
+            path: path, of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date), since: base)
         func give(_ item: Item) throws {
             let isContinued = try base != nil && sink.continues(item.entry, goOn: { true }, digest: { nil })
             #expect(isContinued == (base != nil))

@@ -158,7 +158,8 @@ func write(
     _ items: [Item], to path: String, encryption: FinderBackupSink.Encryption? = nil, since base: String? = nil
 ) throws -> Int {
     let sink = try FinderBackupSink(
-        path: path, apps: Sample.apps, device: Sample.device, date: Sample.date, encryption: encryption, since: base)
+        path: path, of: FinderBackupOrigin(apps: Sample.apps, device: Sample.device, date: Sample.date),
+        encryption: encryption, since: base)
     var continued = 0
     for item in items {
         let digest = { () throws(Complaint) in item.digest }

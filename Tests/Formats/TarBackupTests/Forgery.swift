@@ -32,7 +32,7 @@ struct Forged {
     static func sample(_ sample: Sample, at path: String? = nil) -> Forged {
         let own = try! ArchivePath.bytes(sample.entry.domain, sample.entry.path)
         let path = path ?? String(decoding: own, as: UTF8.self)
-        let entry = try! TarEntry(sample.entry, at: Array(path.utf8), given: .standard)
+        let entry = try! TarEntry(sample.entry, at: Array(path.utf8), inheriting: .standard)
         var (letter, map, target) = (Letter.file, [UInt8](), [UInt8]())
         var records: [(String, [UInt8])] = [("mtime", Array("1700000000.123456789".utf8))]
         switch entry.kind {
@@ -151,7 +151,7 @@ enum Forgery {
         let body = lines(
             all.map { entry in
                 ManifestLine(
-                    isHere: true, kind: entry.kind, metadata: entry.metadata,
+                    isInThisArchive: true, kind: entry.kind, metadata: entry.metadata,
                     content: entry.kind == .file ? HashFunction.sha256.digest(of: entry.whole ?? entry.content) : nil,
                     path: entry.path)
             })
@@ -164,6 +164,6 @@ enum Forgery {
             manifest.header.replaceSubrange(start..<(start + field.utf8.count), with: field.utf8)
         }
         manifest.repairChecksums()
-        return (all + [manifest]).flatMap(\.bytes) + [UInt8](repeating: 0, count: Manifest.endLength)
+        return (all + [manifest]).flatMap(\.bytes) + [UInt8](repeating: 0, count: TarManifest.endLength)
     }
 }

@@ -214,7 +214,7 @@ import Testing
         #expect(try refusal(Forgery.archive(entries) { $0 + [$0.last!] }) != nil)
         #expect(try refusal(Forgery.archive(entries) { Array($0.dropFirst()) }) != nil)
         for change: @Sendable (inout ManifestLine) -> Void in [
-            { $0.isHere = false }, { $0.content![0] ^= 1 }, { $0.metadata[0] ^= 1 }, { $0.path[0] ^= 1 },
+            { $0.isInThisArchive = false }, { $0.content![0] ^= 1 }, { $0.metadata[0] ^= 1 }, { $0.path[0] ^= 1 },
         ] {
             let bytes = Forgery.archive(entries) { lines in
                 var lines = lines

@@ -1,4 +1,5 @@
-// Hash trees in the form of fs-verity (Linux, Documentation/filesystems/fsverity.rst): SHA-256, blocks of 4 KiB, no salt.
+// Hash trees in the form of fs-verity (Linux, Documentation/filesystems/fsverity.rst): SHA-256, blocks of 4 KiB, no
+// salt.
 
 import HashFunctions
 public import Platform
@@ -6,8 +7,8 @@ public import SandboxModel
 
 /// The layout of a file's hash tree.
 ///
-/// Level 0 has the hashes of the content's blocks; each level above has the hashes of the blocks of the level below; the
-/// highest level is one block. In the file of trees the highest level comes first.
+/// Level 0 has the hashes of the content's blocks; each level above has the hashes of the blocks of the level below;
+/// the highest level is one block. In the file of trees the highest level comes first.
 public struct HashTreeLayout: Equatable, Sendable {
     /// Bytes of a block, of content and of the tree alike.
     public static let blockSize = 4096
@@ -70,8 +71,8 @@ public struct HashTreeLayout: Equatable, Sendable {
 
 /// Computes hash trees and writes them to a file. One thread at a time may use it.
 public final class HashTreeBuilder {
-    /// Bytes of content that one call of ``hashPiece(of:_:from:into:meter:)`` hashes. They fill whole blocks of the lowest
-    /// level, so that threads that hash pieces of one file never write the same block.
+    /// Bytes of content that one call of ``hashPiece(of:_:from:into:meter:)`` hashes. They fill whole blocks of the
+    /// lowest level, so that threads that hash pieces of one file never write the same block.
     public static let pieceLength: Int64 = 64 << 20
 
     private let content = PageBuffer(count: 256 * 1024)

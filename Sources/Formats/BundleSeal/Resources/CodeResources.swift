@@ -1,5 +1,5 @@
-// `_CodeSignature/CodeResources`: the sealed resources of a bundle (Apple, TN2206). Info.plist and the main executable are
-// sealed by the code directory instead.
+// `_CodeSignature/CodeResources`: the sealed resources of a bundle (Apple, TN2206). Info.plist and the main executable
+// are sealed by the code directory instead.
 
 /// The expected state of one path.
 enum SealedResource: Equatable, Sendable {
@@ -12,7 +12,8 @@ enum SealedResource: Equatable, Sendable {
 
 /// The property list of sealed resources. Paths are relative to the bundle.
 ///
-/// The keys are Swift strings: names that differ only in their Unicode normalization are one name, as on a device's APFS.
+/// The keys are Swift strings: names that differ only in their Unicode normalization are one name, as on a device's
+/// APFS.
 struct CodeResources: Equatable, Sendable {
     /// A sealed path.
     struct Entry: Equatable, Sendable {

@@ -67,8 +67,8 @@ struct ResourceExamination {
         if isIncomplete { warnings.append("the seal leaves out what none of its rules match") }
     }
 
-    /// Collects the nested code. Code inside nested code is that code's own to name: otherwise a CodeResources could have
-    /// the same bundle examined any number of times, and again at each level.
+    /// Collects the nested code. Code inside nested code is that code's own to name: otherwise a CodeResources could
+    /// have the same bundle examined any number of times, and again at each level.
     private mutating func findNested() throws(SealFault) -> Set<String> {
         var referred: Set<String> = []
         for (path, entry) in resources.sealed {

@@ -13,8 +13,8 @@ public struct BundleSealer {
         self.identity = identity
     }
 
-    /// Seals a bundle and replaces an earlier seal. Equal content gives an equal CodeResources and an equal CodeDirectory.
-    /// The signature of code outside the directories for nested code counts as content.
+    /// Seals a bundle and replaces an earlier seal. Equal content gives an equal CodeResources and an equal
+    /// CodeDirectory. The signature of code outside the directories for nested code counts as content.
     ///
     /// - Parameters:
     ///   - name: the bundle's directory, for complaints.

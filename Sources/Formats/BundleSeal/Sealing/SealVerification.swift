@@ -4,8 +4,8 @@ import Glibc
 public import Platform
 public import SandboxModel
 
-/// A verification under way. The initializer examines everything but the files' content; ``finish(progress:)`` reads the
-/// content.
+/// A verification under way. The initializer examines everything but the files' content; ``finish(progress:)`` reads
+/// the content.
 public struct SealVerification {
     /// The outermost bundle's entries.
     public let tree: BundleTree

@@ -63,8 +63,8 @@ public struct CodeDirectory: Equatable, Sendable {
         digest.count == hashSize ? digest : Array(digest.prefix(hashSize))
     }
 
-    /// The directory's own hash, which identifies the program (TN3126, "cdhash"): the first 20 bytes of its digest, with
-    /// every hash function.
+    /// The directory's own hash, which identifies the program (TN3126, "cdhash"): the first 20 bytes of its digest,
+    /// with every hash function.
     public var codeDirectoryHash: [UInt8] {
         Array(hash.digest(of: bytes).prefix(20))
     }

@@ -1,4 +1,5 @@
-// The signed attribute by which a signature over one code directory covers all of them (Apple's 1.2.840.113635.100.9.1).
+// The signed attribute by which a signature over one code directory covers all of them (Apple's
+// 1.2.840.113635.100.9.1).
 
 import FoundationEssentials
 import PropertyLists

@@ -33,8 +33,8 @@ struct CodeSignature {
     /// - Parameters:
     ///   - executable: the name of the main executable.
     ///   - trust: nil to accept any signer.
-    ///   - name: the hash by which the bundle around this one refers to its code directory. The outer bundle's signature
-    ///     covers a code directory with that hash, so that its signer need not be trusted.
+    ///   - name: the hash by which the bundle around this one refers to its code directory. The outer bundle's
+    ///     signature covers a code directory with that hash, so that its signer need not be trusted.
     /// - Returns: the signature, and the flaws that leave it readable.
     static func read(
         of root: borrowing Descriptor, executable: FileName?, trust: TrustedCertificates?, named name: [UInt8]?

@@ -32,8 +32,9 @@ public struct MachOSignature: Sendable {
     /// The first slot that is no special slot of a code directory.
     private static let firstAlternate: UInt32 = 0x1000
 
-    /// Whether the special slots of a code directory agree with the blobs of the signature: each blob has its hash there,
-    /// and each hash its blob. The slots of Info.plist and CodeResources are hashes of files, which the caller checks.
+    /// Whether the special slots of a code directory agree with the blobs of the signature: each blob has its hash
+    /// there, and each hash its blob. The slots of Info.plist and CodeResources are hashes of files, which the caller
+    /// checks.
     public func blobSlotsAgree(with directory: CodeDirectory) -> Bool {
         for (slot, blob) in blobs where slot < MachOSignature.firstAlternate {
             guard let hash = directory.special(Int(slot)), hash == directory.digest(of: blob) else { return false }
