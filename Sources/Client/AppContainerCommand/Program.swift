@@ -7,7 +7,8 @@ import SandboxModel
 
 @main
 enum Program {
-    /// Answers `--version` first, because scripts ask for it often, and threads and the parser would take most of the time.
+    /// Answers `--version` first, because scripts ask for it often, and threads and the parser would take most of the
+    /// time.
     static func main() {
         guard CommandLine.arguments.dropFirst() != ["--version"] else {
             do throws(Complaint) {

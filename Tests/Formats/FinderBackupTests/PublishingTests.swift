@@ -1,4 +1,4 @@
-// A backup is there as a whole or not at all.
+// The appearance of a backup under its name: whole, or not at all.
 
 import BackupModel
 import FinderBackup
@@ -14,7 +14,7 @@ import Testing
         for item in Sample.items { try give(item, to: sink) }
         let names = scratch.names
         #expect(names.count == 1 && names[0].hasPrefix(".out."))
-        // And what has another name by then says that it is not finished.
+        // The Status.plist of the temporary directory says that the backup is not finished.
         let unfinished = complaint { _ = try read(scratch[names[0]]) }
         #expect(unfinished?.kind == .invalidBackup)
         try sink.finish()

@@ -1,4 +1,4 @@
-// What goes into a backup comes out of it.
+// Round trips: a backup gives the entries that were written.
 
 import BackupModel
 import FinderBackup
@@ -37,7 +37,7 @@ import Testing
         let length: Int64 = 1 << 30
         let data: [Range<Int64>] = [(512 << 20)..<(512 << 20) + 4096]
         guard !isEncrypted else {
-            // Encrypted zeros take their place on the disk; that they are a hole is known all the same.
+            // Encrypted holes are stored as zeros, and the record says that they are holes.
             let short: [Range<Int64>] = [(1 << 20)..<(1 << 20) + 4096]
             let item = Item("holes", .file(.plain(length: 4 << 20, data: short)), content: nil)
             let sink = try FinderBackupSink(

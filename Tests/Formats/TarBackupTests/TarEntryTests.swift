@@ -1,4 +1,4 @@
-// What stands before content that no test has the time to write.
+// Headers of tar entries, also of contents too large for a test to write.
 
 import BackupModel
 import Glibc
@@ -12,7 +12,7 @@ import Testing
 @Suite struct TarEntryTests {
     let scratch = Scratch()
 
-    /// The entry that is read from what it is written as.
+    /// Writes the header of an entry, and reads it back.
     private func reading(_ sample: Sample) throws -> Sample {
         let open = { (name: String) in
             SharedDescriptor(try Descriptor.open(path: scratch[name], flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600))
@@ -62,7 +62,7 @@ import Testing
 
     @Test func `as many holes come back as are taken, and no more are`() throws {
         func file(_ count: Int64) -> Sample {
-            // Numbers of as many digits as there can be.
+            // Numbers with the most digits.
             let start: Int64 = 2 << 40
             let data = (0..<count).map { (index: Int64) -> Range<Int64> in
                 let place = start + 8192 * index

@@ -1,4 +1,4 @@
-// Property lists that are meant to hurt who reads them, and long ones that are not.
+// Malicious property lists in bundles, and long valid ones.
 
 import Foundation
 import SandboxModel
@@ -7,14 +7,14 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct PropertyListTests {
+@Suite struct BundlePropertyListTests {
     private static let head = #"<?xml version="1.0" encoding="UTF-8"?>"#
     private static let type =
         #"<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">"#
     private static let deep = String(repeating: "<array>", count: 20_000)
     private static let ends = String(repeating: "</array>", count: 20_000)
 
-    /// Whether it can be decoded at all. A list that is nested too deep would end this process.
+    /// Whether a list can be decoded. One that is nested too deep would end this process.
     private func isRead(_ text: String) -> Bool { isRead(Array(text.utf8)) }
 
     private func isRead(_ bytes: [UInt8]) -> Bool {
@@ -41,11 +41,11 @@ import Testing
         #expect(isRead("<plist><dict><key>files2</key><dict>\(files.joined())</dict></dict></plist>"))
     }
 
-    /// By its number: the text itself is too long to be shown.
+    /// Arguments are indices, as the texts are too long for a report.
     private static let hostile = [
         deep, "<plist>\(deep)", "<plist>\(deep)\(ends)</plist>", "\(head)\(type)<plist>\(deep)\(ends)</plist>",
         "<plist>" + String(repeating: "<dict><key>a</key>", count: 20_000),
-        // End tags where a parser sees none.
+        // End tags that a parser does not see.
         "<?x \(ends)?><plist>\(deep)", "<?x \(String(repeating: "</", count: 20_000))?><plist>\(deep)",
         "<!-- \(ends) --><plist>\(deep)", "<!DOCTYPE plist PUBLIC \"\(ends)\" \"\"><plist>\(deep)",
         "<!DOCTYPE plist PUBLIC \(String(repeating: "</", count: 20_000))><plist>\(deep)",
@@ -79,7 +79,7 @@ import Testing
         ("<!DOCTYPE plist PUBLIC \">", "\">"), ("<!x>", "</!x>"), ("</array a=\">", "\">"), ("<?x a=\"?>", "\"?>"),
     ])
     func `end tags that a parser may not see take nothing off`(opening: String, closing: String) {
-        // Never more than 64 at a time, for whoever counts them.
+        // Never nested deeper than 64.
         let turn = "<array><array><array/>\(opening)</array></array>\(closing)"
         #expect(!isRead("<plist>" + String(repeating: turn, count: 20_000)))
     }
@@ -93,7 +93,7 @@ import Testing
 
     // MARK: Binary lists
 
-    /// Objects one after the other, with references of four bytes.
+    /// A binary list of objects, with references of four bytes.
     private func binary(_ objects: [[UInt8]], top: UInt64 = 0) -> [UInt8] {
         var bytes = Array("bplist00".utf8)
         var offsets: [UInt32] = []
@@ -127,7 +127,7 @@ import Testing
         // Each level twice as wide as the one below.
         let wide = (0..<60).map { [0xA2] + reference($0 + 3) + reference($0 + 3) } + [[0x09]]
         _ = isRead(binary([[0xD1] + reference(1) + reference(2), files] + wide))
-        // More objects than there are.
+        // A count of objects above the real one.
         #expect(!isRead(binary([[0xD1] + reference(1) + reference(9), files])))
         #expect(!isRead(binary([[0xDF, 0x13, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]])))
         #expect(!isRead(binary([[0x5F, 0x13, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]])))

@@ -1,8 +1,10 @@
+// Protection classes, and the states of a device in which they can be opened.
+
 import SandboxModel
 import Testing
 
 @Suite("Protection classes and device states")
-struct ProtectionTests {
+struct ProtectionClassTests {
     @Test("The stored numbers never change")
     func storedNumbers() {
         #expect(ProtectionClass.allCases.map(\.rawValue) == [1, 2, 3, 4])

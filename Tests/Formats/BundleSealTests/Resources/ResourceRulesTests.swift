@@ -1,4 +1,4 @@
-// Which paths rules seal, and which rules are refused.
+// Resource rules: the paths that they seal, and the rules that are refused.
 
 import Foundation
 import Platform
@@ -8,15 +8,15 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct RuleTests {
-    /// What becomes of a path, in letters that the table can be read by.
+@Suite struct ResourceRulesTests {
+    /// The treatment of a path, as letters for the table.
     private func fate(_ rules: ResourceRules, _ path: String) -> String {
         guard let rule = rules.rule(for: path) else { return "none" }
         if rule.isOmitted { return "omit" }
         return rule.isNested ? "nested" : rule.isOptional ? "optional" : "seal"
     }
 
-    /// A path, and what versions 1 and 2 make of it.
+    /// A path, and its treatment by the rules of versions 1 and 2.
     static let table = [
         ("readme.txt", "seal", "seal"), ("a/b/c/d", "seal", "seal"), ("", "seal", "seal"), ("\n", "seal", "seal"),
         ("Übung ✎/ß", "seal", "seal"), (String(repeating: "x/", count: 2000) + "x", "seal", "seal"),
@@ -65,12 +65,12 @@ import Testing
             #expect(rules.rule(for: "ba") == heavy)
             #expect(rules.rule(for: "b") == nil)
         }
-        // Of equal weights, the same one in any order.
+        // Of equal weights, the same rule in any order.
         let twin = ResourceRule(pattern: "b$", isNested: true)
         for rules in [[light, twin], [twin, light]] { #expect(try ResourceRules(rules).rule(for: "ab") == twin) }
         let heaviest = ResourceRule(pattern: "b", weight: .infinity)
         #expect(try ResourceRules([light, heaviest, heavy]).rule(for: "abba") == heaviest)
-        // Nothing is heavier or lighter.
+        // NaN cannot be compared.
         #expect(throws: SealFault.self) { try ResourceRules([light, ResourceRule(pattern: "b", weight: .nan), heavy]) }
         #expect(try ResourceRules([]).rule(for: "a") == nil)
     }
@@ -120,7 +120,7 @@ import Testing
         #expect(took < .seconds(10))
     }
 
-    /// The C library's answer; nil for what it refuses.
+    /// The result of the C library; nil for an expression that it refuses.
     private func libraryMatches(_ pattern: String, _ paths: [String]) -> [Bool]? {
         var expression = unsafe regex_t()
         guard unsafe regcomp(&expression, pattern, REG_EXTENDED | REG_NOSUB) == 0 else { return nil }
@@ -131,7 +131,7 @@ import Testing
     @Test func `a line's end is a byte as others are`() {
         #expect(PathPattern("^a$")?.matches("x\na\nx") == false)
         #expect(PathPattern("a.x$")?.matches("x\na\nx") == true)
-        // Which the C library sees in a line's end.
+        // The C library treats newlines differently.
         #expect(PathPattern(".^")?.matches("\n") == false)
     }
 

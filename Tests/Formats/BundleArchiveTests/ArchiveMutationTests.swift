@@ -1,4 +1,4 @@
-// Archives that chance has changed: each is unpacked or refused, and nothing happens elsewhere.
+// Archives with random changes: each is unpacked or refused, and nothing outside the target changes.
 
 import BundleArchive
 import Foundation
@@ -6,8 +6,8 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite struct MutationTests {
-    /// Small archives that between them have every kind of entry and header.
+@Suite struct ArchiveMutationTests {
+    /// Small archives that together have every kind of entry and header.
     static let originals: [[UInt8]] = [
         Zip.archive(
             app(
@@ -38,7 +38,7 @@ import Testing
             case 0...3: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &chance)
             case 4: bytes[place] = [0, 0xFF, 0x2F, 0x2E, 0x7F].randomElement(using: &chance) ?? 0
             case 5:
-                // A piece of it somewhere else, without or with room made for it.
+                // A part of it in another place, over other bytes or between them.
                 let length = Int.random(in: 1...min(60, bytes.count), using: &chance)
                 let from = Int.random(in: 0...bytes.count - length, using: &chance)
                 let end = Bool.random(using: &chance) ? min(place + length, bytes.count) : place
@@ -56,23 +56,23 @@ import Testing
     @Test(arguments: 0..<10 as Range<UInt64>)
     func `a changed archive is unpacked or refused, and touches nothing else`(_ seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed + 1)
-        let room = try Room()
+        let scratch = try UnpackingScratch()
         var unpacked = 0
         for round in 0..<400 {
-            let bytes = MutationTests.mutated(MutationTests.originals[round % 3], &chance)
+            let bytes = ArchiveMutationTests.mutated(ArchiveMutationTests.originals[round % 3], &chance)
             let reason: String?
             do {
-                reason = try room.unpack(bytes) == nil ? "cancelled" : nil
+                reason = try scratch.unpack(bytes) == nil ? "cancelled" : nil
                 unpacked += 1
             } catch ArchiveFault.refused(let text) {
                 reason = text
             }
             #expect(reason?.contains { $0.isNewline } != true && reason != "cancelled", "seed \(seed), \(round)")
-            let names = try FileManager.default.contentsOfDirectory(atPath: room.target)
-            #expect(names.count <= 1 && room.isUntouchedOutside, "seed \(seed), \(round)")
-            if !names.isEmpty { try room.clear() }
+            let names = try FileManager.default.contentsOfDirectory(atPath: scratch.target)
+            #expect(names.count <= 1 && scratch.isUntouchedOutside, "seed \(seed), \(round)")
+            if !names.isEmpty { try scratch.clear() }
         }
-        // Some changes are of no account, or the test would only see the first check.
+        // Some changes have to be harmless, or the test would only reach the first check.
         #expect(unpacked > 0 && unpacked < 400)
     }
 }

@@ -1,4 +1,4 @@
-// When there is a backup, and when there is none.
+// The appearance of a backup under its name: whole, or not at all.
 
 import BackupModel
 import Foundation
@@ -9,7 +9,7 @@ import TarBackup
 import TestSupport
 import Testing
 
-@Suite struct FinishTests {
+@Suite struct PublishingTests {
     let scratch = Scratch()
 
     @Test func `a backup that is given up leaves nothing`() throws {
@@ -77,7 +77,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch["small"]) == [])
     }
 
-    /// Whoever changes a byte of it changes the version of the format.
+    /// A change of any byte of this archive is a change of the format, whose version has to be raised.
     @Test func `the worked example of the format is what is written`() throws {
         let app = BackupApp(
             identifier: notes.identifier, name: "Notes", version: "1.0", groups: [], owner: 501, ownerGroup: 501)

@@ -1,4 +1,4 @@
-// What a new seal consists of: the same for the same content, and valid for any content that can be sealed.
+// New seals: equal for equal content, and valid for any content that can be sealed.
 
 import Foundation
 import Platform
@@ -8,17 +8,17 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct SealingTests {
+@Suite struct BundleSealerTests {
     private static let bundles = ["", "Frameworks/Kit.framework/", "PlugIns/Share.appex/", "Extras/Inner.app/"]
 
     private func parts(_ app: SampleApp, _ name: String) throws -> [[UInt8]] {
-        try SealingTests.bundles.map { try app.read("\($0)\(name)") }
+        try BundleSealerTests.bundles.map { try app.read("\($0)\(name)") }
     }
 
     @Test func `the same content gives the same resources and code directories`() throws {
         let (app, twin) = (try SampleApp.whole().seal(), try SampleApp.whole().seal())
         for name in [SealLayout.resourcesPath, SealLayout.codeDirectoryPath] {
-            // The inner app's signature is one of the outer one's files, and no signature is like another.
+            // The inner app's signature is a file of the outer app, and signatures differ each time.
             #expect(try parts(app, name).dropFirst() == parts(twin, name).dropFirst())
         }
         try twin.remove("Extras")
@@ -93,9 +93,9 @@ import Testing
         #expect(complaint { try app.seal() } != nil)
     }
 
-    // MARK: Chance
+    // MARK: Random bundles
 
-    /// A bundle of anything, and the paths of what is sealed in it.
+    /// A random bundle, and the paths that its seal names.
     private func grow(_ app: SampleApp, _ chance: inout SeededGenerator) throws -> [String] {
         let names = [
             "a", "b.txt", "with space", "Ünï", "日本", "new\nline", "tab\t", "-rf", "&<>\"'", "e\u{301}", "~", "PkgInfo2",

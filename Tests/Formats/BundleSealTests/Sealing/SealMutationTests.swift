@@ -1,4 +1,4 @@
-// Seals, certificates and property lists as chance changes them: nothing ends the process, and nothing is valid.
+// Random changes of seals, certificates and property lists: none crashes the process, and none is valid.
 
 import Foundation
 import Platform
@@ -8,8 +8,8 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct MutationTests {
-    /// Some bytes with a change or a few: flipped, cut, doubled, exchanged, or replaced by what breaks parsers.
+@Suite struct SealMutationTests {
+    /// Bytes with one change or a few: flipped, cut, doubled, exchanged, or replaced by text that breaks parsers.
     private func mutate(_ bytes: [UInt8], _ chance: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
         let pieces = [
@@ -33,7 +33,7 @@ import Testing
         return bytes
     }
 
-    /// Calls a body with what chance makes of bytes, never with the bytes themselves.
+    /// Calls a body with random changes of bytes, never with the bytes themselves.
     private func each(
         _ count: Int, of bytes: [UInt8], _ body: (UInt64, [UInt8]) throws -> Void
     ) rethrows {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// The whole of a small app's resources.
+    /// The CodeResources of a small app.
     private func resources() throws -> [UInt8] {
         let app = try SampleApp.whole()
         try app.remove("Extras")
@@ -63,7 +63,7 @@ import Testing
         each(2000, of: whole) { seed, bytes in
             guard let resources = try? CodeResources(decoding: bytes) else { return }
             understood += 1
-            // What was understood can be written and used.
+            // A decoded list can be encoded and used.
             if let encoded = try? resources.encoded() {
                 #expect((try? CodeResources(decoding: encoded)) != nil, "seed \(seed)")
             }
@@ -113,7 +113,7 @@ import Testing
                     try CMSSignature.verify(changed, over: content + [0], trust: nil)
                 }
                 _ = try? CMSSignature.verify(changed, over: content, trust: nil)
-                // Bytes that are not signed may differ: but the signer is the same.
+                // Bytes that are not signed may differ, but the signer is the same.
                 if let verified = try? CMSSignature.verify(changed, over: content, trust: SampleApp.trustMine) {
                     #expect(verified.signer == "Mine", "seed \(seed)")
                     #expect(verified.codeDirectoryHashes == (der == plain ? nil : [1, 2, 3]), "seed \(seed)")
@@ -127,7 +127,7 @@ import Testing
         let content: [UInt8] = [1, 2, 3]
         try each(2000, of: SampleApp.mine.pem + two) { seed, bytes in
             if let identity = try? SigningIdentity(pem: bytes) {
-                // A key that was read fits to its certificate.
+                // A key that was read matches its certificate.
                 let der = try CMSSignature.sign(content, by: identity)
                 #expect(throws: Never.self, "seed \(seed)") {
                     try CMSSignature.verify(der, over: content, trust: nil)
@@ -185,7 +185,7 @@ import Testing
             guard changed != whole[number] else { continue }
             try app.write(names[number], changed)
             let report = try SealVerification(of: app.root, name: SampleApp.name, trust: SampleApp.trustMine).report
-            // A signature has bytes that nobody signs: the signer is still the same.
+            // A signature has bytes that are not signed; the signer is still the same.
             #expect(!report.isValid || number == 2 && report.signer == "Mine", "seed \(seed), \(names[number])")
             try app.write(names[number], whole[number])
         }

@@ -1,4 +1,4 @@
-// What is said of a signature that was changed, exchanged or taken apart, and of code inside an app.
+// Detached signatures that were changed, exchanged or taken apart; signers; nested code.
 
 import Foundation
 import Platform
@@ -8,7 +8,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct SignatureTests {
+@Suite struct DetachedSignatureTests {
     private static let directory = SealLayout.codeDirectoryPath
     private static let resources = SealLayout.resourcesPath
     private static let signature = SealLayout.signaturePath
@@ -106,7 +106,7 @@ import Testing
             try app.breaks() == ["missing \(Self.directory)", "missing \(Self.signature)"])
     }
 
-    // MARK: Who signed
+    // MARK: Signers
 
     private func other() throws -> SampleApp {
         let other = try SampleApp()
@@ -137,7 +137,7 @@ import Testing
         try app.write(Self.signature, CMSSignature.sign(app.read(Self.directory), by: SampleApp.mine))
         #expect(try app.breaks(trust: SampleApp.trustMine) == [])
         #expect(try app.report(trust: SampleApp.trustMine).signer == "Mine")
-        // One name is not one identity.
+        // Another identity of the same name.
         let namesake = SigningIdentity(commonName: "Mine")
         try app.write(Self.signature, CMSSignature.sign(app.read(Self.directory), by: namesake))
         #expect(try app.breaks(trust: SampleApp.trustMine) == ["signature \(Self.signature)"])
@@ -165,7 +165,7 @@ import Testing
         #expect(try SampleApp.whole().seal().report().warnings == [])
     }
 
-    // MARK: Code inside
+    // MARK: Nested code
 
     private static let kit = "Frameworks/Kit.framework"
 

@@ -1,11 +1,11 @@
-// Binary property lists that are meant to hurt who reads them.
+// Malicious binary property lists in bundles.
 
 import SandboxModel
 import Testing
 
 @testable import BundleSeal
 
-@Suite struct BinaryPropertyListTests {
+@Suite struct BundleBinaryPropertyListTests {
     /// A list of one object.
     private func list(_ object: [UInt8]) -> [UInt8] {
         func number(_ value: Int) -> [UInt8] { (0..<8).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
@@ -14,10 +14,10 @@ import Testing
     }
 
     @Test(arguments: [
-        // Dictionaries, arrays and texts that are longer than any number of bytes.
+        // Dictionaries, arrays and strings with counts above the number of bytes.
         [0xDF, 0x13, 0x40] + [UInt8](repeating: 0, count: 7),
         [0xAF, 0x13, 0x80] + [UInt8](repeating: 0, count: 7),
-        // A text in UTF-16 of which only one half is there.
+        // A string in UTF-16 with half of its bytes.
         [0x6F, 0x10, 0x40] + [UInt8](repeating: 0x41, count: 0x40),
     ])
     func `a length that lies ends nothing but the reading`(object: [UInt8]) {

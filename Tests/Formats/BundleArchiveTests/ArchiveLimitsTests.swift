@@ -1,4 +1,4 @@
-// Archives that ask for more than they should get, and archives that are broken.
+// Archives over the limits, and damaged archives.
 
 import BundleArchive
 import Foundation
@@ -6,7 +6,7 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite struct LimitTests {
+@Suite struct ArchiveLimitsTests {
     private func limits(_ change: (inout AppArchive.Limits) -> Void) -> AppArchive.Limits {
         var limits = AppArchive.Limits()
         change(&limits)
@@ -20,9 +20,9 @@ import Testing
     }
 
     @Test func `what is deflated far is unpacked within the limits`() throws {
-        let room = try Room()
-        #expect(try room.unpack(Zip.archive(app(zeros))) == "Notes.app")
-        #expect(try Data(contentsOf: URL(filePath: room["Notes.app/zeros"])) == Data(zeros.content))
+        let scratch = try UnpackingScratch()
+        #expect(try scratch.unpack(Zip.archive(app(zeros))) == "Notes.app")
+        #expect(try Data(contentsOf: URL(filePath: scratch["Notes.app/zeros"])) == Data(zeros.content))
     }
 
     @Test func `more bytes than the limit are refused by what the archive says`() throws {
@@ -52,12 +52,12 @@ import Testing
     }
 
     @Test func `no more is written than was said, however much there is`() throws {
-        let room = try Room()
+        let scratch = try UnpackingScratch()
         let lying = zeros.with { $0.size = 1000 }
         #expect(throws: ArchiveFault.refused("Payload/Notes.app/zeros is damaged")) {
-            try room.unpack(Zip.archive(app(lying)))
+            try scratch.unpack(Zip.archive(app(lying)))
         }
-        let size = try FileManager.default.attributesOfItem(atPath: room["Notes.app/zeros"])[.size] as? Int
+        let size = try FileManager.default.attributesOfItem(atPath: scratch["Notes.app/zeros"])[.size] as? Int
         #expect(size == 0)
     }
 

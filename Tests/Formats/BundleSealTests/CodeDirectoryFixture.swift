@@ -1,11 +1,11 @@
-// Code directories of any version, written without the code that reads them.
+// Code directories of any version, written independently of the code under test.
 
 import HashFunctions
 
 @testable import BundleSeal
 
 /// The parts of a code directory, and its bytes (xnu, osfmk/kern/cs_blobs.h).
-struct DirectoryFixture {
+struct CodeDirectoryFixture {
     var version: UInt32 = 0x20400
     var flags: UInt32 = 0
     var identifier = "com.example.Notes"
@@ -14,10 +14,10 @@ struct DirectoryFixture {
     var hashType: UInt8 = 2
     /// 0: the whole code is one page.
     var pageShift: UInt8 = 12
-    /// What is sealed under the special slots.
+    /// The content that the special slots seal.
     var special: [Int: [UInt8]] = [:]
     var code: [UInt8] = []
-    /// The length of the code in the field of 64 bits.
+    /// `codeLimit64`.
     var inLongField = false
 
     func digest(_ bytes: [UInt8]) -> [UInt8] {
@@ -85,7 +85,7 @@ struct DirectoryFixture {
 }
 
 extension [UInt8] {
-    /// These bytes with a big-endian integer put over some of them.
+    /// A copy with a big-endian integer at an offset.
     func with(_ value: Int, at offset: Int, width: Int = 4) -> [UInt8] {
         var bytes = self
         for index in 0..<width {

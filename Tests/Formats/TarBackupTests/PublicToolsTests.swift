@@ -1,4 +1,4 @@
-// What GNU tar, bsdtar and Python make of a backup.
+// Backups as GNU tar, bsdtar and Python read them.
 
 import BackupModel
 import Foundation
@@ -9,10 +9,10 @@ import TarBackup
 import TestSupport
 import Testing
 
-@Suite struct ToolTests {
+@Suite struct PublicToolsTests {
     let scratch = Scratch()
 
-    /// Whatever a container can hold, and tools can make; all names are text.
+    /// Everything that a container can hold and tools can create; all names are UTF-8.
     private let rich: [Sample] = {
         var generator = SeededGenerator(seed: 8)
         let long = String(repeating: "n", count: 255)
@@ -42,7 +42,7 @@ import Testing
         ]
     }()
 
-    /// Path, kind, mode, owner, time and link count of all that lies there, as find(1) tells it.
+    /// Path, kind, mode, owner, time and link count of all files, by find(1).
     private func listing(_ directory: String, time: String) throws -> [String] {
         try shell(
             "cd '\(scratch[directory])' && LC_ALL=C.UTF-8 find App* -printf '%p %y %m %U %G \(time) %l\\n'"
@@ -71,7 +71,7 @@ import Testing
             guard case .file(.plain(let length, let ranges)) = sample.entry.kind else { continue }
             let status = try HostPath.status("\(place)/\(sample.path)")
             #expect(status.size == length)
-            // Of the one with large holes only what is none.
+            // Of the file with large holes only the data.
             let file = try Descriptor.open(path: "\(place)/\(sample.path)", flags: O_RDONLY)
             let buffer = PageBuffer(count: max(sample.data.count, 1))
             var start = 0
@@ -124,7 +124,7 @@ import Testing
         try write(rich, to: scratch["a.tar"])
         let listed = try shell("LC_ALL=C.UTF-8 \(command) '\(scratch["a.tar"])' 2>&1").split(separator: "\n")
             .map { $0.hasSuffix("/") ? String($0.dropLast()) : String($0) }
-        // GNU tar shows bytes of more than 7 bits as octal numbers where the terminal's language is none.
+        // GNU tar prints bytes above 0x7F in octal in the C locale.
         let names = [".appcontainer/Backup.json"] + rich.map(\.path) + [".appcontainer/Manifest"]
         #expect(listed.map { $0.replacing("Gr\\303\\266\\303\\237e", with: "Größe") } == names)
     }
@@ -134,7 +134,7 @@ import Testing
         try shell(
             "python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' '\(scratch["a.tar"])' '\(scratch["py"])'"
         )
-        // It gives symbolic links no time.
+        // Python sets no times of symbolic links.
         #expect(try listing("py", time: "-") == expected(time: "-"))
         try expectContents("py")
     }

@@ -1,4 +1,4 @@
-// A backup that continues an earlier one takes from it what did not change.
+// Incremental backups: unchanged content is taken over from the earlier backup.
 
 import BackupModel
 import DataProtection
@@ -8,7 +8,7 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite struct ContinuingTests {
+@Suite struct IncrementalTests {
     @Test(arguments: [false, true])
     func whatDidNotChangeIsTakenAndTheResultIsWhole(isEncrypted: Bool) throws {
         let scratch = Scratch()
@@ -20,16 +20,16 @@ import Testing
         let removed = items.firstIndex { $0.entry.path.last == "exact" }!
         items.remove(at: removed)
         let continued = try write(items, to: scratch["out"], encryption: encryption, since: scratch["base"])
-        // All but the file that changed, and a further name, whose content is that of a file of this backup.
+        // All but the changed file, and the hard link, whose content is that of a file of this backup.
         #expect(continued == items.count - 2)
-        // What was taken is on the disk once.
+        // Content that was taken over is on disk once.
         #expect(try shell("find \(scratch["out"]) -type f -links +1 | wc -l").hasPrefix("1"))
         try shell("rm -r \(scratch["base"])")
         let found = try read(scratch["out"], password: encryption?.password)
         #expect(found == items)
     }
 
-    /// Whatever is another is given anew.
+    /// Changed entries are written again.
     @Test(
         arguments: [
             { (entry: inout BackupEntry) in entry.permissions = 0o600 },
@@ -69,7 +69,7 @@ import Testing
         #expect(try read(scratch["out"]) == Sample.items)
     }
 
-    /// A bit that has changed is no longer what was backed up, and would end a restore of the new backup.
+    /// Damaged content of the earlier backup is not taken over.
     @Test(arguments: [nil, Sample.encryption])
     func contentThatTheEarlierBackupHasChangedIsGivenAgain(encryption: FinderBackupSink.Encryption?) throws {
         let scratch = Scratch()

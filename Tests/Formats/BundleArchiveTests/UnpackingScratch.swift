@@ -1,4 +1,4 @@
-// What came of unpacking an archive.
+// The directory in which a test unpacks an archive, and the result.
 
 import BundleArchive
 import Foundation
@@ -8,8 +8,8 @@ import SandboxModel
 import TestSupport
 import Testing
 
-/// A directory with an archive and a place to unpack it into, beside things that must stay as they are.
-final class Room: Sendable {
+/// A directory with an archive, the target of the unpacking, and a file beside it that must not change.
+final class UnpackingScratch: Sendable {
     private let scratch = Scratch()
     var archive: String { scratch["app.ipa"] }
     var target: String { scratch["target"] }
@@ -37,7 +37,7 @@ final class Room: Sendable {
         return try AppArchive.unpack(path, into: directory, limits: limits, progress: progress)
     }
 
-    /// Whether everything outside the target is as it was.
+    /// Whether nothing outside the target has changed.
     var isUntouchedOutside: Bool {
         scratch.names.filter { $0 != "app.ipa" } == ["beside", "target"]
             && (try? FileManager.default.contentsOfDirectory(atPath: scratch["beside"])) == ["file"]
@@ -46,7 +46,7 @@ final class Room: Sendable {
 
     private func content(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-    /// What lies in the target, one line each: mode, path, and content or target.
+    /// The entries of the target, one line each: mode, path, and content or target.
     func listing(_ path: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: self[path]).sorted().flatMap { name in
             let place = path.isEmpty ? name : "\(path)/\(name)"
@@ -66,14 +66,14 @@ final class Room: Sendable {
     }
 }
 
-/// The reason for which an archive is refused; nil when it is not. Nothing outside the target may change.
+/// The reason for which an archive is refused; nil if it is not. Nothing outside the target may change.
 func refusal(
     of bytes: [UInt8], limits: AppArchive.Limits = .standard, sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> String? {
-    let room = try Room()
-    defer { #expect(room.isUntouchedOutside, sourceLocation: sourceLocation) }
+    let scratch = try UnpackingScratch()
+    defer { #expect(scratch.isUntouchedOutside, sourceLocation: sourceLocation) }
     do {
-        _ = try room.unpack(bytes, limits: limits)
+        _ = try scratch.unpack(bytes, limits: limits)
         return nil
     } catch ArchiveFault.refused(let reason) {
         #expect(!reason.contains { $0.isNewline }, sourceLocation: sourceLocation)

@@ -1,4 +1,4 @@
-// Every way to break a seal, and what is said of it.
+// Every way to break a seal, and the breaks that a verification reports.
 
 import Foundation
 import Platform
@@ -8,7 +8,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct BreakTests {
+@Suite struct SealVerificationTests {
     // MARK: Files and links
 
     static let files = [
@@ -109,7 +109,7 @@ import Testing
         #expect(try app.breaks() == ["added pipe", "changed readme.txt"])
     }
 
-    // MARK: What may change
+    // MARK: Harmless changes
 
     static let free = [
         SealChange("a .DS_Store added") { try $0.write(".DS_Store", "x") },
@@ -145,7 +145,7 @@ import Testing
         try change.check()
     }
 
-    // MARK: The program and what it says of itself
+    // MARK: The main executable and Info.plist
 
     static let program = [
         SealChange("another value in Info.plist", ["changed Info.plist"]) {

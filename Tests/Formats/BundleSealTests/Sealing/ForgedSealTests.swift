@@ -1,4 +1,4 @@
-// What is said of seals that are signed well and mean something else than the usual: made by hand, to deceive.
+// Forged seals with a valid signature: custom rules, nested code and executables of misleading names.
 
 import Foundation
 import HashFunctions
@@ -9,7 +9,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct ResignedTests {
+@Suite struct ForgedSealTests {
     private let kit = "Frameworks/Kit.framework"
 
     private func breaks(_ body: (inout CodeResources) -> Void) throws -> [String] {
@@ -81,7 +81,7 @@ import Testing
         #expect(try app.breaks() == [])
     }
 
-    // MARK: Leaving out
+    // MARK: Omitted files
 
     @Test func `a signer who leaves everything out is warned of`() throws {
         let app = try SampleApp.whole().seal()
@@ -106,7 +106,7 @@ import Testing
         let report = try app.report()
         #expect(report.isValid)
         #expect(report.warnings == ["the seal leaves out what none of its rules match"])
-        // What is listed all the same is what it was.
+        // A file that is listed nevertheless is verified.
         try app.flip("readme.txt", at: 0)
         #expect(try app.breaks() == ["changed readme.txt"])
     }
@@ -137,7 +137,7 @@ import Testing
         try app.resign { resources in
             resources.files2 = nil
             resources.rules2 = nil
-            // The first version of old bundles had no need to leave it out.
+            // Version 1 of old bundles does not omit it.
             resources.files["Info.plist"] = nil
             resources.rules.append(ResourceRule(pattern: #"^Info\.plist$"#, weight: 20, isOmitted: true))
         }
@@ -147,7 +147,7 @@ import Testing
         #expect(try app.breaks() == ["added .DS_Store", "changed readme.txt"])
     }
 
-    // MARK: Names of code
+    // MARK: Names of nested code
 
     @Test(arguments: [
         "/Frameworks/Kit.framework", "Frameworks//Kit.framework", "Frameworks/Kit.framework/",
@@ -173,7 +173,7 @@ import Testing
         try app.flip("\(inner)/Inner", at: 0)
         #expect(try app.breaks() == ["changed \(inner)/Inner"])
         try app.flip("\(inner)/Inner", at: 0)
-        // Else each level would double the work.
+        // Otherwise each level would double the work.
         try app.resign { resources in
             let code = resources.files2?[kit]
             resources.files2?[inner] = code
@@ -209,7 +209,7 @@ import Testing
             let other = FileName(name.utf8.count == composed.utf8.count ? decomposed : composed)!
             try app.root.descriptor.open(other, flags: O_WRONLY | O_CREAT, mode: 0o755).append([4])
             #expect(try app.breaks() == ["added \(other.text)"])
-            // Nor is it the executable by itself.
+            // It is not the executable either.
             try app.root.descriptor.removeFile(FileName(name)!)
             #expect(try app.breaks().isEmpty == false)
             #expect(try app.seal().breaks() == [])

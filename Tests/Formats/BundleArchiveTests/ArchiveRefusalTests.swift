@@ -1,4 +1,4 @@
-// The archives that are refused, and the one line that says why.
+// Refused archives, and the line that gives the reason.
 
 import BundleArchive
 import Foundation
@@ -6,14 +6,14 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite struct RefusalTests {
+@Suite struct ArchiveRefusalTests {
     static let contradiction = "is damaged: its table of contents does not agree with what lies in it"
     static let deep = "Payload/Notes.app/" + String(repeating: "d/", count: 127)
     static let long = "Payload/Notes.app/" + String(repeating: "n", count: 256)
 
-    /// What is added to an app, and what is said of it.
+    /// Entries that are added to an app, and the reason of the refusal.
     static let entries: [([ZipEntry], String)] = [
-        // Names that lead elsewhere, and such as are none.
+        // Names that lead out of the app, and invalid names.
         ([.file("/etc/passwd")], "/etc/passwd has an absolute name"),
         ([.file("Payload/Notes.app/../../x")], "Payload/Notes.app/../../x has a name with a \"..\" in it"),
         ([.file("../x")], "../x has a name with a \"..\" in it"),
@@ -28,7 +28,7 @@ import Testing
         ([.file("x\ny\u{1B}\u{9B}/../z")], "x?y??/../z has a name with a \"..\" in it"),
         ([.file(long)], long.prefix(200) + "… has a name with a part of more than 255 bytes"),
         ([.file(deep + "f")], String((deep + "f").prefix(200)) + "… lies deeper than 128 directories"),
-        // Two of one name.
+        // Two entries of one name.
         ([.file("Payload/Notes.app/Info.plist")], "Payload/Notes.app/Info.plist is there twice"),
         ([.file("Symbols/a"), .file("./Symbols/a")], "./Symbols/a is there twice"),
         ([.directory("Payload/Notes.app/Info.plist")], "Payload/Notes.app/Info.plist/ is there twice"),
@@ -110,7 +110,7 @@ import Testing
         ),
         ([.file("Payload/Notes.app/a").with { $0.size = 8 }], "Payload/Notes.app/a is damaged"),
         ([.file("Payload/Notes.app/a", "").with { $0.checksum = 7 }], "Payload/Notes.app/a is damaged"),
-        // Two readings of one archive.
+        // Archives that two readers read differently.
         ([.file("Payload/Notes.app/a").with { $0.localName = Array("Payload/Notes.app/b".utf8) }], contradiction),
         ([.file("Payload/Notes.app/a").with { $0.compressed = 1000 }], "Payload/Notes.app/a is damaged"),
         (
@@ -137,7 +137,7 @@ import Testing
                 }
             ], contradiction
         ),
-        // What may lie in Payload.
+        // Other entries in Payload.
         (
             [.file("Payload/readme.txt")],
             "has Payload/readme.txt; Payload holds one directory named like NAME.app"
@@ -151,7 +151,7 @@ import Testing
 
     @Test(arguments: entries.indices)
     func `an entry that cannot be an app's refuses the whole archive`(_ index: Int) throws {
-        let (entries, reason) = RefusalTests.entries[index]
+        let (entries, reason) = ArchiveRefusalTests.entries[index]
         #expect(try refusal(of: Zip.archive(app() + entries)) == reason)
     }
 
@@ -167,12 +167,13 @@ import Testing
     @Test func `a table of contents that readers could find in two places is refused`() throws {
         let good = Zip.archive(app())
         #expect(
-            try refusal(of: Zip.archive(app(), before: Array(repeating: 0, count: 10))) == RefusalTests.contradiction)
-        #expect(try refusal(of: good + [0]) == RefusalTests.contradiction)
-        #expect(try refusal(of: good + good) == RefusalTests.contradiction)
-        #expect(try refusal(of: Zip.archive(app(), comment: good)) == RefusalTests.contradiction)
-        #expect(try refusal(of: Zip.archive(app(), count: 2)) == RefusalTests.contradiction)
-        #expect(try refusal(of: Zip.archive(app(), is64: true, count: 70000)) == RefusalTests.contradiction)
+            try refusal(of: Zip.archive(app(), before: Array(repeating: 0, count: 10)))
+                == ArchiveRefusalTests.contradiction)
+        #expect(try refusal(of: good + [0]) == ArchiveRefusalTests.contradiction)
+        #expect(try refusal(of: good + good) == ArchiveRefusalTests.contradiction)
+        #expect(try refusal(of: Zip.archive(app(), comment: good)) == ArchiveRefusalTests.contradiction)
+        #expect(try refusal(of: Zip.archive(app(), count: 2)) == ArchiveRefusalTests.contradiction)
+        #expect(try refusal(of: Zip.archive(app(), is64: true, count: 70000)) == ArchiveRefusalTests.contradiction)
         #expect(try refusal(of: Zip.archive(app(), comment: Array("made by a test".utf8))) == nil)
     }
 
@@ -182,19 +183,19 @@ import Testing
         let at = bytes.count - 22 - "Payload/Notes.app/b".utf8.count - 4
         let before = at - 46 - "Payload/Notes.app/a".utf8.count
         bytes.replaceSubrange(at..<at + 4, with: bytes[before..<before + 4])
-        #expect(try refusal(of: bytes) == RefusalTests.contradiction)
+        #expect(try refusal(of: bytes) == ArchiveRefusalTests.contradiction)
     }
 
     @Test func `links that circle, or lead to nothing, are kept`() throws {
-        let room = try Room()
-        _ = try room.unpack(
+        let scratch = try UnpackingScratch()
+        _ = try scratch.unpack(
             Zip.archive(
                 app(
                     .link("Payload/Notes.app/a", "b"), .link("Payload/Notes.app/b", "d/../a/../.."),
                     .link("Payload/Notes.app/c", "nothing/there"), .link("Payload/Notes.app/d/e", "../c/../..")
                 )))
         #expect(
-            try room.listing().filter { $0.contains("->") } == [
+            try scratch.listing().filter { $0.contains("->") } == [
                 "Notes.app/a -> b", "Notes.app/b -> d/../a/../..", "Notes.app/c -> nothing/there",
                 "Notes.app/d/e -> ../c/../..",
             ])
