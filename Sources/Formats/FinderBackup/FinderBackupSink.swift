@@ -8,6 +8,11 @@ public import SandboxModel
 
 /// A backup in the layout of Finder and iTunes that is being written. One thread at a time may use it.
 ///
+/// The directory has `Info.plist` and `Status.plist` for tools, `Manifest.plist` with apps and keybag, `Manifest.db`
+/// with a row for each file (``FileRecord``), and the content of each file under its ``FileIdentifier``. In an
+/// encrypted backup content and `Manifest.db` are encrypted, each with a key of its own that is wrapped by a class key
+/// of the keybag; the password unlocks the keybag.
+///
 /// Until ``finish()`` it is in a directory beside its destination, whose name begins with a dot, and which is removed
 /// with the sink.
 public final class FinderBackupSink: BackupSink {
@@ -25,7 +30,9 @@ public final class FinderBackupSink: BackupSink {
 
     let destination: UnfinishedBackup
     let table: FileTableWriter
+    /// The class keys; nil for a backup in the clear.
     let keys: BackupKeys?
+    /// The earlier backup, if this one continues one.
     let base: BackupBase?
     private let origin: FinderBackupOrigin
     private let keybag: [UInt8]?
@@ -35,6 +42,7 @@ public final class FinderBackupSink: BackupSink {
 
     /// The file whose content is being written.
     private var current: (entry: BackupEntry, record: FileRecord, content: ContentWriter)?
+    /// The last inode number given.
     private var lastInode: Int64 = 0
 
     /// Begins a backup.

@@ -123,10 +123,12 @@ public final class FinderBackupSource: BackupSource {
         }
     }
 
+    /// Whether the caller wants the entries of a domain.
     private func isWanted(_ domain: String) -> Bool {
         domains?.contains(BackupDomain(name: domain)) ?? true
     }
 
+    /// A complaint about the place of an entry.
     private func damaged(_ entry: BackupEntry, _ what: String) -> Complaint {
         directory.damaged("\((entry.domain.name + "/" + entry.path.text).shown) \(what)")
     }

@@ -31,6 +31,7 @@ final class BackupDirectory {
         }
     }
 
+    /// Opens the directory.
     private static func open(_ path: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
             return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)

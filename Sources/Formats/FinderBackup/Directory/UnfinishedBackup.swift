@@ -105,6 +105,7 @@ final class UnfinishedBackup {
         }
     }
 
+    /// Creates a file that only its owner can read.
     private func create(_ name: FileName, in directory: borrowing Descriptor) throws(SystemError) -> Descriptor {
         try directory.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
     }
@@ -206,6 +207,7 @@ final class UnfinishedBackup {
 
     // MARK: Complaints
 
+    /// A complaint about an error of the host.
     func complaint(_ error: SystemError) -> Complaint { Complaint(error, doing: "cannot write the backup \(path)") }
 
     /// Runs calls of SQLite, and throws their fault as a complaint about the backup.

@@ -121,10 +121,12 @@ extension ManifestList {
 }
 
 extension ManifestList.Application {
+    /// The keys of a group container.
     init(group: ContainerIdentifier) {
         (identifier, contentClass) = (group.text, "Shared/AppGroup")
     }
 
+    /// The keys of an app.
     init(_ app: BackupApp) {
         (identifier, contentClass, version) = (app.identifier.text, "Data/Application", app.version)
         addition = Addition(

@@ -115,6 +115,7 @@ enum DatabaseFault: Error, Hashable {
         guard unsafe sqlite3_exec(connection, command, nil, nil, nil) == SQLITE_OK else { throw fault }
     }
 
+    /// Compiles a statement, whose parameters are bound later.
     func prepare(_ command: String) throws(DatabaseFault) -> Statement {
         try Statement(command, of: self)
     }
@@ -122,6 +123,7 @@ enum DatabaseFault: Error, Hashable {
     /// The connection's last error.
     fileprivate var fault: DatabaseFault { unsafe Database.fault(connection) }
 
+    /// The fault for the connection's last result code.
     private static func fault(_ connection: OpaquePointer) -> DatabaseFault {
         let code = unsafe sqlite3_extended_errcode(connection)
         switch code & 0xFF {

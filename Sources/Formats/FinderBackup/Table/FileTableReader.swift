@@ -65,6 +65,7 @@ final class FileTableReader {
         return FileRow(identifier: identifier, domain: domain, path: path, flags: flags, record: record)
     }
 
+    /// The encoded record of a file; nil if there is none.
     func record(of identifier: FileIdentifier) throws(DatabaseFault) -> [UInt8]? {
         try lookUp.firstBlob(for: identifier.text)
     }

@@ -56,14 +56,17 @@ final class FileTableWriter {
         uncommitted = 0
     }
 
+    /// Adds a row of `Properties`.
     func addProperty(_ key: String, _ value: [UInt8]) throws(DatabaseFault) {
         try propertyInsertion.run([.text(Array(key.utf8)), .blob(value)])
     }
 
+    /// The encoded record of a file that was added; nil if there is none.
     func record(of identifier: FileIdentifier) throws(DatabaseFault) -> [UInt8]? {
         try lookUp.firstBlob(for: identifier.text)
     }
 
+    /// Ends the last transaction. Nothing may be added afterwards.
     func commit() throws(DatabaseFault) {
         try database.execute("COMMIT")
     }

@@ -56,6 +56,7 @@ import SandboxModel
     private var isAtFirst = true
     private var isInEntry = false
 
+    /// - Parameter name: the name of the archive, for messages.
     init(_ input: any TarInput, name: String) throws(Complaint) {
         (self.name, callbackInput) = (name, CallbackInput(input))
         guard let archive = unsafe archive_read_new() else { throw Complaint(.unexpected, "there is no memory left") }

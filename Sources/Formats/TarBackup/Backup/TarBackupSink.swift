@@ -7,6 +7,10 @@ public import SandboxModel
 
 /// Writes a backup as a pax tar: the description, the entries, and the manifest, without which it is no backup.
 ///
+/// `.appcontainer/Backup.json` is the first entry (``BackupDescription``), `.appcontainer/Manifest` the last
+/// (``TarManifest``); between them are the containers' entries, at paths that begin with the domain (``ArchivePath``).
+/// Any tar can unpack the archive; class, mark and kinds without a tar type are extended attributes (`TarEntry.Name`).
+///
 /// Until ``finish()`` the file has a temporary name, and is removed with this object. One thread at a time may use it.
 public final class TarBackupSink: BackupSink {
     /// The progress of the current entry.
@@ -30,6 +34,7 @@ public final class TarBackupSink: BackupSink {
     let spill: UnfinishedFile
     let output: HashedOutput
     private let writer: TarWriter
+    /// The place of the last entry in the walk.
     private var order = WalkOrder()
     /// The classes that the directories above the last entry give to new entries, from the container down.
     private var inheritedClasses: [ProtectionClass] = []
