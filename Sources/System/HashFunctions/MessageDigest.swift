@@ -26,6 +26,7 @@ public import Platform
         unsafe EVP_MD_CTX_free(context)
     }
 
+    /// Hashes further bytes.
     public mutating func update(_ bytes: [UInt8]) {
         let done = unsafe EVP_DigestUpdate(context, bytes, bytes.count)
         precondition(done == 1)
@@ -37,6 +38,7 @@ public import Platform
         precondition(done == 1)
     }
 
+    /// Hashes a part of a buffer.
     public mutating func update(_ buffer: PageBuffer, at offset: Int, count: Int) {
         buffer.withBytes(offset, count: count) { bytes in
             let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }

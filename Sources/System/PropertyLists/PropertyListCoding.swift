@@ -14,7 +14,7 @@ public enum PropertyListCoding {
 
     /// Decodes a list in XML or binary form, which is untrusted.
     public static func decode<List: Decodable>(_ type: List.Type, from bytes: [UInt8]) throws(Flaw) -> List {
-        guard isHarmless(bytes), let list = try? PropertyListDecoder().decode(type, from: Data(bytes)) else {
+        guard isSafeToDecode(bytes), let list = try? PropertyListDecoder().decode(type, from: Data(bytes)) else {
             throw Flaw()
         }
         return list
@@ -25,8 +25,8 @@ public enum PropertyListCoding {
     /// It decodes XML by recursion, and overflows the stack if the nesting is too deep. In the binary form it traps at
     /// wrong lengths, and decodes an object again for each of perhaps a million references. This module's own reader
     /// has limits.
-    private static func isHarmless(_ bytes: [UInt8]) -> Bool {
-        bytes.starts(with: "bplist".utf8) ? PropertyList(decoding: bytes) != nil : PropertyListDepth.isSane(bytes)
+    private static func isSafeToDecode(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: "bplist".utf8) ? PropertyList(decoding: bytes) != nil : PropertyListDepth.isSafe(bytes)
     }
 
     /// Encodes a list.

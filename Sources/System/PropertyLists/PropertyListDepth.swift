@@ -15,11 +15,11 @@ struct PropertyListDepth {
     private var depth = 0
 
     /// Whether a list is XML that is not nested too deep.
-    static func isSane(_ bytes: [UInt8]) -> Bool {
+    static func isSafe(_ bytes: [UInt8]) -> Bool {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         guard first == UInt8(ascii: "<") else { return false }
         var list = PropertyListDepth(text: bytes)
-        return list.isSane()
+        return list.isSafe()
     }
 
     private init(text: [UInt8]) {
@@ -28,7 +28,7 @@ struct PropertyListDepth {
 
     /// Counts the nesting of tags. Text that two parsers could read differently is refused: `<` where no tag can begin,
     /// internal declarations of a document type, CDATA sections. In doubt it counts too many levels.
-    private mutating func isSane() -> Bool {
+    private mutating func isSafe() -> Bool {
         while let next = next("<", from: index) {
             index = next + 1
             guard index < text.count else { return true }

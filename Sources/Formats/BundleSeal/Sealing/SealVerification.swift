@@ -56,7 +56,7 @@ public struct SealVerification {
         return true
     }
 
-    /// Adds the findings of content checks that somebody else ran.
+    /// Adds the findings of content checks that the caller ran.
     mutating func add(_ findings: ContentFindings) {
         report.breaks += findings.breaks
         sortBreaks()

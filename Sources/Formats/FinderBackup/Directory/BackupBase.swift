@@ -48,7 +48,7 @@ final class BackupBase {
         guard case .file = entry.kind else { return (known, nil) }
         guard let stored = try stored(identifier), stored.length == storedLength(known.size),
             let wanted = known.addition?.digest, try digest() == wanted,
-            try isSound(stored, known.encryptionKey, wanted, buffer, goOn)
+            try isIntact(stored, known.encryptionKey, wanted, buffer, goOn)
         else { return nil }
         return (known, identifier)
     }
@@ -67,7 +67,7 @@ final class BackupBase {
     private typealias Stored = (file: SharedDescriptor, length: Int64)
 
     /// Whether stored content has its digest.
-    private func isSound(
+    private func isIntact(
         _ stored: Stored, _ key: [UInt8]?, _ digest: [UInt8], _ buffer: PageBuffer, _ goOn: () -> Bool
     ) throws(Complaint) -> Bool {
         let key = directory.keys.flatMap { keys in key.map { (wrapped: $0, keys: keys) } }

@@ -19,7 +19,7 @@ final class UnfinishedBackup {
     /// The mode that the backup gets at the end.
     private let mode: mode_t
     /// False once the directory is removed or renamed.
-    private var isThere = true
+    private var isUnpublished = true
 
     /// The directories for content that exist, of 256.
     private var made: Set<FileName> = []
@@ -80,8 +80,8 @@ final class UnfinishedBackup {
 
     /// Removes everything that was written, unless it is published.
     func remove() {
-        guard isThere else { return }
-        isThere = false
+        guard isUnpublished else { return }
+        isUnpublished = false
         _ = try? parent.removeTree(temporaryName)
     }
 
@@ -191,7 +191,7 @@ final class UnfinishedBackup {
             try parent.synchronizeFilesystem()
             // rename(2) replaces an empty directory, and nothing else.
             try parent.rename(temporaryName, to: name, in: parent)
-            isThere = false
+            isUnpublished = false
             try parent.synchronize()
         } catch {
             if [.directoryNotEmpty, .exists, .notDirectory].contains(error) {

@@ -1,4 +1,4 @@
-// Info.plist, which tools show, and Status.plist, which tells whether the backup was finished.
+// Info.plist, which tools show, and Status.plist, which says whether the backup was finished.
 
 import BackupModel
 import FoundationEssentials

@@ -20,7 +20,7 @@ import SandboxModel
         }
     }
 
-    /// - Parameter file: at its beginning. libarchive uses its file position, so nobody else may.
+    /// - Parameter file: at its beginning. libarchive uses its file position, so no other code may.
     init(_ file: consuming Descriptor, name: String) throws(Complaint) {
         self.name = name
         let number = file.number
