@@ -7,6 +7,10 @@ import Glibc
 import Platform
 import SandboxModel
 
+/// The command `appcontainer`.
+///
+/// Every subcommand throws a ``Complaint``, which becomes one line on standard error, or an `ExitCode` if it has
+/// printed its failures itself. Answers go to standard output, everything else to standard error.
 struct AppContainerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "appcontainer",
@@ -28,6 +32,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         version: AppContainer.version, subcommands: [Serve.self],
         groupedSubcommands: groups)
 
+    /// The subcommands, in the groups and the order of the help.
     private static let groups = [
         CommandGroup(
             name: "Device",
@@ -49,6 +54,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(name: "Seal", subcommands: [Identity.self, Seal.self, Verify.self]),
     ]
 
+    /// Runs the command of the arguments, and ends the process with an exit code for every failure.
     static func main() async {
         await serve(CommandLine.arguments.dropFirst())
         if let argument = ArgumentBytes.firstNotUTF8() {
@@ -73,7 +79,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
     }
 
-    /// Runs `own` and `daemon` without the parser: registering the other commands takes a third of a device's start time.
+    /// Runs `own` and `daemon` without the parser: registering the other commands takes a third of a device's start
+    /// time.
     private static func serve(_ arguments: ArraySlice<String>) async {
         switch (arguments.first, arguments.count) {
         case (Own._commandName, 1): Glibc.exit(await OwnedDevice.run())
@@ -83,13 +90,14 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
     }
 
+    /// Prints a complaint, and ends the process with the exit code of its kind.
     static func end(with complaint: Complaint) -> Never {
         StandardError.complain(complaint.message)
         Glibc.exit(complaint.kind.exitCode)
     }
 
-    /// Refuses a first word that is no command. The parser would take it for an argument of the root, and print the root's
-    /// help for `help` of it.
+    /// Refuses a first word that is no command. The parser would take it for an argument of the root, and print the
+    /// root's help for `help` of it.
     private static func requireCommand(_ arguments: ArraySlice<String>) throws {
         let words = arguments.drop { ["--help", "-h", "--version"].contains($0) }
         guard let first = words.first, !first.hasPrefix("-") else { return }
@@ -100,6 +108,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
     }
 
+    /// The subcommand of a name.
     private static func command(_ name: String) -> (any ParsableCommand.Type)? {
         ([Serve.self] + groups.flatMap(\.subcommands)).first { $0._commandName == name }
     }

@@ -13,7 +13,9 @@ struct HomeEntry {
     let node: SharedDescriptor
     let status: FileStatus
 
+    /// Opens a file or directory of a mounted home.
     /// - Parameter kept: the property that only files and directories have, for the error message.
+    /// - Throws: ``Complaint`` of kind `notMounted` or `unsuitableFile`, or with the host's error.
     private init(_ path: String, kept: String) throws(Complaint) {
         let home = try MountedHome.containing(path).home
         let doing = "cannot look at \(path)"

@@ -7,6 +7,8 @@ import DataProtection
 import DeviceLifecycle
 import SandboxModel
 
+/// Commands that need no daemon. The records of a device can be read at any time, as they are replaced atomically; a
+/// device may be changed as a whole only after its daemon has ended.
 enum OfflineDevice {
     /// The status of a device without a daemon that this user can reach.
     static func status(_ path: String) throws(Complaint) -> DeviceStatus {
@@ -20,6 +22,7 @@ enum OfflineDevice {
             waiting: registry.waitingIdentifiers, daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
     }
 
+    /// Whether a device has a passcode, by its keybag.
     static func hasPasscode(_ path: String) throws(Complaint) -> Bool {
         try DeviceDirectory.open(at: path).openKeybag().0.hasPasscode
     }

@@ -8,7 +8,8 @@ import SandboxModel
 
 @main
 enum Program {
-    /// Answers `--version` first, because scripts ask for it often, and threads and the parser would take most of the time.
+    /// Answers `--version` first, because scripts ask for it often, and threads and the parser would take most of the
+    /// time.
     static func main() {
         // Before the first thread: libdispatch opens descriptors of its own, and would take a closed standard one's number.
         ProcessSettings.occupyStandardDescriptors()

@@ -1,19 +1,19 @@
-// Archives of apps, as they are distributed: a zip archive with the bundle at Payload/NAME.app.
+// App archives (.ipa): a zip archive with the bundle at Payload/NAME.app.
 
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// Unpacks the app of an .ipa.
+/// The unpacking of an app archive. Archives are untrusted input.
 public enum AppArchive {
-    /// Unpacks the app. All names are judged before anything is written. What lies beside `Payload` is skipped.
+    /// Unpacks the app. All names are checked before anything is written. Entries beside `Payload` are skipped.
     ///
     /// - Parameters:
     ///   - path: the archive, on the host.
-    ///   - directory: an empty directory of the caller. What is in it after a fault, or a cancellation, is the
-    ///     caller's to remove. Nothing is written anywhere else.
-    ///   - progress: told how many bytes more are unpacked, 0 for entries without any; false ends the work.
-    /// - Returns: the name of the bundle that is in the directory now; nil when `progress` ended the work.
+    ///   - directory: an empty directory of the caller, the only place that is written to. After a fault or a
+    ///     cancellation, the caller removes its content.
+    ///   - progress: called with the number of further bytes unpacked, 0 for entries without content; false cancels.
+    /// - Returns: the name of the bundle that is in the directory now; nil when cancelled.
     public static func unpack(
         _ path: String, into directory: borrowing Descriptor, limits: Limits = .standard,
         progress: (Int64) -> Bool = { _ in true }
@@ -29,7 +29,7 @@ public enum AppArchive {
 
     private static func open(_ path: String) throws(ArchiveFault) -> Descriptor {
         do throws(SystemError) {
-            // Not blocking, for something that is no file at all.
+            // O_NONBLOCK: opening a fifo would wait for a writer.
             let file = try Descriptor.open(path: path, flags: O_RDONLY | O_NONBLOCK)
             guard try file.status().kind == .file else { throw .invalid }
             return file

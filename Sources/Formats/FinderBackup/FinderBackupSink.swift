@@ -1,21 +1,25 @@
-// Writing a Finder backup: entries go in one after the other, and the last call gives the whole its name.
+// Writing a backup in the layout of Finder.
 
 public import BackupModel
 public import DataProtection
-public import Glibc
 import HashFunctions
 import Platform
 public import SandboxModel
 
-/// A backup in the layout of Finder and iTunes, that is being written. Not for two threads at once.
+/// A backup in the layout of Finder and iTunes that is being written. One thread at a time may use it.
 ///
-/// It grows in a directory beside the one that was asked for, whose name begins with a dot, and which goes with the sink
-/// when ``finish()`` was not reached.
+/// The directory has `Info.plist` and `Status.plist` for tools, `Manifest.plist` with apps and keybag, `Manifest.db`
+/// with a row for each file (``FileRecord``), and the content of each file under its ``FileIdentifier``. In an
+/// encrypted backup content and `Manifest.db` are encrypted, each with a key of its own that is wrapped by a class key
+/// of the keybag; the password unlocks the keybag.
+///
+/// Until ``finish()`` it is in a directory beside its destination, whose name begins with a dot, and which is removed
+/// with the sink.
 public final class FinderBackupSink: BackupSink {
-    /// How a backup is encrypted.
+    /// The encryption of a backup.
     public struct Encryption: Sendable {
         public var password: [UInt8]
-        /// What a guess of the password costs. A backup that continues another has that one's.
+        /// The cost of a guess of the password. An incremental backup keeps that of the earlier one.
         public var iterations: BackupIterations
 
         public init(password: [UInt8], iterations: BackupIterations = .apple) {
@@ -26,36 +30,33 @@ public final class FinderBackupSink: BackupSink {
 
     let destination: UnfinishedBackup
     let table: FileTableWriter
+    /// The class keys; nil for a backup in the clear.
     let keys: BackupKeys?
+    /// The earlier backup, if this one continues one.
     let base: BackupBase?
-    private let apps: [BackupApp]
-    private let device: FinderBackupDevice
-    /// Since the beginning of 2001, as property lists have it.
-    private let date: Double
+    private let origin: FinderBackupOrigin
     private let keybag: [UInt8]?
-    /// Manifest.db as long as it is not encrypted.
+    /// The unencrypted Manifest.db of an encrypted backup.
     private let plainTable: UnfinishedFile?
     private let buffer = PageBuffer(count: ContentWriter.bufferSize)
 
     /// The file whose content is being written.
     private var current: (entry: BackupEntry, record: FileRecord, content: ContentWriter)?
+    /// The last inode number given.
     private var lastInode: Int64 = 0
 
-    /// 2001-01-01 in seconds since 1970.
-    private static let referenceDate = 978_307_200.0
-
+    /// Begins a backup.
     /// - Parameters:
-    ///   - path: what is not there yet, or an empty directory.
-    ///   - encryption: nil for a backup that anybody can read.
-    ///   - base: an earlier backup that was made here, whose content is taken where it did not change. The new one does
-    ///     not need it afterwards. An encrypted one is continued with the same password, and only encrypted.
+    ///   - path: the directory of the backup, which may not exist, or has to be empty.
+    ///   - encryption: nil for a backup in the clear.
+    ///   - base: an earlier backup of this project, whose content is taken over where it has not changed. The new
+    ///     backup does not need it afterwards. An encrypted backup is continued with the same password, and encrypted.
+    /// - Throws: ``Complaint`` of kind `fileExists`, `badRequest`, `wrongPassword` and so on, or with the host's error.
     public init(
-        path: String, apps: [BackupApp], device: FinderBackupDevice, date: timespec, encryption: Encryption? = nil,
-        since base: String? = nil
+        path: String, of origin: FinderBackupOrigin, encryption: Encryption? = nil, since base: String? = nil
     ) throws(Complaint) {
-        (self.apps, self.device) = (apps, device)
-        self.date = Double(date.tv_sec) + Double(date.tv_nsec) / 1e9 - FinderBackupSink.referenceDate
-        // The base first: whoever gave a wrong password has made nothing yet.
+        self.origin = origin
+        // The base first: with a wrong password, nothing is written.
         self.base = try base.map { path throws(Complaint) in
             try BackupBase(path, password: encryption?.password)
         }
@@ -71,7 +72,7 @@ public final class FinderBackupSink: BackupSink {
         let directory = destination.temporaryPath
         if keys == nil {
             plainTable = nil
-            // Made here, because SQLite would let others read it.
+            // Created here with mode 0600; SQLite would allow others to read it.
             _ = try destination.create(BackupDirectory.database)
             table = try destination.fromDatabase { () throws(DatabaseFault) in
                 try FileTableWriter(directory + "/" + BackupDirectory.database.text)
@@ -81,13 +82,13 @@ public final class FinderBackupSink: BackupSink {
             let file = try Complaint.wrap(writing) { () throws(SystemError) in try UnfinishedFile(in: directory) }
             plainTable = file
             table = try destination.fromDatabase { () throws(DatabaseFault) in try FileTableWriter(file.path) }
-            // SQLite wants a name only to open it.
+            // SQLite needs the name only for opening.
             try Complaint.wrap(writing) { () throws(SystemError) in try file.removeName() }
         }
-        try destination.write(BackupStatus(date: self.date, manifestDigest: nil), to: BackupStatus.fileName)
+        try destination.write(BackupStatus(date: origin.date, manifestDigest: nil), to: BackupStatus.fileName)
     }
 
-    /// Gives the backup up: nothing of it stays. A sink that ends without ``finish()`` does the same.
+    /// Removes the unfinished backup. The deinitializer of an unfinished sink does the same.
     public func abandon() {
         current = nil
         destination.remove()
@@ -103,7 +104,7 @@ public final class FinderBackupSink: BackupSink {
             let identifier = FileIdentifier(domain: entry.domain.name, path: entry.path.joined)
             var cipher: BackupCipher?
             if let keys {
-                // A directory's class says nothing of a file; what has no class is everybody's, as class D.
+                // A file without a class, from another filesystem, is of class D.
                 let number = UInt32((entry.protection ?? .none).rawValue)
                 guard let made = keys.encryption(class: number) else {
                     throw Complaint(.unexpected, "the keybag of \(destination.path) has no class \(number)")
@@ -134,7 +135,7 @@ public final class FinderBackupSink: BackupSink {
         _ entry: BackupEntry, goOn: () -> Bool, digest: () throws(Complaint) -> [UInt8]?
     ) throws(Complaint) -> Bool {
         guard let base else { return false }
-        // The buffer is free then.
+        // The current content uses the buffer.
         try end()
         guard let found = try base.match(entry, buffer, goOn: goOn, digest: digest) else { return false }
         if let identifier = found.content { try destination.take(identifier, from: base.directory, goOn: goOn) }
@@ -142,7 +143,7 @@ public final class FinderBackupSink: BackupSink {
         return true
     }
 
-    /// Writes the row of the file that was begun last.
+    /// Ends the current file, and writes its row.
     private func end() throws(Complaint) {
         guard let (entry, record, content) = current else { return }
         current = nil
@@ -158,7 +159,7 @@ public final class FinderBackupSink: BackupSink {
         try add(entry, finished)
     }
 
-    /// A further name of a file: the same content, the same key, and for other tools a file like any other.
+    /// Adds a further name of a file: with the same content and key, and for other tools a file like any other.
     private func addLink(_ entry: BackupEntry, _ record: FileRecord, to first: [FileName]) throws(Complaint) {
         let source = FileIdentifier(domain: entry.domain.name, path: first.joined)
         let known = try destination.fromDatabase { () throws(DatabaseFault) in try table.record(of: source) }
@@ -168,10 +169,10 @@ public final class FinderBackupSink: BackupSink {
             throw Complaint(.unexpected, "\(entry.path.text.shown) is a link to a file that is not in the backup")
         }
         var record = record
-        // Content that tools are to pass over stays so under every name.
+        // Sealed content has no type under any name, so that tools skip it.
         record.mode = record.mode & 0o7777 | known.mode & ~0o7777
         (record.size, record.encryptionKey, record.inode) = (known.size, known.encryptionKey, known.inode)
-        // A tool unwraps the key by the class that stands in the row.
+        // Tools unwrap the key by the class of the row.
         record.protection = known.protection
         record.addition?.digest = addition.digest
         record.addition?.dataRanges = addition.dataRanges
@@ -180,6 +181,7 @@ public final class FinderBackupSink: BackupSink {
         try add(entry, record)
     }
 
+    /// Writes the row of an entry.
     private func add(_ entry: BackupEntry, _ record: FileRecord) throws(Complaint) {
         var record = record
         if record.inode == 0 {
@@ -213,20 +215,18 @@ public final class FinderBackupSink: BackupSink {
         let key = try encryptTable()
         let digest = try destination.digest(of: BackupDirectory.database, buffer: buffer)
         let manifest = try destination.write(
-            ManifestList(apps: apps, device: device, date: date, keybag: keybag, key: key, databaseDigest: digest),
-            to: Manifest.fileName)
+            ManifestList(origin, keybag: keybag, key: key, databaseDigest: digest), to: FinderManifest.fileName)
+        try destination.write(BackupInformation(origin), to: BackupInformation.fileName)
         try destination.write(
-            BackupInformation(apps: apps, device: device, date: date), to: BackupInformation.fileName)
-        try destination.write(
-            BackupStatus(date: date, manifestDigest: HashFunction.sha256.digest(of: manifest)),
+            BackupStatus(date: origin.date, manifestDigest: HashFunction.sha256.digest(of: manifest)),
             to: BackupStatus.fileName)
         try destination.publish()
     }
 
-    /// - Returns: the key that the table is encrypted with, wrapped; nil where nothing is.
+    /// Encrypts Manifest.db, under class D as an iPhone does.
+    /// - Returns: the wrapped key; nil for a backup in the clear.
     private func encryptTable() throws(Complaint) -> [UInt8]? {
         guard let keys, let plainTable else { return nil }
-        // A phone's is under class D as well.
         guard let (cipher, wrapped) = keys.encryption(class: UInt32(ProtectionClass.none.rawValue)) else {
             throw Complaint(.unexpected, "the keybag of \(destination.path) has no key for Manifest.db")
         }
@@ -253,7 +253,7 @@ public final class FinderBackupSink: BackupSink {
 }
 
 extension BackupEntry.Kind {
-    /// How many bytes of content come with it.
+    /// Bytes of content that a complete entry gives, without holes.
     fileprivate var given: Int64 {
         switch self {
         case .file(.plain(_, let data)): data.reduce(0) { $0 + Int64($1.count) }

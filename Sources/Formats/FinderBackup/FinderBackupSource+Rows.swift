@@ -1,4 +1,4 @@
-// What a row of Manifest.db means, when all of it makes sense.
+// The conversion of a row of Manifest.db to a backup's entry. Rows are untrusted input.
 
 import BackupModel
 import Glibc
@@ -6,12 +6,14 @@ import Platform
 import SandboxModel
 
 extension FinderBackupSource {
-    /// Far more than any host lets a program name.
+    /// The limit of a path in bytes; deep trees can have paths above PATH_MAX.
     private static let longestPath = 1 << 20
-    /// PATH_MAX of an iPhone is 1024.
+    /// The limit in backups of other programs. PATH_MAX of an iPhone is 1024.
     private static let longestForeignPath = 4096
 
-    /// - Returns: nil for a row that is passed over.
+    /// Converts a row, and opens the content of a file.
+    /// - Returns: nil for a row that is skipped.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for a row that contradicts itself or leads out of its container.
     func entry(_ row: FileRow) throws(Complaint) -> (entry: BackupEntry, file: OpenFile?)? {
         let domain = BackupDomain(name: row.domain)
         guard directory.manifest.isOwn || [1, 2, 4].contains(row.flags) else {
@@ -67,6 +69,7 @@ extension FinderBackupSource {
         return (entry, nil)
     }
 
+    /// The kind of an entry that has content.
     private func kind(
         _ record: FileRecord, _ file: OpenFile?, _ shown: String
     ) throws(Complaint) -> BackupEntry.Kind {
@@ -82,20 +85,22 @@ extension FinderBackupSource {
         return .file(.plain(length: file?.content.length ?? 0, data: file?.data ?? []))
     }
 
+    /// The class of an entry; nil for a directory that has the standard class.
     private func protection(
         _ record: FileRecord, flags: Int64, _ shown: String
     ) throws(Complaint) -> ProtectionClass? {
         guard record.protection != 0 else { return nil }
         guard let protection = ProtectionClass(record: record.protection) else {
-            // Only of a file does the class say who can read it.
+            // Only a file's class matters for reading.
             guard flags == 1 || isOwn else { return nil }
             throw directory.damaged("\(shown) has the protection class \(record.protection), which nobody knows")
         }
-        // On a phone every directory has a class; here the usual one is none of its own.
+        // On an iPhone every directory has a class; here the standard class is expressed by nil.
         return !isOwn && flags == 2 && protection == .standard ? nil : protection
     }
 
-    /// - Returns: nil for a file of a phone's that has no content.
+    /// Opens the content of a file, and compares its length with the record's.
+    /// - Returns: nil for an empty file of an iPhone's backup, which may have no content.
     private func open(
         _ identifier: FileIdentifier, _ record: FileRecord, _ path: [FileName], _ shown: String
     ) throws(Complaint) -> OpenFile? {
@@ -105,10 +110,10 @@ extension FinderBackupSource {
             guard let opened = try reader(identifier, record) else { return nil }
             content = opened
             if record.addition?.sealedBy != nil {
-                // Ciphertext is given as a whole, whatever of it the host keeps as a hole.
+                // Ciphertext is given as a whole, even if the host stores parts of it as holes.
                 data = content.length > 0 ? [0..<content.length] : []
             } else {
-                // The host's holes are those that count, where nothing hides them.
+                // The ranges of the record if the content is encrypted, else the host's own holes.
                 data = isEncrypted && content.length == record.size ? record.data : try content.dataRanges()
             }
         } catch {
@@ -124,6 +129,7 @@ extension FinderBackupSource {
         return OpenFile(content: content, data: data, digest: record.addition?.digest, path: path)
     }
 
+    /// A reader of the stored content of a file; nil for an empty file without any.
     private func reader(
         _ identifier: FileIdentifier, _ record: FileRecord
     ) throws(ContentReader.Failure) -> ContentReader? {
@@ -133,7 +139,7 @@ extension FinderBackupSource {
         } catch {
             throw .host(error)
         }
-        // A phone may keep nothing of a file without content, and gives it no key.
+        // An iPhone stores no content and no key of an empty file.
         let isEmpty = !isOwn && record.size == 0 && record.encryptionKey == nil
         guard let stored else {
             guard isEmpty else { throw .damaged }
@@ -146,13 +152,13 @@ extension FinderBackupSource {
 }
 
 extension ProtectionClass {
-    /// - Parameter number: as iOS numbers its classes (sys/content_protection.h).
+    /// - Parameter number: the number of a class in iOS (xnu, sys/content_protection.h).
     fileprivate init?(record number: Int64) {
         switch number {
         case 1...4: self.init(rawValue: UInt8(number))
-        // F: as D, with a key that iOS does not keep.
+        // F: as D, with a key that iOS does not store.
         case 6: self = .none
-        // Complete when the user is inactive, since iOS 17: readable for a while after a lock, for which A stands here.
+        // NSFileProtectionCompleteWhenUserInactive, since iOS 17: readable for a while after a lock. A is the nearest.
         case 7: self = .complete
         default: return nil
         }

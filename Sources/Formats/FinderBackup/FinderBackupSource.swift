@@ -1,23 +1,23 @@
-// Reading a Finder backup, of this project's own making or of a phone's.
+// Reading a Finder backup, made by this project or of an iPhone.
 
 public import BackupModel
 import Platform
 public import SandboxModel
 
-/// A backup in the layout of Finder and iTunes since iOS 10.2, that is being read. Not for two threads at once.
+/// A backup in the layout of Finder and iTunes since iOS 10.2 that is being read. One thread at a time may use it.
 ///
-/// What was made here is held against the digests that were written with it: a byte that changed is found. Of a phone's
-/// backup nobody has digests; what can be told of it is that its parts fit together.
+/// Backups of this project have digests, by which every changed byte is found. An iPhone's backup has none; it is
+/// checked only for contradictions.
 public final class FinderBackupSource: BackupSource {
     public let apps: [BackupApp]
     public let groups: [ContainerIdentifier]
-    /// Whether it was made by this project.
+    /// Whether the backup was made by this project.
     public var isOwn: Bool { directory.manifest.isOwn }
     public var isEncrypted: Bool { directory.manifest.isEncrypted }
-    /// Files of a phone's backup that are longer or shorter than their records say: a phone writes the record and the
-    /// content of a file that is in use at different times. They are given as they are.
+    /// The number of files in an iPhone's backup that are longer or shorter than their records say: iOS writes record
+    /// and content of a file in use at different times. Their stored content is given.
     public internal(set) var otherLengths = 0
-    /// Rows of a phone's backup that are neither files, directories nor links, and are passed over.
+    /// The number of rows of an iPhone's backup that are neither files, directories nor links, and are skipped.
     public internal(set) var unknownRows = 0
 
     let directory: BackupDirectory
@@ -25,23 +25,29 @@ public final class FinderBackupSource: BackupSource {
     private let domains: Set<BackupDomain>?
     let buffer = PageBuffer(count: ContentWriter.bufferSize)
 
+    /// The current domain.
     private var domain: String?
     private var isEnded = false
     private var order = WalkOrder()
-    /// An entry whose directories are made up one after the other.
+    /// The next entry, while missing directories above it are given.
     private var held: (entry: BackupEntry, file: OpenFile?)?
     private var current: OpenFile?
 
+    /// The open content of an entry.
     struct OpenFile {
         let content: ContentReader
+        /// The ranges that are not holes.
         let data: [Range<Int64>]
+        /// SHA-256 of the content; nil in an iPhone's backup.
         let digest: [UInt8]?
         let path: [FileName]
     }
 
+    /// Opens a backup.
     /// - Parameters:
-    ///   - password: passed over where the backup is not encrypted.
-    ///   - domains: those that are wanted; nil for all.
+    ///   - password: ignored if the backup is not encrypted.
+    ///   - domains: the wanted domains; nil for all.
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidBackup`, `newerBackup`, `passwordNeeded` or `wrongPassword`.
     public init(path: String, password: [UInt8]?, domains: Set<BackupDomain>? = nil) throws(Complaint) {
         directory = try BackupDirectory(path, password: password)
         self.domains = domains
@@ -49,7 +55,7 @@ public final class FinderBackupSource: BackupSource {
         (apps, groups) = try FinderBackupSource.contents(directory, files)
     }
 
-    /// The apps and groups whose containers are there.
+    /// The apps and groups that have a domain in the backup.
     private static func contents(
         _ directory: BackupDirectory, _ files: FileTableReader
     ) throws(Complaint) -> ([BackupApp], [ContainerIdentifier]) {
@@ -101,6 +107,7 @@ public final class FinderBackupSource: BackupSource {
         }
     }
 
+    /// The next row of a wanted domain.
     private func nextRow() throws(Complaint) -> FileRow? {
         guard !isEnded else { return nil }
         return try directory.fromDatabase { () throws(DatabaseFault) in
@@ -116,10 +123,12 @@ public final class FinderBackupSource: BackupSource {
         }
     }
 
+    /// Whether the caller wants the entries of a domain.
     private func isWanted(_ domain: String) -> Bool {
         domains?.contains(BackupDomain(name: domain)) ?? true
     }
 
+    /// A complaint about the place of an entry.
     private func damaged(_ entry: BackupEntry, _ what: String) -> Complaint {
         directory.damaged("\((entry.domain.name + "/" + entry.path.text).shown) \(what)")
     }

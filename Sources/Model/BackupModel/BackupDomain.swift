@@ -1,23 +1,22 @@
-// The parts of a backup, by the names that Finder's backups give them.
+// The domains of a backup, by the names of Finder backups.
 
 public import SandboxModel
 
-/// One container in a backup.
+/// A container in a backup.
 ///
-/// A real phone's backup has more of them: `HomeDomain` and its siblings, and those of plug-ins. They have a name and
-/// nothing else that matters here.
+/// An iPhone's backup has further domains, such as `HomeDomain` and those of plug-ins. Only their names matter here.
 public enum BackupDomain: Hashable, Sendable, Comparable {
     /// An app's data container: `AppDomain-com.example.Notes`.
     case app(ContainerIdentifier)
     /// A group container: `AppDomainGroup-group.com.example`.
     case group(ContainerIdentifier)
-    /// Any other.
+    /// Any other, by its name.
     case other(String)
 
     private static let appPrefix = "AppDomain-"
     private static let groupPrefix = "AppDomainGroup-"
 
-    /// - Parameter name: as it stands in `Manifest.db`, or as the first directory of a tar's paths.
+    /// - Parameter name: the name in `Manifest.db`, or the first directory of a path in a tar.
     public init(name: String) {
         if name.hasPrefix(BackupDomain.appPrefix),
             let identifier = ContainerIdentifier(String(name.dropFirst(BackupDomain.appPrefix.count)))
@@ -40,7 +39,7 @@ public enum BackupDomain: Hashable, Sendable, Comparable {
         }
     }
 
-    /// In the order in which a backup has them: byte by byte of the name.
+    /// The order of domains in a backup: by the bytes of the name.
     public static func < (left: Self, right: Self) -> Bool {
         left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
     }

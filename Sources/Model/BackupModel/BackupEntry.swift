@@ -1,49 +1,38 @@
-// One file or directory on its way into a backup or out of one.
+// One entry of a backup.
 
 public import Glibc
 public import SandboxModel
 
-/// A file, directory, link, fifo or socket of one container, with all that a backup keeps of it.
+/// A file, directory, link, fifo or socket of one container, with everything that a backup keeps of it.
 public struct BackupEntry: Sendable {
     public enum Kind: Hashable, Sendable {
         case file(Content)
         case directory
-        /// Where it leads, as the app wrote it.
+        /// The target, as the app wrote it.
         case symbolicLink([UInt8])
-        /// A further name of a file, link, fifo or socket that came before, by its first path in the same container. Class,
-        /// mark and attributes come with that.
+        /// A further name of an earlier file, link, fifo or socket: the first path of that, in the same container.
+        /// Class, mark and attributes come with the first path.
         case hardLink([FileName])
         case fifo
         case socket
     }
 
-    /// What the bytes of a file in the backup are.
+    /// The form of a file's content in the backup.
     public enum Content: Hashable, Sendable {
-        /// What the app sees.
+        /// The content that the app sees.
         /// - Parameters:
         ///   - length: in bytes.
-        ///   - data: where it is not a hole, in ascending order; a file without holes has one range, an empty one none.
+        ///   - data: the ranges that are not holes, ascending; a file without holes has one range, an empty one none.
         case plain(length: Int64, data: [Range<Int64>])
-        /// The backing file as it is, of `length` bytes, because its class could not be read: only the device that
-        /// made it can, whose keybag has this identifier.
+        /// The backing file, encrypted, because the key of its class was not available. Only the device that made it
+        /// can decrypt it, whose keybag has this identifier. `length` is in bytes.
         case sealed(length: Int64, keybag: [UInt8])
 
-        /// The bytes of the file in the backup, holes counted.
+        /// Bytes of the file in the backup, including holes.
         public var length: Int64 {
             switch self {
             case .plain(let length, _), .sealed(let length, _): length
             }
-        }
-    }
-
-    /// A custom attribute, under the name that the host has for it.
-    public struct Attribute: Hashable, Sendable {
-        public let name: [UInt8]
-        public let value: [UInt8]
-
-        public init(name: [UInt8], value: [UInt8]) {
-            self.name = name
-            self.value = value
         }
     }
 
@@ -56,11 +45,11 @@ public struct BackupEntry: Sendable {
     public var owner: uid_t
     public var group: gid_t
     public var modificationTime: timespec
-    /// Of a file its class; of a directory the one that it gives to what is made in it, nil where that is the default.
+    /// The class of a file; of a directory the class that it gives to new entries, nil for the default.
     public var protection: ProtectionClass?
-    /// Whether it bears the mark that keeps it out of backups. What bears it is here only by `--ignore-exclusions`.
+    /// Whether the entry bears the mark of exclusion. Such an entry is in a backup only by `--ignore-exclusions`.
     public var isExcluded: Bool
-    /// Sorted by name. Neither the class nor the mark is among them.
+    /// The app's own extended attributes, sorted by name, without class and mark.
     public var attributes: [Attribute]
 
     public init(
@@ -83,12 +72,12 @@ public struct BackupEntry: Sendable {
 /// An app whose containers are in a backup.
 public struct BackupApp: Hashable, Sendable {
     public var identifier: ContainerIdentifier
-    /// As a person calls it; empty where nobody knows.
+    /// The display name; empty if the backup has none.
     public var name: String
-    /// CFBundleShortVersionString; empty where nobody knows.
+    /// CFBundleShortVersionString; empty if the backup has none.
     public var version: String
     public var groups: [ContainerIdentifier]
-    /// The container's user. What belongs to it belongs to the user of the device that it is restored onto.
+    /// The container's user. A restore gives that user's files to the user of the target device.
     public var owner: uid_t
     public var ownerGroup: gid_t
 

@@ -1,30 +1,30 @@
-// The order of entries, and what follows from it: no entry twice, and none without a directory to lie in.
+// The check of the order of entries: no entry comes twice, and none before its directory.
 
 public import SandboxModel
 
-/// Follows the entries of a backup as they come.
+/// The position in a backup whose entries come one by one.
 ///
-/// They come in the order of a walk, so that the last one is all that has to be remembered, however many there are: the
-/// directories that it lies in came before it.
+/// In the order of a walk the last entry is all that has to be remembered: its directories came before it.
 public struct WalkOrder: Sendable {
     private var last: (domain: BackupDomain, path: [FileName], isDirectory: Bool)?
 
-    /// What has to be said of an entry in its place.
+    /// The relation of an entry to the one before.
     public enum Step: Hashable, Sendable {
-        /// Nothing is missing.
+        /// The entry is in order.
         case inPlace
-        /// The directory with so many names of the path has to come first.
+        /// A directory has to come first: that of so many names of the path.
         case missing(Int)
-        /// It is the one that came last.
+        /// The entry is the one that came last.
         case repeated
-        /// One that comes later was there already, and perhaps this one, too.
+        /// A later entry has come already, and perhaps this one too.
         case outOfOrder
-        /// What it lies in is no directory.
+        /// The path leads through an entry that is no directory.
         case belowFile
     }
 
     public init() {}
 
+    /// The relation of an entry to the last one.
     public func step(to path: [FileName], in domain: BackupDomain) -> Step {
         guard let last, last.domain == domain else {
             if let last, domain < last.domain { return .outOfOrder }
@@ -38,12 +38,12 @@ public struct WalkOrder: Sendable {
         } else if path[common].bytes.lexicographicallyPrecedes(last.path[common].bytes) {
             return .outOfOrder
         }
-        // Directories on the way to the last path, itself included where it is one.
+        // The names of the path whose directories exist: those of the last path, which counts if it is a directory.
         let present = min(common, last.isDirectory ? last.path.count : last.path.count - 1)
         return present == path.count - 1 ? .inPlace : .missing(present + 1)
     }
 
-    /// Takes in an entry that is in its place.
+    /// Goes on to an entry that is in order.
     public mutating func advance(to path: [FileName], in domain: BackupDomain, isDirectory: Bool) {
         last = (domain, path, isDirectory)
     }

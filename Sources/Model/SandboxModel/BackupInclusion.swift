@@ -1,6 +1,11 @@
-// Whether something goes into a backup, and if not, why.
+// Whether a path goes into a backup, and if not, why.
 
-/// What a backup does with one path.
+/// The treatment of one path by backups.
+///
+/// This is the answer. The rules are in `SandboxPolicy+Backup.swift`: `neverInBackup(_:bundle:)` names the places of a
+/// home that are never in a backup, as the mount shows them; `isNeverInBackup(inData:)` names those of a data
+/// container, as the host has them and a backup walks over them; `inclusion(of:never:isMarked:)` adds the marks
+/// (``BackupMark``).
 public enum BackupInclusion: Hashable, Sendable {
     case included
     /// By its own mark, or because it is one of the places that are never backed up.
@@ -8,10 +13,10 @@ public enum BackupInclusion: Hashable, Sendable {
     /// By a directory above it; the path is relative to the app's home.
     case excludedBy([FileName])
 
-    /// The extended attribute by which it is read.
+    /// The extended attribute of a mount that shows it.
     public static let attributeName = "user.appcontainer.backup"
 
-    /// The attribute's value: bytes, because names are.
+    /// The attribute's value. It is bytes, as paths are.
     public var attributeValue: [UInt8] {
         switch self {
         case .included: Array("included".utf8)

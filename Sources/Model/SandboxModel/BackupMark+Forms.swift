@@ -1,13 +1,13 @@
-// The names under which tools know the one mark, what each reads back as, and what setting each says.
+// The forms of the mark of exclusion: the attributes by which tools know it, with their values.
 
 extension BackupMark {
-    /// A name for the mark. All of them are one fact: to set or remove one is to set or remove all.
+    /// An attribute that shows the mark. All forms are one fact: setting or removing one sets or removes all.
     public enum Form: CaseIterable, Sendable {
-        /// Apple's own name.
+        /// Apple's present name.
         case excludeItem
-        /// The name that iOS 5.0.1 had for it.
+        /// The name of iOS 5.0.1.
         case mobileBackup
-        /// That of freedesktop's guidelines for extended attributes, and of Borg 2.
+        /// The name of freedesktop's guidelines for extended attributes, and of Borg 2.
         case robots
 
         /// - Parameter attribute: the attribute's name as an application gives it.
@@ -20,7 +20,7 @@ extension BackupMark {
         private static let byName: [[UInt8]: Form] = Dictionary(
             uniqueKeysWithValues: allCases.flatMap { form in form.names.map { (Array($0.utf8), form) } })
 
-        /// With `user.` before it, and, where the name is Apple's, as it is.
+        /// The names with the prefix `user.`; Apple's names also without it.
         private var names: [String] {
             switch self {
             case .excludeItem: [BackupMark.attributeName, String(BackupMark.attributeName.dropFirst("user.".count))]
@@ -29,7 +29,7 @@ extension BackupMark {
             }
         }
 
-        /// What it reads as, whatever it was set to.
+        /// The value that the attribute reads back as, whatever it was set to.
         public var canonicalValue: [UInt8] {
             switch self {
             case .excludeItem: BackupMark.canonicalValue
@@ -38,10 +38,10 @@ extension BackupMark {
             }
         }
 
-        /// What to do to the mark when the form is set to a value; nil for a value that it cannot have.
+        /// The effect of setting the attribute to a value; nil for a value that it cannot have.
         ///
-        /// That an attribute is there is what excludes. But 0 for `MobileBackup`, as a byte or as the digit, and `true`
-        /// for `robots.backup` ask for a backup.
+        /// The presence of the attribute excludes. But 0 for `MobileBackup`, as a byte or as a digit, and `true` for
+        /// `robots.backup` include.
         public func setting(_ value: [UInt8]) -> Setting? {
             switch self {
             case .excludeItem: .exclude
@@ -52,11 +52,11 @@ extension BackupMark {
         }
     }
 
-    /// What setting a form says.
+    /// The effect of setting a form.
     public enum Setting: Sendable {
         case exclude, include
     }
 
-    /// What copying tools find of the mark: names that the host of their copies can take, too.
+    /// The forms that listxattr(2) shows, so that copying tools keep the mark: names that other filesystems accept.
     public static let listedNames: [[UInt8]] = [Array(attributeName.utf8), Array("user.xdg.robots.backup".utf8)]
 }

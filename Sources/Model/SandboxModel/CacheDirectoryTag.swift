@@ -1,10 +1,10 @@
-// The file by which backup tools know a directory of caches, as the Cache Directory Tagging Specification has it.
+// The file by which backup tools recognize a directory of caches (Cache Directory Tagging Specification).
 
 /// `CACHEDIR.TAG`, which a mount can show in `Library/Caches` and `tmp`.
 public enum CacheDirectoryTag {
     public static let name: FileName = "CACHEDIR.TAG"
 
-    /// What tools look for at the beginning: the MD5 of `.IsCacheDirectory`.
+    /// The beginning of the file, by which tools recognize it: the MD5 of `.IsCacheDirectory`.
     public static let signature = "Signature: 8a477f597d28d172789f06886806bc55"
 
     public static let content: [UInt8] = Array(

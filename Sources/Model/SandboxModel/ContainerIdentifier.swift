@@ -1,13 +1,14 @@
-// Names that become directory names on the host: validated once, so that no `/` and no `..` ever reaches a path.
+// Identifiers of apps and containers. They become directory names on the host, and are validated once, so that no `/`
+// and no `..` ever reaches a path.
 
 /// A bundle identifier such as `com.example.Notes`, or that of a group or iCloud container.
 ///
 /// Apple allows letters, digits, `-` and `.` (Information Property List Key Reference, CFBundleIdentifier).
-/// Group identifiers begin with `group.` there and iCloud's with `iCloud.`; that is not asked for here.
+/// Apple's group identifiers begin with `group.` and iCloud's with `iCloud.`, which is not required here.
 public struct ContainerIdentifier: Hashable, Sendable, Comparable, CustomStringConvertible {
     public let text: String
 
-    /// Why a text is no identifier.
+    /// Reasons for which a text is no identifier.
     public enum Flaw: Sendable, CustomStringConvertible {
         case empty
         case tooLong
@@ -36,7 +37,7 @@ public struct ContainerIdentifier: Hashable, Sendable, Comparable, CustomStringC
         self.text = text
     }
 
-    /// - Returns: nil when the text is an identifier.
+    /// The first flaw of a text; nil if it is an identifier.
     public static func flaw(of text: String) -> Flaw? {
         let allowed: (UInt8) -> Bool = { byte in
             switch byte {

@@ -1,15 +1,15 @@
-// Where the device stands between boot and lock.
+// The states of a device between boot and lock.
 
-/// The states of a device that has a passcode. One without is always ``unlocked``.
+/// The state of a device with a passcode. A device without one is always ``unlocked``.
 public enum DeviceState: String, CaseIterable, Sendable {
-    /// Booted, and no passcode given since: only class D can be read.
+    /// Booted, and not unlocked since: only class D can be read.
     case beforeFirstUnlock
     case unlocked
     /// The grace period after `lock`: still unlocked for every rule, until it ends.
     case locking
     case locked
 
-    /// May content of this class be opened in this state?
+    /// Whether files of this class can be opened in this state.
     public func canOpen(_ protection: ProtectionClass) -> Bool {
         switch (protection, self) {
         case (.none, _): true
@@ -21,7 +21,7 @@ public enum DeviceState: String, CaseIterable, Sendable {
         }
     }
 
-    /// May a file of this class be made in this state? Class B needs no more than a public key.
+    /// Whether files of this class can be created in this state. Class B needs only a public key for that.
     public func canCreate(_ protection: ProtectionClass) -> Bool {
         protection == .completeUnlessOpen || canOpen(protection)
     }

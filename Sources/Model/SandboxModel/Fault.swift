@@ -1,6 +1,6 @@
-// Why an operation did not happen. One enumeration, so that the mapping to an errno is one exhaustive switch.
+// Errors of the filesystem. They are one enumeration, so that the mapping to an errno is one exhaustive switch.
 
-/// The error number a system call of the host gave, wherever a fault passes it on as it is.
+/// The errno of a system call of the host.
 public struct SystemError: Error, Hashable, Sendable {
     public let code: Int32
 
@@ -9,7 +9,7 @@ public struct SystemError: Error, Hashable, Sendable {
     }
 }
 
-/// The rule of the sandbox that refused an operation. The raw value appears in events.
+/// A rule of the sandbox, as the reason of a refusal. Events contain the raw value; `Rule+Words.swift` explains it.
 public enum Rule: String, CaseIterable, Sendable {
     /// The bundle is signed: nothing writes to it.
     case sealedBundle
@@ -19,7 +19,7 @@ public enum Rule: String, CaseIterable, Sendable {
     case standardDirectory
     /// The container's metadata belongs to the system.
     case metadata
-    /// What was delivered can be read, removed and moved out; nothing else.
+    /// Delivered files can be read, removed and moved out of the Inbox; nothing else.
     case inbox
     /// `Documents/Inbox` appears with the first delivered file; the app cannot make one.
     case inboxName
@@ -31,13 +31,13 @@ public enum Rule: String, CaseIterable, Sendable {
     case computedAttribute
     /// The bundle, `Library/Caches`, `tmp` and `iCloud` are never in a backup, and cannot be taken into one.
     case neverInBackup
-    /// The `CACHEDIR.TAG` that a mount shows is its own, and so is the name.
+    /// The `CACHEDIR.TAG` that a mount shows belongs to the mount, and so does the name.
     case cacheTag
-    /// The file's protection class does not allow its content to be reached in the device's present state.
+    /// The file's protection class does not allow access to its content in the device's state.
     case dataProtection
 }
 
-/// Why an operation of the filesystem failed.
+/// The error of an operation of the filesystem. `Errno.swift` in `FuseBridge` maps it to an errno.
 public enum Fault: Error, Hashable, Sendable {
     /// A rule of the sandbox: EPERM.
     case refused(Rule)

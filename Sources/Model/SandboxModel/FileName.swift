@@ -1,17 +1,17 @@
-// One component of a path. Validated once, where it enters; every other module may rely on it.
+// One component of a path, validated once, where it enters the program. Every other module relies on it.
 
 /// The name of a directory entry: 1 to 255 bytes, no `/`, no NUL, neither `.` nor `..`.
 ///
-/// A name is bytes, not text: POSIX asks for no encoding, and a name that is not UTF-8 comes back as it was given.
+/// A name is bytes, not text: POSIX requires no encoding, and a name that is not UTF-8 is kept as it was given.
 public struct FileName: Hashable, Sendable {
-    /// The name's bytes, followed by one NUL, so that a system call can take them as they are.
+    /// The name's bytes with one NUL at the end, as system calls take them.
     public let terminated: [UInt8]
 
     /// `NAME_MAX` of every host filesystem that can hold a device.
     public static let maximumLength = 255
 
     /// - Parameter bytes: the name without a terminator.
-    /// - Returns: nil when the bytes cannot be one component of a path.
+    /// - Returns: nil if the bytes cannot be one component of a path.
     public init?(_ bytes: some Collection<UInt8>) {
         guard (1...FileName.maximumLength).contains(bytes.count) else { return nil }
         var terminated = [UInt8]()
@@ -32,12 +32,12 @@ public struct FileName: Hashable, Sendable {
 
     public var bytes: ArraySlice<UInt8> { terminated.dropLast() }
 
-    /// The name as text for people: bytes that are not UTF-8 show as replacement characters.
+    /// The name as text for people, with U+FFFD for invalid UTF-8.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 extension FileName: ExpressibleByStringLiteral {
-    /// For the names that are fixed in this source.
+    /// For names in source code.
     public init(stringLiteral value: StaticString) {
         guard let name = FileName(value.description) else {
             preconditionFailure("not a file name: \(value)")
@@ -62,7 +62,8 @@ extension Collection<FileName> {
 }
 
 extension [FileName] {
-    /// - Returns: nil where any part is none of a path that stays below where it begins.
+    /// Splits a relative path. Empty bytes give an empty path.
+    /// - Returns: nil for an absolute path, and for empty parts, `.` and `..`.
     public init?(joined bytes: [UInt8]) {
         self = []
         guard !bytes.isEmpty else { return }

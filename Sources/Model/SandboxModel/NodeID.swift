@@ -1,10 +1,9 @@
-// The name by which the kernel knows one inode of a mount.
+// FUSE node IDs: the numbers by which the kernel knows the inodes of a mount.
 
-/// A node of the filesystem, as the kernel names it: a slot of the node table and the epoch it was given out in.
+/// A node ID: a slot of the node table and the epoch in which the ID was assigned.
 ///
-/// A device that restarts begins a new epoch: every path then gets a new node, and what the kernel still holds
-/// under an older epoch answers for its metadata but never again for its content. Two nodes of different epochs
-/// may therefore name one backing file.
+/// A restart of the device begins a new epoch, in which every path gets a new node. Nodes of older epochs that the
+/// kernel still holds give metadata, but never content. So two nodes of different epochs may refer to one backing file.
 public struct NodeID: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt64
 
@@ -17,10 +16,10 @@ public struct NodeID: RawRepresentable, Hashable, Sendable {
         rawValue = UInt64(epoch) << NodeID.slotBits | slot
     }
 
-    /// FUSE gives the root the fixed number 1; it belongs to every epoch.
+    /// FUSE_ROOT_ID, in every epoch.
     public static let root = NodeID(rawValue: 1)
 
-    /// 2^48 nodes can be known at once; 2^16 restarts of a mounted device can be told apart.
+    /// Bits of the slot. 2^48 nodes can exist at once, and 2^16 restarts of a mounted device can be told apart.
     private static let slotBits: UInt64 = 48
 
     public var slot: UInt64 { rawValue & (1 << NodeID.slotBits - 1) }

@@ -1,8 +1,8 @@
-// What a system call asks of one node, in the words of POSIX. A call that touches two nodes asks two questions.
+// The operations that the policy allows or refuses. A call on two nodes, such as rename(2), is two operations.
 
-/// One thing that can be done to a node, each allowed or refused by its ``Zone``.
+/// An operation on one node, which the policy allows or refuses by the node's ``Zone``.
 public enum Operation: String, CaseIterable, Sendable {
-    /// Look up, stat, list, read a symbolic link, read an attribute: what no zone refuses.
+    /// Look up, stat, list, read a symbolic link, read an attribute. No zone refuses it.
     case inspect
     /// Open a file for reading.
     case read
@@ -41,8 +41,8 @@ public enum Operation: String, CaseIterable, Sendable {
     /// Take a node to a name in this directory.
     case renameInto
 
-    /// Whether a name is given: the question is then asked of the directory it is given in. Every other operation is
-    /// asked of the node itself.
+    /// Whether the operation makes a directory entry. The policy then decides by the directory, else by the node
+    /// itself.
     public var givesName: Bool {
         switch self {
         case .create, .makeDirectory, .makeSymbolicLink, .makeNode, .linkInto, .renameInto: true

@@ -1,14 +1,14 @@
-// Whether files that need the device unlocked can be read now, for who lives in a home and sees nothing of the device.
+// The availability of protected data, which apps can read without access to the device.
 
-/// What an app may ask of the device's lock: iOS answers it as `isProtectedDataAvailable`.
+/// Whether files of class A can be read: `isProtectedDataAvailable` of iOS.
 public enum ProtectedData: String, Sendable {
     case available
     case unavailable
 
-    /// The extended attribute of a home that tells it, by the raw value.
+    /// The extended attribute of a home that has the raw value.
     public static let attributeName = "user.appcontainer.protected-data"
 
-    /// - Parameter state: the device's. What was announced to be locked can be read until it is.
+    /// - Parameter state: the device's state. Data is available until the grace period ends.
     public init(in state: DeviceState) {
         self = state.canOpen(.complete) ? .available : .unavailable
     }

@@ -1,6 +1,6 @@
-// The four levels of data protection, by Foundation's own raw values and by the letters of Apple's security guide.
+// The four protection classes, by the raw values of Foundation and the letters of Apple's Platform Security guide.
 
-/// How long after a lock or a restart a file's content stays readable.
+/// The states of the device in which a file's content can be read.
 ///
 /// The raw value is the number stored in file headers and keybags; it never changes its meaning.
 public enum ProtectionClass: UInt8, CaseIterable, Sendable {
@@ -13,7 +13,7 @@ public enum ProtectionClass: UInt8, CaseIterable, Sendable {
     /// Class D: always readable.
     case none = 4
 
-    /// What a new file gets when its directory does not say otherwise.
+    /// The class of new files in a directory that gives no other.
     public static let standard = ProtectionClass.completeUntilFirstUserAuthentication
 
     /// The extended attribute by which the class is read and set; its values are the ``foundationName``s.
@@ -29,7 +29,7 @@ public enum ProtectionClass: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The word of the command line.
+    /// The word for the command line.
     public var shortName: String {
         switch self {
         case .complete: "complete"

@@ -1,4 +1,4 @@
-// Where a data container keeps what the system may take away.
+// The directories of a data container whose content the system may remove.
 
 /// A directory of a data container whose entries are purged when space is low. The directory itself stays.
 public enum PurgeableDirectory: CaseIterable, Hashable, Sendable {
@@ -7,7 +7,7 @@ public enum PurgeableDirectory: CaseIterable, Hashable, Sendable {
     /// `tmp`.
     case temporary
 
-    /// From the data container, which is from the app's home as well.
+    /// From the data container, and equally from the app's home.
     public var path: [FileName] {
         switch self {
         case .caches: PurgeableDirectory.cachesPath

@@ -1,7 +1,7 @@
-// What the rules say, for people: the one place for it. `explain` tells it of what was refused, `inspect` of a path.
+// The rules in words for people, which `explain` prints of refusals and `inspect` of paths.
 
 extension Rule {
-    /// What the rule says.
+    /// The rule in words.
     public var words: String {
         switch self {
         case .sealedBundle: "the bundle is signed: nothing writes to it, and it runs only as it was signed"
@@ -22,7 +22,7 @@ extension Rule {
         }
     }
 
-    /// What to do instead of what it refuses.
+    /// The advice after a refusal: an alternative that is allowed.
     public var instead: String {
         switch self {
         case .sealedBundle: "write to Documents, Library or tmp; to change the bundle, install the app again"
@@ -44,7 +44,7 @@ extension Rule {
 }
 
 extension Zone {
-    /// What the sandbox allows there.
+    /// The operations that the sandbox allows in the zone.
     public var words: String {
         switch self {
         case .device: "holds the homes of all apps"

@@ -1,13 +1,13 @@
-// How much can be stored for which usage, as iOS tells it apart.
+// The available capacity by usage (`volumeAvailableCapacityForImportantUsage` and its like).
 
-/// What an app means to store.
+/// The importance of the data that an app wants to store.
 public enum SpaceUsage: CaseIterable, Sendable {
-    /// Something that the user asked for, or that the app needs: what is purgeable is purged for it.
+    /// Data that the user asked for, or that the app needs. Purgeable data counts as available.
     case important
-    /// Something that the app only expects to need: nothing is to be purged for it.
+    /// Data that the app only expects to need. Nothing is purged for it.
     case opportunistic
 
-    /// The attribute of a home that tells it, in decimal bytes.
+    /// The extended attribute of a home that has the capacity, in decimal bytes.
     public var attributeName: String {
         switch self {
         case .important: "user.appcontainer.capacity.important"

@@ -1,8 +1,8 @@
-// Which hash functions there are, and the digest of bytes that are at hand.
+// The hash functions of code signatures, seals and backups.
 
-/// A hash function that a code signature, a seal or a backup uses.
+/// A hash function.
 public enum HashFunction: Hashable, Sendable {
-    /// For names, and for what others have made: nothing here rests on its strength.
+    /// For file identifiers, and for signatures of other programs. No security of this project depends on it.
     case sha1
     case sha256
     case sha384
@@ -16,7 +16,7 @@ public enum HashFunction: Hashable, Sendable {
         }
     }
 
-    /// The digest of bytes that are at hand as a whole.
+    /// The digest of bytes in memory.
     public func digest(of bytes: [UInt8]) -> [UInt8] {
         var digest = MessageDigest(self)
         digest.update(bytes)

@@ -1,12 +1,12 @@
-// Digests of what comes in pieces. libcrypto computes them.
+// Digests of data that comes in pieces, by libcrypto.
 
 import COpenSSL
 public import Platform
 
-/// A running computation. Once made, it allocates nothing but the digests that ``finish()`` gives.
+/// A digest under computation. After init it allocates nothing but the digests that ``finish()`` returns.
 @safe public struct MessageDigest: ~Copyable {
     public let function: HashFunction
-    // Valid from init to deinit; freeing it cleanses what it has taken in.
+    // Valid from init to deinit. EVP_MD_CTX_free cleanses the state.
     @unsafe private let context: OpaquePointer
 
     public init(_ function: HashFunction) {
@@ -26,6 +26,7 @@ public import Platform
         unsafe EVP_MD_CTX_free(context)
     }
 
+    /// Hashes further bytes.
     public mutating func update(_ bytes: [UInt8]) {
         let done = unsafe EVP_DigestUpdate(context, bytes, bytes.count)
         precondition(done == 1)
@@ -37,6 +38,7 @@ public import Platform
         precondition(done == 1)
     }
 
+    /// Hashes a part of a buffer.
     public mutating func update(_ buffer: PageBuffer, at offset: Int, count: Int) {
         buffer.withBytes(offset, count: count) { bytes in
             let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
@@ -46,7 +48,7 @@ public import Platform
 
     private static let zeros = PageBuffer(count: 64 << 10)
 
-    /// Takes in a hole.
+    /// Hashes so many zeros: a hole of a file.
     public mutating func update(zeros count: Int64) {
         var left = count
         while left > 0 {
@@ -56,21 +58,22 @@ public import Platform
         }
     }
 
-    /// The digest of what came since the beginning or the last digest; another computation can follow.
+    /// The digest of the bytes since init or the last digest. A new computation begins.
     public mutating func finish() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: function.length)
         unsafe bytes.withUnsafeMutableBytes { unsafe finish(into: $0) }
         return bytes
     }
 
-    /// As ``finish()``, with the digest put into a buffer.
+    /// As ``finish()``, into a buffer.
     public mutating func finish(into buffer: PageBuffer, at offset: Int) {
         precondition(offset >= 0 && offset <= buffer.count - function.length, "outside the buffer")
-        // The bytes from there on belong to the buffer, which the caller holds.
+        // The range lies within the buffer, which the caller keeps alive.
         unsafe finish(into: UnsafeMutableRawBufferPointer(start: buffer.base + offset, count: function.length))
     }
 
-    /// As ``finish()``, with the digest put into memory that the caller owns, such as the place of a key.
+    /// As ``finish()``, into memory that the caller owns, such as that of a key.
+    /// - Parameter bytes: exactly as long as the digest.
     public mutating func finish(into bytes: UnsafeMutableRawBufferPointer) {
         precondition(bytes.count == function.length, "a digest has its own length")
         let target = unsafe bytes.baseAddress!.assumingMemoryBound(to: UInt8.self)

@@ -1,17 +1,26 @@
-// Reading Apple's binary property lists, of anybody's: a list of objects, a table of where each begins, and a trailer.
+// Decoding of binary property lists (`bplist00`; layout in Apple's CFBinaryPList.c), which are untrusted input.
 
-/// Reads with every offset checked: nothing outside the bytes, no object within itself, and no more objects than the
-/// bytes can mean.
+/// A decoder that checks every offset and limits depth and number of objects.
+///
+/// The format: the magic number, the objects, a table with the offset of each object, and a trailer of 32 bytes.
+/// Integers are big-endian. Containers refer to objects by index in the table, so that a malicious list can refer to an
+/// object within itself, or to the same object millions of times.
 struct BinaryPropertyListReader {
     private static let trailerLength = 32
 
+    /// The bytes up to the table of offsets.
     private let bytes: [UInt8]
+    /// Bytes of a reference to an object.
     private let referenceSize: Int
+    /// The offset of each object.
     private let offsets: [Int]
+    /// The index of the top object.
     private let root: Int
-    /// Each use of an object counts, so that a few that refer to each other often cannot mean millions.
+    /// The number of object uses that are left. A list in which each object is used once needs fewer than its bytes.
     private var budget: Int
 
+    /// Reads the trailer and the table of offsets.
+    /// - Returns: nil for a malformed list.
     init?(_ bytes: [UInt8]) {
         let trailer = bytes.count - BinaryPropertyListReader.trailerLength
         guard trailer >= PropertyList.magic.count else { return nil }
@@ -41,8 +50,10 @@ struct BinaryPropertyListReader {
         budget = bytes.count
     }
 
+    /// Decodes the top object, and with it all others.
     mutating func decode() -> PropertyList? { object(root, depth: 0) }
 
+    /// Decodes an object: the high half of its marker byte is the type, the low half a size or count.
     private mutating func object(_ index: Int, depth: Int) -> PropertyList? {
         budget -= 1
         guard offsets.indices.contains(index), depth < PropertyList.deepest, budget >= 0 else { return nil }
@@ -53,7 +64,7 @@ struct BinaryPropertyListReader {
         switch marker >> 4 {
         case 0x0 where marker == 0x08 || marker == 0x09: return .boolean(marker == 0x09)
         case 0x1 where low <= 4:
-            // 128 bits are written for what does not fit into 64 with a sign.
+            // Integers of 1 to 4 bytes are unsigned. One of 16 bytes is a number above Int64.max.
             guard let (high, value) = wide(&position, 1 << low), high == 0 else { return nil }
             return low < 3 ? Int64(exactly: value).map(PropertyList.integer) : .integer(Int64(bitPattern: value))
         case 0x2 where low == 2: return number(&position, 4).map { .real(Double(Float(bitPattern: UInt32($0)))) }
@@ -80,7 +91,8 @@ struct BinaryPropertyListReader {
         }
     }
 
-    /// The objects of an array, or the keys and then the values of a dictionary.
+    /// Decodes the elements of an array, or the keys and then the values of a dictionary.
+    /// - Parameter each: references for one element: 2 for a dictionary.
     private mutating func elements(_ low: Int, _ position: inout Int, each: Int, depth: Int) -> [PropertyList]? {
         guard let references = content(low, &position, each: each * referenceSize) else { return nil }
         var values: [PropertyList] = []
@@ -94,7 +106,8 @@ struct BinaryPropertyListReader {
         return values
     }
 
-    /// The bytes of as many elements as the marker says, or the integer behind it.
+    /// The bytes of elements whose count is in the marker, or, if that is 15, in the integer behind it.
+    /// - Parameter size: bytes of an element.
     private func content(_ low: Int, _ position: inout Int, each size: Int) -> ArraySlice<UInt8>? {
         var count = low
         if low == 0xF {
@@ -109,11 +122,13 @@ struct BinaryPropertyListReader {
         return bytes[position..<position + count * size]
     }
 
+    /// An integer of up to 64 bits.
     private func number(_ position: inout Int, _ size: Int) -> UInt64? {
         guard let (high, value) = wide(&position, size), high == 0 else { return nil }
         return value
     }
 
+    /// An integer of up to 128 bits: its high and its low half.
     private func wide(_ position: inout Int, _ size: Int) -> (UInt64, UInt64)? {
         guard position <= bytes.count - size else { return nil }
         var (high, value): (UInt64, UInt64) = (0, 0)

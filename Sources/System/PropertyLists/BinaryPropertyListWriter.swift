@@ -1,11 +1,14 @@
-// Writing a binary property list.
+// Encoding of binary property lists (`bplist00`).
 
-/// Writes each object where it comes, dictionaries by their keys: the same list gives the same bytes.
+/// An encoder that writes each object where it occurs, without sharing equal ones, and dictionaries sorted by key.
+/// Equal lists give equal bytes.
 struct BinaryPropertyListWriter {
     private var bytes = PropertyList.magic
     private var offsets: [Int] = []
+    /// Bytes of a reference to an object.
     private var referenceSize = 1
 
+    /// Writes objects, table of offsets and trailer.
     mutating func encode(_ list: PropertyList) -> [UInt8] {
         referenceSize = size(of: BinaryPropertyListWriter.count(list))
         add(list)
@@ -16,6 +19,7 @@ struct BinaryPropertyListWriter {
         return bytes
     }
 
+    /// The number of objects, with keys.
     private static func count(_ list: PropertyList) -> Int {
         switch list {
         case .array(let values): values.reduce(1) { $0 + count($1) }
@@ -24,6 +28,8 @@ struct BinaryPropertyListWriter {
         }
     }
 
+    /// Appends an object and those that it contains.
+    /// - Returns: its index.
     @discardableResult
     private mutating func add(_ list: PropertyList) -> Int {
         let index = offsets.count
@@ -57,26 +63,32 @@ struct BinaryPropertyListWriter {
         return index
     }
 
+    /// Appends space for references.
+    /// - Returns: its offset.
     private mutating func reserve(_ count: Int) -> Int {
         defer { bytes += [UInt8](repeating: 0, count: count * referenceSize) }
         return bytes.count
     }
 
+    /// Sets one of the references that were reserved at an offset.
     private mutating func refer(at place: Int, _ number: Int, to index: Int) {
         let start = place + number * referenceSize
         bytes.replaceSubrange(start..<start + referenceSize, with: bigEndian(index, referenceSize))
     }
 
+    /// The marker of an object with a count; 15 means that the count follows as an integer.
     private func head(_ marker: UInt8, _ count: Int) -> [UInt8] {
         count < 0xF ? [marker | UInt8(count)] : [marker | 0xF] + integer(Int64(count))
     }
 
+    /// An integer object, in the fewest bytes. Negative ones always take 8.
     private func integer(_ value: Int64) -> [UInt8] {
         guard value >= 0 else { return [0x13] + bigEndian(UInt64(bitPattern: value), 8) }
         let length: Int = [1, 2, 4].first { value < 1 << (8 * Int64($0)) } ?? 8
         return [0x10 | UInt8(length.trailingZeroBitCount)] + bigEndian(value, length)
     }
 
+    /// The smallest size in bytes that holds a value.
     private func size(of value: Int) -> Int { [1, 2, 4].first { value < 1 << (8 * $0) } ?? 8 }
 
     private func bigEndian(_ value: some BinaryInteger, _ size: Int) -> [UInt8] {

@@ -1,6 +1,6 @@
-// A property list in memory, as keyed archives need it, and how deep one may be that somebody else has written.
+// Property lists in memory, including the UIDs of keyed archives, which Foundation does not decode.
 
-/// What a property list in the binary form holds.
+/// An object of a binary property list.
 public enum PropertyList: Equatable, Sendable {
     case boolean(Bool)
     case integer(Int64)
@@ -11,13 +11,14 @@ public enum PropertyList: Equatable, Sendable {
     case string(String)
     case array([PropertyList])
     case dictionary([String: PropertyList])
-    /// An index into the objects of a keyed archive, which Foundation knows only inside NSKeyedArchiver.
+    /// An index into the objects of a keyed archive, which Foundation decodes only in NSKeyedUnarchiver.
     case uid(Int)
 
-    /// Many times what is meant.
+    /// The limit of nesting, many times that of real lists.
     static let deepest = 32
 
-    /// - Returns: nil for anything that is not whole.
+    /// Decodes a binary property list.
+    /// - Returns: nil for a malformed list, and for one with too many objects or levels.
     public init?(decoding bytes: [UInt8]) {
         guard bytes.starts(with: PropertyList.magic), var reader = BinaryPropertyListReader(bytes),
             let list = reader.decode()
@@ -25,18 +26,21 @@ public enum PropertyList: Equatable, Sendable {
         self = list
     }
 
+    /// The binary property list. Equal lists give equal bytes.
     public var encoded: [UInt8] {
         var writer = BinaryPropertyListWriter()
         return writer.encode(self)
     }
 
-    /// What a list in the binary form begins with.
+    /// The first bytes of a binary property list.
     static let magic = Array("bplist00".utf8)
 
+    /// The value of a key; nil if this is no dictionary, or has no such key.
     public subscript(_ key: String) -> PropertyList? {
         if case .dictionary(let values) = self { values[key] } else { nil }
     }
 
+    // The value, or nil for an object of another type.
     public var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
     public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
     public var data: [UInt8]? { if case .data(let value) = self { value } else { nil } }

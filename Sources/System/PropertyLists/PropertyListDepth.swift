@@ -1,31 +1,34 @@
-// How deep a property list in XML is nested, seen before a decoder that descends by recursion is let near it.
+// The check of the nesting of XML property lists, before Foundation's recursive parser gets them.
 
-/// Foundation's parser of XML takes a frame of the stack for each level: some thousand of them end the process. The
-/// OpenStep form, which is refused, has a limit of its own.
+/// A scanner of XML that counts how deep the elements are nested.
+///
+/// Foundation's parser takes a stack frame for each level, and some thousand levels overflow the stack. The OpenStep
+/// form is refused.
 struct PropertyListDepth {
-    /// Many times what is meant.
+    /// The limit of nesting, many times that of real lists.
     private static let deepest = 64
 
     private let text: [UInt8]
+    /// The offset of the next byte.
     private var index = 0
+    /// Start tags minus end tags so far.
     private var depth = 0
 
-    /// Whether a list can be decoded: it is XML that is not nested deeper than any that means it.
-    static func isSane(_ bytes: [UInt8]) -> Bool {
+    /// Whether a list is XML that is not nested too deep.
+    static func isSafe(_ bytes: [UInt8]) -> Bool {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         guard first == UInt8(ascii: "<") else { return false }
         var list = PropertyListDepth(text: bytes)
-        return list.isSane()
+        return list.isSafe()
     }
 
     private init(text: [UInt8]) {
         self.text = text
     }
 
-    /// Counts start tags less end tags: what a parser descends. Whatever two parsers could take for different things is
-    /// refused: `<` where no tag can begin, declarations of a document's own, sections of CDATA. In doubt it counts too
-    /// many.
-    private mutating func isSane() -> Bool {
+    /// Counts the nesting of tags. Text that two parsers could read differently is refused: `<` where no tag can begin,
+    /// internal declarations of a document type, CDATA sections. In doubt it counts too many levels.
+    private mutating func isSafe() -> Bool {
         while let next = next("<", from: index) {
             index = next + 1
             guard index < text.count else { return true }
@@ -40,7 +43,8 @@ struct PropertyListDepth {
         return true
     }
 
-    /// A start tag, an end tag, or the tag of an element without content.
+    /// Counts a start tag, an end tag, or an empty-element tag.
+    /// - Returns: false for a malformed tag.
     private mutating func count() -> Bool {
         let start = index
         guard let end = skipTag() else { return false }
@@ -48,7 +52,7 @@ struct PropertyListDepth {
             depth -= 1
             return true
         }
-        // With attributes it could end elsewhere than it seems.
+        // A quoted attribute could contain the `/>`, so a tag with attributes counts as a start tag.
         let isEmpty =
             text[end - 1] == UInt8(ascii: "/")
             && !text[start..<end].contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
@@ -56,7 +60,8 @@ struct PropertyListDepth {
         return true
     }
 
-    /// - Returns: where the tag ends; nil when another begins in it.
+    /// Skips a tag.
+    /// - Returns: the offset of its `>`; nil if another tag begins in it.
     private mutating func skipTag() -> Int? {
         guard let end = next(">", from: index), first("<", in: index..<end) == nil, first("[", in: index..<end) == nil
         else { return nil }
@@ -64,6 +69,7 @@ struct PropertyListDepth {
         return end
     }
 
+    /// Skips a processing instruction, such as the XML declaration. An encoding other than UTF-8 is refused.
     private mutating func skipInstruction() -> Bool {
         index += 1
         let start = index
@@ -72,19 +78,20 @@ struct PropertyListDepth {
             index = end + 1
         } while index - start < 2 || text[index - 2] != UInt8(ascii: "?")
         guard first("<", in: start..<index) == nil else { return false }
-        // In other encodings other bytes are tags.
+        // In other encodings, other bytes would be tags.
         let words = String(decoding: text[start..<index], as: UTF8.self).lowercased()
         return words.split(separator: "encoding", omittingEmptySubsequences: false).dropFirst().allSatisfy { rest in
             rest.drop { " =\"'\t\r\n".contains($0) }.hasPrefix("utf-8")
         }
     }
 
+    /// Skips a comment.
     private mutating func skipComment() -> Bool {
         index += 3
         while let dash = next("-", from: index) {
             index = dash + 1
             guard has("-") else { continue }
-            // Two of them end the comment, or it is none.
+            // XML allows `--` in a comment only as a part of its end.
             index += 1
             return has(">")
         }

@@ -1,4 +1,4 @@
-// What is unpacked from the archives of apps, and how it looks then.
+// Unpacking app archives: the resulting files, links, modes and times.
 
 import BundleArchive
 import Foundation
@@ -9,12 +9,12 @@ import TestSupport
 import Testing
 
 @Suite struct UnpackingTests {
-    let room: Room
+    let scratch: UnpackingScratch
 
-    init() throws { room = try Room() }
+    init() throws { scratch = try UnpackingScratch() }
 
     @Test func `the bundle comes out with its files, directories and links`() throws {
-        let name = try room.unpack(
+        let name = try scratch.unpack(
             Zip.archive(
                 app(
                     .file("Payload/Notes.app/Notes", "program", mode: 0o100755),
@@ -23,11 +23,11 @@ import Testing
                     .file("Payload/Notes.app/Frameworks/empty", ""))))
         #expect(name == "Notes.app")
         #expect(
-            try room.listing() == [
+            try scratch.listing() == [
                 "755 Notes.app/", "755 Notes.app/Frameworks/", "Notes.app/Frameworks/Current -> ../Info.plist",
                 "644 Notes.app/Frameworks/empty: ", "644 Notes.app/Info.plist: plist", "755 Notes.app/Notes: program",
             ])
-        #expect(room.isUntouchedOutside)
+        #expect(scratch.isUntouchedOutside)
     }
 
     @Test func `stored and deflated content, with sizes before or after it, comes out the same`() throws {
@@ -37,9 +37,9 @@ import Testing
                 $0.method = method
                 $0.isStreamed = isStreamed
             }
-            _ = try room.unpack(Zip.archive(app(file)))
-            #expect(try String(contentsOfFile: room["Notes.app/text"], encoding: .utf8) == content)
-            try room.clear()
+            _ = try scratch.unpack(Zip.archive(app(file)))
+            #expect(try String(contentsOfFile: scratch["Notes.app/text"], encoding: .utf8) == content)
+            try scratch.clear()
         }
     }
 
@@ -50,12 +50,12 @@ import Testing
             $0.size = .max
             $0.compressed = .max
         }
-        #expect(try room.unpack(Zip.archive(app(large), is64: true)) == "Notes.app")
-        #expect(try String(contentsOfFile: room["Notes.app/large"], encoding: .utf8) == "1234")
+        #expect(try scratch.unpack(Zip.archive(app(large), is64: true)) == "Notes.app")
+        #expect(try String(contentsOfFile: scratch["Notes.app/large"], encoding: .utf8) == "1234")
     }
 
     @Test func `names come out byte for byte, composed or not, marked as UTF-8 or not`() throws {
-        // Composed, decomposed, beyond the first plane, and no UTF-8 at all.
+        // Composed, decomposed, beyond the first plane, and not UTF-8.
         let names: [[UInt8]] = [
             Array("\u{DC}n\u{EF}code".utf8), Array("U\u{308}ni\u{308}code".utf8), Array("📱.txt".utf8),
             [0x66, 0xFF, 0xFE],
@@ -67,13 +67,13 @@ import Testing
                     $0.flags = flags
                 }
             }
-            #expect(try room.unpack(Zip.archive(files)) == "Nötes.app")
-            let directory = try Descriptor.open(path: room["Nötes.app"], flags: O_RDONLY | O_DIRECTORY)
+            #expect(try scratch.unpack(Zip.archive(files)) == "Nötes.app")
+            let directory = try Descriptor.open(path: scratch["Nötes.app"], flags: O_RDONLY | O_DIRECTORY)
             let reader = try directory.entries()
             var found: Set<FileName> = []
             while let entry = try reader.next() { found.insert(entry.name) }
             #expect(found == Set(names.compactMap { FileName($0) }))
-            try room.clear()
+            try scratch.clear()
         }
     }
 
@@ -83,30 +83,30 @@ import Testing
                 $0.method = method
                 $0.flags = flags
             }
-            _ = try room.unpack(Zip.archive(app(link)))
-            let app = try Descriptor.open(path: room["Notes.app"], flags: O_RDONLY | O_DIRECTORY)
+            _ = try scratch.unpack(Zip.archive(app(link)))
+            let app = try Descriptor.open(path: scratch["Notes.app"], flags: O_RDONLY | O_DIRECTORY)
             #expect(try app.symbolicLinkTarget("le\u{301}") == Array("U\u{308}".utf8))
-            try room.clear()
+            try scratch.clear()
         }
     }
 
     @Test func `directories that no entry tells of are made`() throws {
-        #expect(try room.unpack(Zip.archive([.file("Payload/Notes.app/a/b/c", "deep")])) == "Notes.app")
+        #expect(try scratch.unpack(Zip.archive([.file("Payload/Notes.app/a/b/c", "deep")])) == "Notes.app")
         #expect(
-            try room.listing() == [
+            try scratch.listing() == [
                 "755 Notes.app/", "755 Notes.app/a/", "755 Notes.app/a/b/", "644 Notes.app/a/b/c: deep",
             ])
     }
 
     @Test func `what stands beside the app in an archive is skipped`() throws {
-        let name = try room.unpack(
+        let name = try scratch.unpack(
             Zip.archive(
                 app(
                     .file("Payload/.DS_Store"), .file("Payload/._Notes.app"), .file("iTunesMetadata.plist"),
                     .file("SwiftSupport/iphoneos/libswiftCore.dylib"), .directory("Symbols"),
                     .file("__MACOSX/Payload/._Notes.app"), .link("META-INF/link", "/etc"))))
         #expect(name == "Notes.app")
-        #expect(try room.listing() == ["755 Notes.app/", "644 Notes.app/Info.plist: plist"])
+        #expect(try scratch.listing() == ["755 Notes.app/", "644 Notes.app/Info.plist: plist"])
     }
 
     @Test func `a leading dot, an entry for the root and a repeated directory do no harm`() throws {
@@ -114,12 +114,12 @@ import Testing
             ZipEntry.directory("."), .directory("./Payload"), .directory("Payload/Notes.app"),
             .directory("./Payload/Notes.app", mode: 0o040700), .file("./Payload/Notes.app/file"),
         ]
-        #expect(try room.unpack(Zip.archive(entries)) == "Notes.app")
-        #expect(try room.listing() == ["700 Notes.app/", "644 Notes.app/file: content"])
+        #expect(try scratch.unpack(Zip.archive(entries)) == "Notes.app")
+        #expect(try scratch.listing() == ["700 Notes.app/", "644 Notes.app/file: content"])
     }
 
     @Test func `modes are kept without what changes the user, and the owner may always look`() throws {
-        _ = try room.unpack(
+        _ = try scratch.unpack(
             Zip.archive(
                 app(
                     .file("Payload/Notes.app/set", mode: 0o106755), .file("Payload/Notes.app/closed", mode: 0o100000),
@@ -131,7 +131,7 @@ import Testing
                         $0.dosAttributes = 0x10
                     })))
         #expect(
-            try room.listing() == [
+            try scratch.listing() == [
                 "755 Notes.app/", "644 Notes.app/Info.plist: plist", "400 Notes.app/closed: content",
                 "500 Notes.app/d/", "644 Notes.app/d/inside: content", "644 Notes.app/dos: content",
                 "755 Notes.app/dosDirectory/", "755 Notes.app/set: content", "600 Notes.app/untyped: content",
@@ -146,16 +146,17 @@ import Testing
                 $0.extra = stamp
             }
         }
-        _ = try room.unpack(Zip.archive(stamped))
+        _ = try scratch.unpack(Zip.archive(stamped))
         for name in ["Notes.app", "Notes.app/d", "Notes.app/d/file"] {
-            let status = try Descriptor.openNode(path: room[name]).status()
+            let status = try Descriptor.openNode(path: scratch[name]).status()
             #expect(HostTime(status.modificationTime).nanoseconds == 1_234_567_890_000_000_000, "\(name)")
         }
     }
 
     @Test func `progress adds up to the bytes of the app`() throws {
         var total: Int64 = 0
-        _ = try room.unpack(Zip.archive(app(.file("Payload/Notes.app/big", String(repeating: "x", count: 600_000))))) {
+        _ = try scratch.unpack(Zip.archive(app(.file("Payload/Notes.app/big", String(repeating: "x", count: 600_000)))))
+        {
             total += $0
             return true
         }
@@ -168,15 +169,15 @@ import Testing
                 .file("Payload/Notes.app/big", String(repeating: "x", count: 600_000)), .file("other"),
                 .link("Payload/Notes.app/link", "big")))
         var calls = 0
-        _ = try room.unpack(archive) { _ in
+        _ = try scratch.unpack(archive) { _ in
             calls += 1
             return true
         }
         #expect(calls > 8)
         for end in 1...calls {
-            try room.clear()
+            try scratch.clear()
             var left = end
-            let name = try room.unpack(archive) { _ in
+            let name = try scratch.unpack(archive) { _ in
                 left -= 1
                 return left > 0
             }
@@ -185,12 +186,12 @@ import Testing
     }
 
     @Test func `a file that is not there, is none or cannot hold an archive is told apart`() throws {
-        #expect(throws: ArchiveFault.missing) { try room.unpack(path: room["no.ipa"]) }
-        #expect(throws: ArchiveFault.missing) { try room.unpack(path: "") }
-        #expect(throws: ArchiveFault.refused("is not a file")) { try room.unpack(path: room.target) }
-        #expect(throws: ArchiveFault.refused("is not a file")) { try room.unpack(path: "/dev/zero") }
-        try shell("mkfifo '\(room["fifo"])'")
-        #expect(throws: ArchiveFault.refused("is not a file")) { try room.unpack(path: room["fifo"]) }
+        #expect(throws: ArchiveFault.missing) { try scratch.unpack(path: scratch["no.ipa"]) }
+        #expect(throws: ArchiveFault.missing) { try scratch.unpack(path: "") }
+        #expect(throws: ArchiveFault.refused("is not a file")) { try scratch.unpack(path: scratch.target) }
+        #expect(throws: ArchiveFault.refused("is not a file")) { try scratch.unpack(path: "/dev/zero") }
+        try shell("mkfifo '\(scratch["fifo"])'")
+        #expect(throws: ArchiveFault.refused("is not a file")) { try scratch.unpack(path: scratch["fifo"]) }
         #expect(try refusal(of: []) == "is not a zip archive, or its end is missing")
         #expect(
             try refusal(of: Array("#!/bin/sh\necho not an app\nexit 0\n".utf8))
@@ -198,7 +199,7 @@ import Testing
     }
 
     @Test func `a directory that is not empty is not written over`() throws {
-        try FileManager.default.createDirectory(atPath: room["Notes.app"], withIntermediateDirectories: false)
-        #expect(throws: ArchiveFault.host(.exists)) { try room.unpack(Zip.archive(app())) }
+        try FileManager.default.createDirectory(atPath: scratch["Notes.app"], withIntermediateDirectories: false)
+        #expect(throws: ArchiveFault.host(.exists)) { try scratch.unpack(Zip.archive(app())) }
     }
 }

@@ -1,8 +1,8 @@
-// Zip archives for tests: valid ones, and such as no writer makes.
+// A writer of zip archives for tests: valid ones, and forged ones.
 
 import Foundation
 
-/// An entry, with everything that its headers say open to lies.
+/// An entry, every field of whose headers can be forged.
 struct ZipEntry {
     var name: [UInt8]
     var content: [UInt8]
@@ -12,7 +12,7 @@ struct ZipEntry {
     var mode: UInt16 = 0o100644
     var dosAttributes: UInt8 = 0
     var flags: UInt16 = 0
-    /// The content as it lies in the archive; computed when nil.
+    /// The compressed content; nil to compute it.
     var packed: [UInt8]?
     var size: UInt32?
     var compressed: UInt32?
@@ -22,7 +22,7 @@ struct ZipEntry {
     var localExtra: [UInt8] = []
     /// Whether sizes and checksum follow the content.
     var isStreamed = false
-    /// 2024-05-06 07:08:10, in DOS's way.
+    /// 2024-05-06 07:08:10, in DOS format.
     var time: (time: UInt16, date: UInt16) = (7 << 11 | 8 << 5 | 5, 44 << 9 | 5 << 5 | 6)
 
     static func file(_ name: String, _ content: String = "content", mode: UInt16 = 0o100644) -> ZipEntry {
@@ -37,7 +37,7 @@ struct ZipEntry {
         ZipEntry(name: Array(name.utf8), content: Array(target.utf8), mode: 0o120777)
     }
 
-    /// This entry, changed.
+    /// A copy of this entry with changes.
     func with(_ change: (inout ZipEntry) -> Void) -> ZipEntry {
         var entry = self
         change(&entry)
@@ -45,7 +45,7 @@ struct ZipEntry {
     }
 }
 
-/// The smallest app, and the entries of a test in it.
+/// The smallest app, with the entries of a test.
 func app(_ entries: ZipEntry..., name: String = "Notes.app") -> [ZipEntry] {
     [.directory("Payload"), .directory("Payload/\(name)"), .file("Payload/\(name)/Info.plist", "plist")] + entries
 }
@@ -116,7 +116,7 @@ enum Zip {
     }
 
     /// Deflate of zeros with the fixed code (RFC 1951, 3.2.6): a literal, and copies of the 258 bytes before.
-    /// - Returns: what unpacks to 1 + 258 × `copies` bytes.
+    /// - Returns: a stream that unpacks to 1 + 258 × `copies` bytes.
     static func zeros(copies: Int) -> [UInt8] {
         var result: [UInt8] = []
         var (bits, count) = (UInt64(0), UInt64(0))

@@ -1,4 +1,4 @@
-// An app on a directory of the host, to be sealed, changed and held against its seal.
+// An app in a directory of the host, to be sealed, changed and verified.
 
 import Foundation
 import HashFunctions
@@ -11,7 +11,7 @@ import Testing
 
 /// A `.app` directory for one test.
 final class SampleApp {
-    /// In memory where the host has it: the tests write many small files.
+    /// On a tmpfs if the host has one, as the tests write many small files.
     let scratch = Scratch(under: FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : "/var/tmp")
     let path: String
     let root: SharedDescriptor
@@ -22,14 +22,14 @@ final class SampleApp {
     static let expired = SigningIdentity(commonName: "Expired", validity: -7200...(-3600))
     static let trustMine = try! TrustedCertificates(pem: mine.certificatePEM)
 
-    /// An app without anything in it.
+    /// An empty app.
     init() throws {
         path = scratch["Notes.app"]
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         root = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY))
     }
 
-    /// One of everything: code inside code, links, languages, names that are not ASCII, files without bytes.
+    /// One of everything: nested code, links, localizations, names outside ASCII, empty files.
     static func whole() throws -> SampleApp {
         let app = try SampleApp()
         try app.write("Info.plist", information("com.example.Notes", executable: "Notes"))
@@ -49,7 +49,7 @@ final class SampleApp {
         try app.write("Frameworks/loose.dylib", "code by itself")
         try app.write("PlugIns/Share.appex/Info.plist", information("com.example.Notes.Share", executable: "Share"))
         try app.write("PlugIns/Share.appex/Share", "code of the extension")
-        // Not where nested code lies: sealed file by file.
+        // Outside the directories for nested code: sealed file by file.
         try app.write("Extras/Inner.app/Info.plist", information("com.example.Inner", executable: "Inner"))
         try app.write("Extras/Inner.app/Inner", "code of the inner app")
         return app
@@ -64,7 +64,7 @@ final class SampleApp {
             """
     }
 
-    // MARK: Changing it
+    // MARK: Changes
 
     private func place(_ name: String) -> String { "\(path)/\(name)" }
 
@@ -107,7 +107,7 @@ final class SampleApp {
         try FileManager.default.createDirectory(atPath: place(name), withIntermediateDirectories: true)
     }
 
-    /// By bytes: Foundation may give names another normalization.
+    /// Compared by bytes, as Foundation may normalize names.
     func directory(_ name: String) throws -> Descriptor {
         try root.descriptor.openDirectory(at: name.split(separator: "/").map { FileName(String($0))! })
     }
@@ -128,7 +128,7 @@ final class SampleApp {
         return self
     }
 
-    /// Signs the bundle again over other resources, and over nothing else that is other.
+    /// Signs the bundle again with another CodeResources, and everything else unchanged.
     func resign(by identity: SigningIdentity = mine, _ body: (inout CodeResources) -> Void) throws {
         var resources = try CodeResources(decoding: read(SealLayout.resourcesPath))
         body(&resources)

@@ -1,11 +1,11 @@
-// Damage done to every file of a directory, one byte or one cut at a time.
+// Damage to every file of a directory: one changed byte or one cut at a time.
 
 import Foundation
 import TestSupport
 
 enum Damage {
-    /// Calls the body with each file changed in one place and cut at one, many times, and puts it right again.
-    /// - Parameter changes: to each file, spread over it.
+    /// Calls the body for each file, many times, with one byte changed and with the end cut off, and repairs the file.
+    /// - Parameter changes: the number of changes of each file, spread over it.
     static func forEach(in directory: String, changes: Int, _ body: () throws -> Void) throws {
         let names = try FileManager.default.subpathsOfDirectory(atPath: directory).sorted()
         var generator = SeededGenerator(seed: 4)

@@ -1,4 +1,4 @@
-// A backup of our own that was changed is refused, or gives just what was put into it.
+// Damaged backups of this project are refused, or give exactly the entries that were written.
 
 import BackupModel
 import FinderBackup
@@ -24,7 +24,7 @@ import Testing
         try Damage.forEach(in: scratch["out"], changes: 100) {
             do {
                 let found = try read(scratch["out"], password: encryption?.password)
-                // Info.plist says nothing of what is in a backup, and Status.plist not much.
+                // Info.plist does not describe the content of a backup, and Status.plist hardly.
                 #expect(found == Self.items)
             } catch let complaint as Complaint {
                 refused += 1

@@ -1,4 +1,4 @@
-// A backup that says that it was made here is believed no more than any other: whoever made it can make digests as well.
+// Forged backups, whose digests are correct: the digests give no trust.
 
 import BackupModel
 import DataProtection
@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct ForgeryTests {
-    /// What a file's attributes give it on the host is nobody's to choose.
+    /// Attributes outside `user.` have a meaning on the host, and are refused.
     @Test(arguments: ["security.capability", "trusted.x", "system.posix_acl_access", "com.apple.x", "user.", "x"])
     func attributesThatAreNoAppsAreRefused(name: String) throws {
         let scratch = Scratch()
@@ -28,7 +28,7 @@ import Testing
         #expect(!entry.isExcluded && entry.attributes == [])
     }
 
-    /// In place of the table of attributes one that has them without end.
+    /// A table of attributes with endless rows.
     @Test(.timeLimit(.minutes(1))) func aTableWithoutEndIsRefused() throws {
         let scratch = Scratch()
         let large = BackupEntry.Attribute(name: Array("user.large".utf8), value: Sample.bytes(60_000))
@@ -54,10 +54,11 @@ import Testing
         #expect(refused?.kind == .invalidBackup && refused?.message.contains("Manifest.db is damaged") == true)
     }
 
-    /// Whoever reads hears of a hole so often that they can end it.
+    /// Reading a long hole calls back often enough to be cancelled.
     @Test func longHolesAreToldOf() throws {
         let scratch = Scratch()
-        let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+        let sink = try FinderBackupSink(
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         try sink.begin(Item("").entry)
         try sink.begin(Item("holes", .file(.plain(length: 2 << 30, data: []))).entry)
         try sink.finish()

@@ -1,4 +1,4 @@
-// A backup takes as much memory for many files as for few.
+// The memory of a backup does not grow with the number of files.
 
 import BackupModel
 import FinderBackup
@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct MemoryTests {
-    /// All of their attributes take twice what is allowed.
+    /// The attributes of all files together take twice the limit.
     private static let directories = 40
     private static let entriesInEach = 150
     private static let attribute = BackupEntry.Attribute(name: Array("user.x".utf8), value: Sample.bytes(4000))
@@ -16,7 +16,7 @@ import Testing
 
     @Test func sixThousandEntriesAreWrittenContinuedAndReadInLittle() throws {
         let scratch = Scratch()
-        // What is loaded and cached once is not counted.
+        // The first run loads and caches things that are not counted.
         _ = try write(Sample.items, to: scratch["warm"])
         _ = try read(scratch["warm"])
         let before = residentKilobytes()
@@ -33,7 +33,7 @@ import Testing
 
     private func writeMany(to path: String, since base: String?) throws {
         let sink = try FinderBackupSink(
-            path: path, apps: [], device: Sample.device, date: Sample.date, since: base)
+            path: path, of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date), since: base)
         func give(_ item: Item) throws {
             let isContinued = try base != nil && sink.continues(item.entry, goOn: { true }, digest: { nil })
             #expect(isContinued == (base != nil))

@@ -1,4 +1,4 @@
-// Backups that a phone has made are read, though nobody there knew of this project.
+// Backups of an iPhone, which have no digests and no keys of this project.
 
 import BackupModel
 import FinderBackup
@@ -35,7 +35,7 @@ import Testing
             path: scratch["phone"], password: options.contains("--password") ? Array(Self.password.utf8) : nil)
         #expect(try read(source).map(shown) == Self.expected)
         #expect(!source.isOwn)
-        // What a phone has that is no file, and the file that grew while it was backed up.
+        // Rows of other kinds, and the file that grew during the backup.
         #expect(source.unknownRows == 1)
         #expect(source.otherLengths == 1)
     }
@@ -57,7 +57,7 @@ import Testing
     @Test func nothingIsMadeInTheBackupsDirectory() throws {
         let scratch = Scratch()
         try make(scratch["phone"])
-        // A database that was written with a log makes whoever opens it usually do that as well.
+        // A database in WAL mode, for which SQLite usually makes a log.
         try Python.run(
             lines: """
                 import sqlite3
@@ -81,7 +81,7 @@ import Testing
         #expect(complaint { _ = try read(scratch["phone"], password: []) }?.kind == .wrongPassword)
     }
 
-    /// What a manifest must not say.
+    /// Invalid changes of Manifest.db, and a part of the complaint.
     @Test(arguments: [
         ("UPDATE Files SET relativePath = '../evil' WHERE relativePath = 'Documents/a.b'", "leads out"),
         ("UPDATE Files SET relativePath = 'Documents/../../evil' WHERE relativePath = 'Documents/a.b'", "leads out"),
@@ -115,7 +115,7 @@ import Testing
             "Manifest.db"
         ),
         ("ALTER TABLE Files RENAME COLUMN flags TO other", "Manifest.db"),
-        // As many rows as the domains that each of them makes SQLite look at all of them for.
+        // Domains and rows that make SQLite take quadratic time.
         (
             """
             DROP INDEX FilesDomainIdx;
@@ -139,7 +139,7 @@ import Testing
         #expect(refused?.message.contains(word) == true, "\(refused?.message ?? "nothing")")
     }
 
-    /// What the lists beside it must not say.
+    /// Invalid changes of the property lists, and a part of the complaint.
     @Test(arguments: [
         ("list['Version'] = '11.0'", Complaint.Kind.newerBackup),
         ("list['Version'] = '3'; list['Version'] = 3", .invalidBackup),
@@ -165,7 +165,7 @@ import Testing
         ("list['BackupKeyBag'] = list['BackupKeyBag'][:-1]", .invalidBackup),
         ("list['BackupKeyBag'] = b''", .invalidBackup),
         ("list['IsEncrypted'] = False", .invalidBackup),
-        // The count of iterations, four bytes behind its tag and length.
+        // The number of iterations: four bytes after tag and length.
         (
             "k = list['BackupKeyBag']; i = k.index(b'DPIC') + 8; list['BackupKeyBag'] = k[:i] + b'\\xff' * 4 + k[i + 4:]",
             .invalidBackup
@@ -201,7 +201,7 @@ import Testing
         ("truncate -s 5000 Manifest.db", "Manifest.db"),
         ("head -c 20000 /dev/zero >Manifest.db", "Manifest.db"),
         ("truncate -s 9M Manifest.plist", "larger"),
-        // A parser that descends by recursion ends the process here.
+        // A recursive parser would overflow the stack here.
         ("{ printf '<plist>'; yes '<array>' | head -100000; } >Manifest.plist", "Manifest.plist is damaged"),
         ("rm -r [0-9a-f][0-9a-f]", "is damaged"),
         ("for f in [0-9a-f][0-9a-f]/*; do rm $f; ln -s /etc/passwd $f; done", "is damaged"),
@@ -216,7 +216,7 @@ import Testing
         #expect(refused?.message.contains(word) == true, "\(refused?.message ?? "nothing")")
     }
 
-    /// SQLite leaves one like that behind when a program asks it to, and all is in the database.
+    /// A journal with zeros at its beginning is applied (PRAGMA journal_mode=PERSIST).
     @Test func aJournalThatIsDoneWithIsPassedOver() throws {
         let scratch = Scratch()
         try make(scratch["phone"])
@@ -224,7 +224,7 @@ import Testing
         #expect(try read(scratch["phone"]).count == Self.expected.count)
     }
 
-    /// Counting so many zeros takes an hour, for which nobody asks.
+    /// Hashing so many zeros would take an hour.
     @Test(.timeLimit(.minutes(1)))
     func terabytesOfNothingAreGivenAtOnce() throws {
         let scratch = Scratch()
@@ -250,7 +250,7 @@ import Testing
         #expect(try shell("ls -A \(deep)") == "phone\n")
     }
 
-    /// The mark by any of its names, and what a name says that takes it away.
+    /// All forms of the mark of exclusion, and values that remove it.
     @Test(arguments: [
         (#""com.apple.MobileBackup": b"\1""#, true), (#""com.apple.MobileBackup": b"\0""#, false),
         (#""xdg.robots.backup": b"false""#, true), (#""xdg.robots.backup": b"true""#, false),
@@ -309,7 +309,7 @@ import Testing
             complaint { _ = try read(scratch["phone"], password: Array(Self.password.utf8)) }?.kind == .invalidBackup)
     }
 
-    /// Whatever byte was changed: something is given or refused, and the process goes on.
+    /// Random changes are accepted or refused, and never crash the process.
     @Test(arguments: [[], ["--password", password]])
     func noByteEndsTheProcess(options: [String]) throws {
         let scratch = Scratch()
@@ -322,7 +322,7 @@ import Testing
         #expect(refused > 20)
     }
 
-    // MARK: Making and showing
+    // MARK: Helpers
 
     private func make(_ path: String, _ options: [String] = []) throws {
         let (one, two, three) = (options.first ?? "", options.dropFirst().first ?? "", options.dropFirst(2).first ?? "")

@@ -1,4 +1,4 @@
-// Tools that others have written, and that know nothing of this project, read its backups.
+// Public tools read backups of this project.
 
 import BackupModel
 import FinderBackup
@@ -41,7 +41,7 @@ import Testing
         #expect(found.filter { $0.hasPrefix("iphone_backup_decrypt\tfile") }.sorted() == files("iphone_backup_decrypt"))
     }
 
-    /// What a tool should find: content that it could not make sense of is not shown to it as a file.
+    /// The files that a tool should find: sealed content is not a file for it.
     private func files(_ tool: String) -> [String] {
         Sample.items.compactMap { item -> String? in
             var item = item
@@ -64,7 +64,7 @@ import Testing
         }.sorted()
     }
 
-    /// As Python's `unicode_escape` has it.
+    /// The text in Python's `unicode_escape`.
     private func shown(_ path: [FileName]) -> String {
         path.text.unicodeScalars.map { scalar in
             switch scalar.value {

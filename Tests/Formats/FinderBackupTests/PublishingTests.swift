@@ -1,4 +1,4 @@
-// A backup is there as a whole or not at all.
+// The appearance of a backup under its name: whole, or not at all.
 
 import BackupModel
 import FinderBackup
@@ -9,11 +9,12 @@ import Testing
 @Suite struct PublishingTests {
     @Test func nothingHasTheNameBeforeTheEnd() throws {
         let scratch = Scratch()
-        let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+        let sink = try FinderBackupSink(
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         for item in Sample.items { try give(item, to: sink) }
         let names = scratch.names
         #expect(names.count == 1 && names[0].hasPrefix(".out."))
-        // And what has another name by then says that it is not finished.
+        // The Status.plist of the temporary directory says that the backup is not finished.
         let unfinished = complaint { _ = try read(scratch[names[0]]) }
         #expect(unfinished?.kind == .invalidBackup)
         try sink.finish()
@@ -25,12 +26,13 @@ import Testing
         let scratch = Scratch()
         do {
             let sink = try FinderBackupSink(
-                path: scratch["out"], apps: [], device: Sample.device, date: Sample.date,
+                path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date),
                 encryption: isEncrypted ? Sample.encryption : nil)
             for item in Sample.items.prefix(8) { try give(item, to: sink) }
         }
         #expect(scratch.names.isEmpty)
-        let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+        let sink = try FinderBackupSink(
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         try give(Sample.items[0], to: sink)
         sink.abandon()
         #expect(scratch.names.isEmpty)
@@ -55,7 +57,8 @@ import Testing
 
     @Test func whatWasMadeMeanwhileIsNotReplaced() throws {
         let scratch = Scratch()
-        let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+        let sink = try FinderBackupSink(
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         try give(Sample.items[0], to: sink)
         try shell("mkdir \(scratch["out"]); touch \(scratch["out"])/file")
         #expect(complaint { try sink.finish() }?.kind == .fileExists)

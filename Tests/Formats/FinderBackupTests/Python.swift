@@ -1,4 +1,4 @@
-// The Python that the backup tools are in, and what tests run with it.
+// Python with the public backup tools, for tests.
 
 import Foundation
 import TestSupport
@@ -14,7 +14,7 @@ enum Python {
         return try shell("TMPDIR='\(temporary)' " + words.map { "'\($0)'" }.joined(separator: " "))
     }
 
-    /// Runs a few lines with a directory as the present one.
+    /// Runs a few lines in a directory.
     static func run(lines: String, in directory: String) throws {
         let script = directory + ".py"
         try Data(lines.utf8).write(to: URL(filePath: script))

@@ -1,4 +1,4 @@
-// What goes into a backup comes out of it.
+// Round trips: a backup gives the entries that were written.
 
 import BackupModel
 import FinderBackup
@@ -37,11 +37,11 @@ import Testing
         let length: Int64 = 1 << 30
         let data: [Range<Int64>] = [(512 << 20)..<(512 << 20) + 4096]
         guard !isEncrypted else {
-            // Encrypted zeros take their place on the disk; that they are a hole is known all the same.
+            // Encrypted holes are stored as zeros, and the record says that they are holes.
             let short: [Range<Int64>] = [(1 << 20)..<(1 << 20) + 4096]
             let item = Item("holes", .file(.plain(length: 4 << 20, data: short)), content: nil)
             let sink = try FinderBackupSink(
-                path: scratch["out"], apps: [], device: Sample.device, date: Sample.date,
+                path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date),
                 encryption: Sample.encryption)
             try sink.begin(Item("").entry)
             try sink.begin(item.entry)
@@ -53,7 +53,7 @@ import Testing
             return
         }
         let sink = try FinderBackupSink(
-            path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         try sink.begin(Item("").entry)
         try sink.begin(Item("holes", .file(.plain(length: length, data: data))).entry)
         unsafe try sink.write(Sample.bytes(4096).span.bytes, at: 512 << 20)
@@ -73,7 +73,8 @@ import Testing
 
     @Test func contentGivenInPartIsRefused() throws {
         let scratch = Scratch()
-        let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+        let sink = try FinderBackupSink(
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         try sink.begin(Item("").entry)
         try sink.begin(Item("part", .file(.plain(length: 10, data: [0..<10]))).entry)
         unsafe try sink.write(Sample.bytes(3).span.bytes, at: 0)
@@ -82,7 +83,8 @@ import Testing
 
     @Test func theSamePathTwiceIsRefused() throws {
         let scratch = Scratch()
-        let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)
+        let sink = try FinderBackupSink(
+            path: scratch["out"], of: FinderBackupOrigin(apps: [], device: Sample.device, date: Sample.date))
         try sink.begin(Item("a").entry)
         #expect(complaint { try sink.begin(Item("a").entry) }?.kind == .unexpected)
     }

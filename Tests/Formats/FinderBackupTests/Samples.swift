@@ -1,4 +1,4 @@
-// What the tests put into backups, and how they write and read one.
+// Backups for tests: entries with their content, written and read.
 
 import BackupModel
 import DataProtection
@@ -9,10 +9,10 @@ import SandboxModel
 import TestSupport
 import Testing
 
-/// An entry with its content, as a test compares them.
+/// An entry with its content, for comparison.
 struct Item: Equatable, CustomStringConvertible {
     var entry: BackupEntry
-    /// Holes as zeros; nil for what has no content of its own.
+    /// The content with holes as zeros; nil for an entry without content.
     var content: [UInt8]?
 
     var description: String { "\(entry.domain.name)/\(entry.path.text) \(entry.kind)" }
@@ -21,7 +21,7 @@ struct Item: Equatable, CustomStringConvertible {
         let (one, two) = (left.entry, right.entry)
         let sameKind =
             switch (one.kind, two.kind) {
-            // Where the holes are is the host's business.
+            // The places of holes depend on the host.
             case (.file(.plain(let length, _)), .file(.plain(let other, _))): length == other
             case (let one, let two): one == two
             }
@@ -87,7 +87,7 @@ enum Sample {
         BackupEntry.Attribute(name: Array(name.utf8), value: value)
     }
 
-    /// One of everything that a backup can have, in the order of a walk.
+    /// Every kind of entry, in the order of a walk.
     static let items: [Item] = {
         var holey = [UInt8](repeating: 0, count: 3 << 20)
         holey.replaceSubrange(65_536..<65_546, with: bytes(10))
@@ -99,7 +99,7 @@ enum Sample {
             .file("Documents/a", Array("hello".utf8), protection: .complete),
             Item("Documents/a.d"),
             .file("Documents/a.d/deep", bytes(100_000), protection: .completeUnlessOpen),
-            // In a walk it comes behind what is in the directory before it, though its path sorts before that.
+            // In a walk it follows the content of the directory before it, though its path sorts before that content.
             .file("Documents/a.d-", bytes(16), protection: .none),
             .file("Documents/empty", []),
             .file("Documents/exact", bytes(ContentSize.buffer), protection: .complete),
@@ -148,17 +148,18 @@ enum Sample {
     }()
 }
 
-/// Sizes at which the implementation changes its ways.
+/// Sizes around the limits of blocks and buffers.
 enum ContentSize {
     static let buffer = 256 << 10
 }
 
-/// Writes items as a walk would.
+/// Writes items in the order of a walk.
 func write(
     _ items: [Item], to path: String, encryption: FinderBackupSink.Encryption? = nil, since base: String? = nil
 ) throws -> Int {
     let sink = try FinderBackupSink(
-        path: path, apps: Sample.apps, device: Sample.device, date: Sample.date, encryption: encryption, since: base)
+        path: path, of: FinderBackupOrigin(apps: Sample.apps, device: Sample.device, date: Sample.date),
+        encryption: encryption, since: base)
     var continued = 0
     for item in items {
         let digest = { () throws(Complaint) in item.digest }
@@ -184,7 +185,7 @@ func give(_ item: Item, to sink: FinderBackupSink) throws {
     var ranges = [Int64(0)..<Int64(content.count)]
     if case .plain(_, let data) = kind { ranges = data }
     for range in ranges {
-        // In pieces that fit nothing.
+        // In pieces of an odd size.
         for start in stride(from: range.lowerBound, to: range.upperBound, by: 70_001) {
             let piece = content[Int(start)..<Int(min(start + 70_001, range.upperBound))]
             unsafe try sink.write(Array(piece).span.bytes, at: start)
@@ -192,7 +193,7 @@ func give(_ item: Item, to sink: FinderBackupSink) throws {
     }
 }
 
-/// Reads all that is there.
+/// Reads all entries.
 func read(
     _ path: String, password: [UInt8]? = nil, domains: Set<BackupDomain>? = nil
 ) throws -> [Item] {

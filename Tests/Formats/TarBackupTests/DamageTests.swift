@@ -1,4 +1,4 @@
-// Archives that are not what was written.
+// Damaged archives.
 
 import BackupModel
 import Foundation
@@ -26,13 +26,13 @@ import Testing
         return complaint { _ = try read(scratch["damaged.tar"]) }
     }
 
-    /// Whether damage is found, or is only where nothing stands that belongs to an entry.
+    /// Whether damage is found, or lies outside all entries.
     private func isHarmless(_ bytes: [UInt8]) throws -> Bool {
         try put(bytes, at: scratch["damaged.tar"])
         do throws(Complaint) {
             return try read(scratch["damaged.tar"]).map(\.text) == small.map(\.text)
         } catch {
-            // One of the bits makes the version a greater one.
+            // One of the bits raises the version.
             return error.kind == .invalidBackup || error.kind == .newerBackup
         }
     }
@@ -46,7 +46,7 @@ import Testing
         for length in lengths {
             #expect(try refusal(Array(whole.prefix(length)))?.kind == .invalidBackup, "\(length) bytes")
         }
-        // Behind the end there is nothing either.
+        // Nothing may follow the end.
         #expect(try refusal(whole + [UInt8](repeating: 0, count: 512))?.kind == .invalidBackup)
         #expect(try refusal(whole + whole)?.kind == .invalidBackup)
     }

@@ -1,4 +1,4 @@
-// Archives that agree with their manifest and are wrong all the same: somebody made them so.
+// A writer of forged archives, which agree with their manifest.
 
 import BackupModel
 import HashFunctions
@@ -8,9 +8,9 @@ import TestSupport
 
 @testable import TarBackup
 
-/// An entry as its maker likes it.
+/// A forged entry.
 struct Forged {
-    /// What a block says that the entry is, as ustar and pax have it.
+    /// The type flag of ustar and pax.
     enum Letter: Character {
         case file = "0"
         case hardLink = "1"
@@ -22,17 +22,17 @@ struct Forged {
 
     var header: [UInt8]
     var content: [UInt8] = []
-    /// With its holes, where it has any.
+    /// The content with its map of holes.
     var whole: [UInt8]?
-    /// What the manifest says of it; the digests are made to agree.
+    /// The fields of the manifest's line; the digests agree with the entry.
     var kind: ManifestLine.Kind
     var path: [UInt8]
 
-    /// As it would be written, at another path.
+    /// The entry as TarWriter writes it, at another path.
     static func sample(_ sample: Sample, at path: String? = nil) -> Forged {
         let own = try! ArchivePath.bytes(sample.entry.domain, sample.entry.path)
         let path = path ?? String(decoding: own, as: UTF8.self)
-        let entry = try! TarEntry(sample.entry, at: Array(path.utf8), given: .standard)
+        let entry = try! TarEntry(sample.entry, at: Array(path.utf8), inheriting: .standard)
         var (letter, map, target) = (Letter.file, [UInt8](), [UInt8]())
         var records: [(String, [UInt8])] = [("mtime", Array("1700000000.123456789".utf8))]
         switch entry.kind {
@@ -62,7 +62,7 @@ struct Forged {
         ].map { ($0, Array($1.utf8)) }
     }
 
-    /// One with a header and records of its own.
+    /// An entry with a custom header and custom records.
     static func raw(
         _ path: String, _ letter: Letter = .file, as line: ManifestLine.Kind = .file, link: String = "",
         content: [UInt8] = [], size: Int64? = nil, records: [(String, [UInt8])] = [],
@@ -85,7 +85,7 @@ struct Forged {
         return Array(String(rest.count + digits).utf8) + rest
     }
 
-    /// A header of ustar.
+    /// A ustar header.
     private static func block(_ name: String, _ letter: Letter, link: String = "", size: Int64) -> [UInt8] {
         func field(_ text: String, _ width: Int) -> [UInt8] {
             let bytes = Array(text.utf8.prefix(width))
@@ -105,7 +105,7 @@ struct Forged {
 }
 
 extension Forged {
-    /// Makes the sums right again of every block that is a header.
+    /// Corrects the checksum of every header block.
     mutating func repairChecksums() {
         for start in stride(from: 0, to: header.count, by: 512)
         where header[(start + 257)..<(start + 262)].elementsEqual("ustar".utf8) {
@@ -119,7 +119,7 @@ extension Forged {
 
     var bytes: [UInt8] { header + content + [UInt8](repeating: 0, count: -content.count & 511) }
 
-    /// What the entry is read as; something else of one that cannot be read.
+    /// The entry as it is read; an arbitrary one if it cannot be read.
     var metadata: [UInt8] {
         let reader = try? TarReader(MemoryInput(bytes + [UInt8](repeating: 0, count: 1024)), name: "")
         return (try? reader?.next())?.digest ?? HashFunction.sha256.digest(of: [])
@@ -151,7 +151,7 @@ enum Forgery {
         let body = lines(
             all.map { entry in
                 ManifestLine(
-                    isHere: true, kind: entry.kind, metadata: entry.metadata,
+                    isInThisArchive: true, kind: entry.kind, metadata: entry.metadata,
                     content: entry.kind == .file ? HashFunction.sha256.digest(of: entry.whole ?? entry.content) : nil,
                     path: entry.path)
             })
@@ -159,11 +159,11 @@ enum Forgery {
         var end = ManifestEnd(lines: Int64(body.count), bytes: Int64(bytes.count), digest: [])
         end.digest = HashFunction.sha256.digest(of: bytes + end.beginning)
         var manifest = Forged.raw(".appcontainer/Manifest", content: bytes + end.encoded)
-        // Mode, owner and time of the manifest are always the same.
+        // Mode, owner and time of the manifest are constant.
         for (start, field) in [(100, "0000600"), (108, "0000000"), (116, "0000000"), (136, "00000000000")] {
             manifest.header.replaceSubrange(start..<(start + field.utf8.count), with: field.utf8)
         }
         manifest.repairChecksums()
-        return (all + [manifest]).flatMap(\.bytes) + [UInt8](repeating: 0, count: Manifest.endLength)
+        return (all + [manifest]).flatMap(\.bytes) + [UInt8](repeating: 0, count: TarManifest.endLength)
     }
 }

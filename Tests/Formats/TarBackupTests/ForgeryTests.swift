@@ -1,4 +1,4 @@
-// What a backup must not hold, even where all digests are right.
+// Forged archives: content that a backup must not have, with correct digests.
 
 import BackupModel
 import SandboxModel
@@ -12,7 +12,7 @@ import Testing
 
     private let top = [Forged.sample(.directory(home)), .sample(.directory("\(home)/Documents"))]
 
-    /// What is said of an archive, without the name before.
+    /// The complaint about an archive, without the name.
     private func refusal(_ bytes: [UInt8]) throws -> String? {
         let path = scratch["forged.tar"]
         try put(bytes, at: path)
@@ -105,7 +105,7 @@ import Testing
             device.repairChecksums()
             #expect(try refusal(device) == "has a device node, which no container holds: \(home)/Documents/x")
         }
-        // Records for all that follows: no entry of its own.
+        // A global extended header, for all entries that follow.
         var global = Forged.raw("\(home)/Documents/x") { $0[156] = UInt8(ascii: "g") }
         global.repairChecksums()
         #expect(try refusal(global) != nil)
@@ -181,7 +181,7 @@ import Testing
             var forged = entries.map { Forged.sample($0) }
             let chosen = Int.random(in: forged.indices, using: &generator)
             for _ in 0..<Int.random(in: 1...4, using: &generator) {
-                // Where something stands, rather than in the middle of zeros.
+                // A byte that is not amid zeros.
                 let used = forged[chosen].header.indices.filter { forged[chosen].header[$0] != 0 }
                 let place = used.randomElement(using: &generator)!
                 let digit = UInt8(ascii: "0") + UInt8.random(in: 0...7, using: &generator)
@@ -202,7 +202,7 @@ import Testing
                 #expect(error.kind == .invalidBackup, "seed \(seed): \(error)")
             }
         }
-        // A mode, an owner or a value that is another one is as good.
+        // Changes of mode, owner or a value are valid entries.
         #expect((1..<450).contains(accepted))
     }
 
@@ -214,7 +214,7 @@ import Testing
         #expect(try refusal(Forgery.archive(entries) { $0 + [$0.last!] }) != nil)
         #expect(try refusal(Forgery.archive(entries) { Array($0.dropFirst()) }) != nil)
         for change: @Sendable (inout ManifestLine) -> Void in [
-            { $0.isHere = false }, { $0.content![0] ^= 1 }, { $0.metadata[0] ^= 1 }, { $0.path[0] ^= 1 },
+            { $0.isInThisArchive = false }, { $0.content![0] ^= 1 }, { $0.metadata[0] ^= 1 }, { $0.path[0] ^= 1 },
         ] {
             let bytes = Forgery.archive(entries) { lines in
                 var lines = lines

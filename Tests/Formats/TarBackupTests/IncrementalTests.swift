@@ -1,4 +1,4 @@
-// A backup that continues an earlier one.
+// Incremental backups.
 
 import BackupModel
 import Foundation
@@ -12,7 +12,8 @@ import Testing
 @Suite struct IncrementalTests {
     let scratch = Scratch()
 
-    /// A day later: one file with other content, one with other metadata, one gone, one new, one that became a directory.
+    /// A day later: a file with other content, one with other metadata, one removed, one new, one that became a
+    /// directory.
     private let later: [Sample] = [
         plain[0], plain[1],
         .file("\(home)/Documents/a.txt", "omega\n"),

@@ -1,4 +1,4 @@
-// What goes into a backup comes out of it.
+// Round trips: a backup gives the entries that were written.
 
 import BackupModel
 import Foundation

@@ -1,4 +1,4 @@
-// Backups for tests: entries with their content, written, read, and told as text.
+// Backups for tests: entries with their content, written, read, and as text.
 
 import BackupModel
 import Foundation
@@ -9,12 +9,12 @@ import TarBackup
 import TestSupport
 import Testing
 
-/// An entry and the bytes of it that are no hole.
+/// An entry with its content, without holes.
 struct Sample {
     var entry: BackupEntry
     var data: [UInt8] = []
 
-    /// - Parameter path: with its domain.
+    /// - Parameter path: the path with its domain.
     static func make(_ path: String, _ kind: BackupEntry.Kind, data: [UInt8] = []) -> Sample {
         make(Array(path.utf8), kind, data: data)
     }
@@ -64,7 +64,7 @@ struct Sample {
         return bytes
     }
 
-    /// All that a backup keeps of it.
+    /// Everything that a backup keeps of the entry, as text.
     var text: String {
         let time = entry.modificationTime
         var parts = [
@@ -95,7 +95,7 @@ let notes = BackupApp(
 let home = "AppDomain-com.example.Notes"
 let shared = "AppDomainGroup-group.com.example"
 
-/// A container as most are.
+/// A usual container.
 let plain: [Sample] = [
     .directory(home),
     .directory("\(home)/Documents"),
@@ -109,7 +109,7 @@ let plain: [Sample] = [
     .file("\(shared)/empty", ""),
 ]
 
-/// Gives entries to a sink as a walk does, content in pieces.
+/// Gives entries to a sink in the order of a walk, with content in pieces.
 func write(
     _ samples: [Sample], to path: String, since base: String? = nil, apps: [BackupApp] = [notes]
 ) throws(Complaint) {
@@ -150,7 +150,7 @@ extension BackupEntry.Kind {
     }
 }
 
-/// All of a backup, found whole.
+/// All entries of a backup, which is verified.
 func read(
     _ path: String, base: String? = nil, scratch: String = "/var/tmp",
     wants: @escaping (BackupDomain) -> Bool = { _ in true }

@@ -1,4 +1,4 @@
-// What stands before content that no test has the time to write.
+// Headers of tar entries, also of contents too large for a test to write.
 
 import BackupModel
 import Glibc
@@ -12,7 +12,7 @@ import Testing
 @Suite struct TarEntryTests {
     let scratch = Scratch()
 
-    /// The entry that is read from what it is written as.
+    /// Writes the header of an entry, and reads it back.
     private func reading(_ sample: Sample) throws -> Sample {
         let open = { (name: String) in
             SharedDescriptor(try Descriptor.open(path: scratch[name], flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600))
@@ -20,7 +20,7 @@ import Testing
         let file = try open("a.tar")
         let output = try HashedOutput(file, spill: try open("spill"))
         let writer = try TarWriter(output)
-        let entry = try TarEntry(sample.entry, at: Array(sample.path.utf8), given: .standard)
+        let entry = try TarEntry(sample.entry, at: Array(sample.path.utf8), inheriting: .standard)
         try writer.begin(entry)
         try output.finish()
         let size = try file.descriptor.status().size
@@ -42,7 +42,7 @@ import Testing
         let length = TarEntry.longestContent + 1
         let file = Sample.make("\(home)/f", .file(.plain(length: length, data: [])))
         #expect(throws: BackupFlaw("cannot hold \(home)/f: a file has at most 4398046511104 bytes")) {
-            try TarEntry(file.entry, at: Array(file.path.utf8), given: .standard)
+            try TarEntry(file.entry, at: Array(file.path.utf8), inheriting: .standard)
         }
     }
 
@@ -56,13 +56,13 @@ import Testing
         }
         #expect(try reading(file(10)).text == file(10).text)
         #expect(throws: BackupFlaw("cannot hold \(home)/f: its attributes take more than 800000 bytes")) {
-            try TarEntry(file(13).entry, at: Array("\(home)/f".utf8), given: .standard)
+            try TarEntry(file(13).entry, at: Array("\(home)/f".utf8), inheriting: .standard)
         }
     }
 
     @Test func `as many holes come back as are taken, and no more are`() throws {
         func file(_ count: Int64) -> Sample {
-            // Numbers of as many digits as there can be.
+            // Numbers with the most digits.
             let start: Int64 = 2 << 40
             let data = (0..<count).map { (index: Int64) -> Range<Int64> in
                 let place = start + 8192 * index
@@ -73,7 +73,7 @@ import Testing
         let most = Int64(TarEntry.mostPieces)
         #expect(try reading(file(most)).entry.kind == file(most).entry.kind)
         #expect(throws: BackupFlaw("cannot hold \(home)/f: it has more than 2000000 holes")) {
-            try TarEntry(file(most + 1).entry, at: Array("\(home)/f".utf8), given: .standard)
+            try TarEntry(file(most + 1).entry, at: Array("\(home)/f".utf8), inheriting: .standard)
         }
     }
 
@@ -90,7 +90,7 @@ import Testing
             file.with { $0.entry.attributes = [.init(name: Array("user.x".utf8), value: [])] },
             file.with { $0.entry.attributes = [.init(name: Array("user.x".utf8), value: [0])] },
         ]
-        let encoded = try others.map { try TarEntry($0.entry, at: path, given: .standard).encoded }
+        let encoded = try others.map { try TarEntry($0.entry, at: path, inheriting: .standard).encoded }
         #expect(Set(encoded).count == others.count)
     }
 }

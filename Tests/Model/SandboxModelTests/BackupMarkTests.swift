@@ -1,3 +1,5 @@
+// The mark of exclusion in all its forms.
+
 import Foundation
 import SandboxModel
 import Testing

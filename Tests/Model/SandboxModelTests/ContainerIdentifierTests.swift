@@ -1,3 +1,5 @@
+// Identifiers of apps and containers: valid ones, and the flaws of others.
+
 import SandboxModel
 import Testing
 

@@ -1,3 +1,5 @@
+// File names: valid and invalid bytes, and paths.
+
 import SandboxModel
 import Testing
 

@@ -1,3 +1,5 @@
+// Node IDs: slot and epoch.
+
 import SandboxModel
 import Testing
 

@@ -1,3 +1,5 @@
+// The rules for backups: places and marks.
+
 import SandboxModel
 import SandboxPolicy
 import Testing

@@ -1,4 +1,4 @@
-// The whole policy as text, one table for each question.
+// The whole policy as text, one table for each question of the policy.
 
 import SandboxModel
 import SandboxPolicy

@@ -1,3 +1,5 @@
+// The policy compared with its committed table.
+
 import Foundation
 import Testing
 

@@ -1,3 +1,5 @@
+// The rules of the sandbox, one sentence at a time.
+
 import SandboxModel
 import SandboxPolicy
 import Testing

@@ -1,3 +1,5 @@
+// The choice of entries for a purge.
+
 import SandboxModel
 import SandboxPolicy
 import Testing

@@ -1,4 +1,4 @@
-// Programs that are made before they run, and what belongs to a process.
+// Child processes: fork, start, abandon, and the end of their sessions.
 
 import Foundation
 import Glibc

@@ -1,4 +1,4 @@
-// What Foundation decodes, and what its decoder is not let near.
+// Property lists by Foundation's decoder, and lists that it must not get.
 
 import Foundation
 import PropertyLists
@@ -61,10 +61,10 @@ import Testing
     private static let zeros = [UInt8](repeating: 0, count: 7)
 
     @Test(arguments: [
-        // More elements than there are bytes: of a dictionary, an array, texts and data.
+        // Counts above the number of bytes: of a dictionary, an array, strings and data.
         [0xDF, 0x13, 0x40] + zeros, [0xAF, 0x13, 0x80] + zeros, [0x5F, 0x13, 0xFF] + zeros,
         [0x6F, 0x13, 0x7F] + zeros, [0x4F, 0x13, 0x80] + zeros, [0xDF, 0x14] + zeros, [0x1F], [0xD1],
-        // One half of a text in UTF-16.
+        // A string in UTF-16 with half of its bytes.
         [0x6F, 0x10, 0x60] + [UInt8](repeating: 0x41, count: 0x60),
     ])
     func aLengthThatLiesEndsNothingButTheReading(object: [UInt8]) {
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func anObjectThatStandsInAMillionPlacesIsNotDecodedAMillionTimes() {
-        // A dictionary whose values are all the same, which has as many itself.
+        // A dictionary whose values are all the same dictionary of as many values.
         let keys = (0..<120).map { [0x53] + Array(String(1000 + $0).utf8.dropFirst()) }
         let first = UInt8(3)
         let references = (0..<120).map { first + UInt8($0) }

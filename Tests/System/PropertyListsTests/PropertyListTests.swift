@@ -1,4 +1,4 @@
-// Property lists: what is written is read, Foundation agrees, and nothing that is no list ends the process.
+// Property lists in memory: round trips, comparison with Foundation, malformed lists.
 
 import Foundation
 import PropertyLists
@@ -17,7 +17,7 @@ import Testing
     @Test func whatIsWrittenIsRead() {
         #expect(PropertyList(decoding: Self.list.encoded) == Self.list)
         #expect(PropertyList(decoding: PropertyList.array([.uid(300)]).encoded) == .array([.uid(300)]))
-        // More objects than one byte can number.
+        // More objects than one byte can refer to.
         let many = PropertyList.array((0..<70_000).map { .integer(Int64($0)) })
         #expect(PropertyList(decoding: many.encoded) == many)
     }
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func anObjectWithinItselfIsRefused() {
-        // An array whose one element is the array.
+        // An array that is its own element.
         var bytes = Array("bplist00".utf8) + [0xA1, 0x00, 8]
         bytes += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
         bytes += [0, 0, 0, 0, 0, 0, 0, 10]

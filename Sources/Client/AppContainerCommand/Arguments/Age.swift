@@ -6,6 +6,7 @@ import ArgumentParser
 struct Age: ExpressibleByArgument, Hashable {
     let seconds: Int64
 
+    /// - Returns: nil for anything but digits with an optional unit, and for ages above 4,000,000,000 seconds.
     init?(argument: String) {
         var digits = argument[...]
         var factor: Int64 = 1

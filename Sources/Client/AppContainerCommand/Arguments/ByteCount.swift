@@ -6,6 +6,7 @@ import ArgumentParser
 struct ByteCount: ExpressibleByArgument, Equatable {
     let bytes: Int64
 
+    /// - Returns: nil for anything but digits with an optional unit, and for more than 63 bits.
     init?(argument: String) {
         guard let last = argument.last else { return nil }
         let powers: [Character: Int64] = ["K": 1, "M": 2, "G": 3, "T": 4]

@@ -21,6 +21,8 @@ struct DeviceArgument: ParsableArguments {
         try DeviceArgument.resolve(device)
     }
 
+    /// Resolves the path of a device.
+    /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice` or `newerFormat`, or with the host's error.
     static func resolve(_ device: String) throws(Complaint) -> String {
         // First, because its errors name the path as the user gave it.
         _ = try DeviceDirectory.open(at: device)
@@ -32,6 +34,8 @@ struct DeviceArgument: ParsableArguments {
     }
 
     /// Sends a request to the device's daemon, and starts the daemon if necessary.
+    /// - Parameter progress: called with the progress of work that reports any.
+    /// - Throws: the daemon's ``Complaint``, or one about reaching it.
     func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(Complaint) -> Request.Reply {

@@ -1,10 +1,12 @@
-// Reads a passcode from a file, a terminal without echo, or standard input. Never from the command line.
+// The sources of passcodes and passwords: a file, a terminal without echo, or standard input. Never the command line,
+// which other processes can read.
 
 import DeviceLifecycle
 import Glibc
 import Platform
 import SandboxModel
 
+/// The reading of secrets. A secret is one line without its line end, in UTF-8.
 enum PasscodeSource {
     /// The first line of a file. Warns if others can read the file.
     static func read(from file: String) throws(Complaint) -> String {
@@ -60,6 +62,10 @@ enum PasscodeSource {
         return new
     }
 
+    /// The secret of a line.
+    /// - Parameters:
+    ///   - source: the place of the line, for error messages.
+    ///   - missing, invalid: the kinds of the complaints about an empty line, and about one that is not UTF-8.
     private static func text(
         _ line: ArraySlice<UInt8>, source: String, called name: String = "passcode",
         missing: Complaint.Kind = .passcodeNeeded, invalid: Complaint.Kind = .invalidPasscode

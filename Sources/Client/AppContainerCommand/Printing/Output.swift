@@ -7,6 +7,7 @@ import SandboxModel
 
 /// Standard error, for errors, warnings and progress.
 enum StandardError {
+    /// Writes text as it is. A failure is ignored, as it could not be reported.
     static func write(_ text: String) {
         Terminal.writeError(text)
     }
@@ -24,6 +25,7 @@ enum StandardError {
 
 /// Standard output. Only this type prints there, because a failed write must fail the command.
 enum Output {
+    /// Prints a line.
     static func line(_ text: String) throws(Complaint) {
         try lines([text])
     }
@@ -51,6 +53,9 @@ enum Output {
     }
 
     /// Prints all lines with one write, if the kernel takes them at once.
+    ///
+    /// If the reader of a pipe has gone, the process ends as SIGPIPE would end it, which the command ignores.
+    /// - Throws: ``Complaint`` of kind `noSpace` or `unexpected`.
     static func lines(_ lines: [String]) throws(Complaint) {
         do throws(SystemError) {
             try Terminal.writeOutput(lines.map { $0 + "\n" }.joined())
@@ -91,6 +96,7 @@ enum Output {
         try self.lines(lines.map { $0.joined().replacing(#/ +$/#, with: "") })
     }
 
+    /// Text with blanks up to a width in characters.
     private static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }

@@ -16,13 +16,16 @@ final class ProgressLine: Sendable {
 
     private struct State {
         var shown = false
+        /// The time from which the line may be drawn again.
         var next = ContinuousClock.now
     }
 
+    /// ``show(_:)`` as a closure for requests.
     var report: @Sendable (WorkProgress) -> Void {
         { [self] progress in show(progress) }
     }
 
+    /// Draws the line, at most ten times a second. Any thread may call it.
     func show(_ progress: WorkProgress) {
         let now = ContinuousClock.now
         guard isTerminal, now - begin > .seconds(1) else { return }
@@ -34,6 +37,7 @@ final class ProgressLine: Sendable {
         }
     }
 
+    /// Erases the line.
     func end() {
         state.withLock { state in
             if state.shown { StandardError.write("\r\u{1B}[K") }
@@ -41,6 +45,7 @@ final class ProgressLine: Sendable {
         }
     }
 
+    /// The line: a bar if the total is known, else a count.
     static func text(_ progress: WorkProgress) -> String {
         guard let total = progress.total, total > 0 else {
             return "\(progress.activity): \(progress.count(progress.done))"
@@ -51,6 +56,7 @@ final class ProgressLine: Sendable {
         return "\(progress.activity): [\(bar)] \(done * 100 / total) % of \(progress.count(total))"
     }
 
+    /// Characters of the bar.
     private static let barLength = 20
 }
 
@@ -63,7 +69,7 @@ extension WorkProgress {
     }
 }
 
-/// Runs work with a progress line.
+/// Runs a request of the daemon with a progress line.
 func showingProgress<Result>(
     _ body: (ProgressLine) async throws -> Result
 ) async throws -> Result {
@@ -72,8 +78,8 @@ func showingProgress<Result>(
     return try await body(line)
 }
 
-/// Runs work of this process with a progress line. A signal cancels it: `body` is told so and undoes its work, or leaves a
-/// state from which the command can be repeated.
+/// Runs work of this process with a progress line. A signal cancels it: the closure given to `body` then returns false,
+/// and `body` undoes its work, or leaves a state from which the command can be repeated.
 func working(
     _ activity: String, _ body: ((DeviceProgress) -> Bool) throws(Complaint) -> Void
 ) throws(Complaint) {
@@ -90,6 +96,7 @@ func working(
     }
 }
 
+/// A flag that the signal's queue sets and the working thread reads.
 private final class CancellationMark: Sendable {
     private let mark = Atomic(false)
 

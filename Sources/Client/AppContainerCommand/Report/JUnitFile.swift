@@ -3,7 +3,9 @@
 import AppContainer
 import Platform
 
+/// The JUnit file in the common form of Ant and Jenkins, which has no standard: one suite with test cases.
 struct JUnitFile {
+    /// The command with its arguments.
     let command: [String]
     let outcome: Outcome
     let duration: Duration
@@ -91,6 +93,7 @@ struct JUnitFile {
         }
     }
 
+    /// The fault of the command's case; nil for the exit status 0.
     private var fault: Fault? {
         switch outcome {
         case .ended(.exited(0)): nil
@@ -100,6 +103,7 @@ struct JUnitFile {
         }
     }
 
+    /// The lines of a test case. Its names are escaped already.
     private static func testCase(_ group: String, _ name: String, time: String, fault: Fault?) -> [String] {
         let head = #"    <testcase classname="\#(group)" name="\#(name)" time="\#(time)""#
         guard let fault else { return [head + "/>"] }

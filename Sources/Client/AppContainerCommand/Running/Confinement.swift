@@ -27,8 +27,8 @@ struct Confinement {
     }
 
     /// Changes a plan so that bubblewrap runs its command, after a trial run of the confinement.
-    /// - Throws: ``Complaint`` if this host cannot confine, ``RunFailure`` if the command is not visible inside or cannot
-    ///   be run.
+    /// - Throws: ``Complaint`` if this host cannot confine, ``RunFailure`` if the command is not visible inside or
+    ///   cannot be run.
     func confine(_ plan: inout ChildProcess.Plan, to app: RunnableApp) throws {
         let command = plan.arguments
         let walls = self.walls(around: app, command[0])
@@ -43,11 +43,13 @@ struct Confinement {
         plan.isConfined = true
     }
 
+    /// The signals that ask a program to end, with their names for env(1).
     private static let requestsToEnd = [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGQUIT, "QUIT"), (SIGTERM, "TERM")]
         .map { (number: $0, name: $1) }
 
     // MARK: What is visible inside
 
+    /// Directories at the root, which on most hosts are links into /usr.
     private static let systemDirectories = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]
     /// Files in /etc for dynamic linking, user lookup and time zones.
     private static let systemFiles = [
@@ -55,6 +57,7 @@ struct Confinement {
         "terminfo", "timezone",
     ]
 
+    /// The options of bwrap: namespaces of its own, the system's programs read-only, and the app's home.
     private func walls(around app: RunnableApp, _ command: String) -> [String] {
         let home = app.mountPoint
         var walls = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
@@ -97,6 +100,7 @@ struct Confinement {
         return found
     }
 
+    /// The path of a command, which runs in the app's home.
     private func absolute(_ path: String, in directory: String) -> String {
         path.hasPrefix("/") ? path : "\(directory)/\(path)"
     }

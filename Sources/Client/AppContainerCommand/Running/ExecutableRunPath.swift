@@ -9,9 +9,12 @@ struct ExecutableRunPath {
     /// Absolute paths only: `$ORIGIN` is in the app's own bundle, which is visible anyway.
     private(set) var directories: [String] = []
 
+    /// Bytes of an Elf64_Phdr.
     private static let programHeaderSize = 56
+    /// The limit in bytes of a table that is read.
     private static let largestTable = 1 << 20
 
+    /// Reads an executable. A file that is no such ELF file, or cannot be read, has no directories.
     init(of path: String) {
         guard let file = try? SharedDescriptor(Descriptor.open(path: path, flags: O_RDONLY | O_CLOEXEC)),
             let header = ExecutableRunPath.bytes(of: file, at: 0, count: 64),
@@ -26,12 +29,15 @@ struct ExecutableRunPath {
             .filter { $0.hasPrefix("/") }
     }
 
+    /// The search paths in the dynamic segment.
+    /// - Parameter segments: the table of Elf64_Phdr.
     private static func paths(in file: SharedDescriptor, segments: [UInt8]) -> [String] {
         var loaded: [(address: UInt64, offset: UInt64, size: UInt64)] = []
         var dynamic: [UInt8] = []
         for start in stride(from: 0, to: segments.count, by: programHeaderSize) {
             let (offset, address) = (segments.number(at: start + 8, size: 8), segments.number(at: start + 16, size: 8))
             let size = segments.number(at: start + 32, size: 8)
+            // PT_LOAD, PT_DYNAMIC.
             switch segments.number(at: start, size: 4) {
             case 1: loaded.append((address, offset, size))
             case 2 where size <= largestTable: dynamic = bytes(of: file, at: offset, count: Int(size)) ?? []
@@ -42,6 +48,7 @@ struct ExecutableRunPath {
         var (table, length) = (UInt64(0), UInt64(0))
         for start in stride(from: 0, to: dynamic.count - 15, by: 16) {
             let value = dynamic.number(at: start + 8, size: 8)
+            // DT_STRTAB, DT_STRSZ, DT_RPATH and DT_RUNPATH.
             switch dynamic.number(at: start, size: 8) {
             case 5: table = value
             case 10: length = value
@@ -58,6 +65,7 @@ struct ExecutableRunPath {
         }
     }
 
+    /// Reads so many bytes; nil if the file has fewer.
     private static func bytes(of file: SharedDescriptor, at offset: UInt64, count: Int) -> [UInt8]? {
         guard offset < 1 << 62, count > 0 else { return nil }
         let buffer = PageBuffer(count: count)
@@ -67,6 +75,7 @@ struct ExecutableRunPath {
 }
 
 extension [UInt8] {
+    /// A little-endian integer.
     fileprivate func number(at start: Int, size: Int) -> UInt64 {
         self[start..<start + size].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }

@@ -7,8 +7,10 @@ import Glibc
 final class Interrupts {
     private let sources: [any DispatchSourceSignal]
 
+    /// The signals of ^C, kill(1) and a closed terminal.
     private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
+    /// - Parameter body: called on a queue of its own for each signal, until ``end()``.
     init(_ body: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "appcontainer.interrupts")
         sources = Interrupts.numbers.map { number in

@@ -8,9 +8,12 @@ import SandboxModel
 
 /// Failures of `run`, `launch` and `test` themselves, with the exit codes of env(1).
 enum RunFailure: Error {
+    /// A failure before the command: 125.
     case own(Complaint)
+    /// The command does not exist (127), or cannot be executed (126).
     case cannotStart(String, SystemError)
 
+    /// An exit code that no command of a shell has by itself, so that it can be told from the command's own status.
     var exitCode: ExitCode {
         switch self {
         case .own: ExitCode(125)

@@ -9,7 +9,9 @@ import SandboxModel
 
 /// A program for an app's container: a command, or the bundle's main executable.
 struct RunnableProgram {
+    /// The device counts the app as running until the lease ends.
     private let lease: RunLease
+    /// The program and its arguments.
     private let command: [String]
     private let isDetached: Bool
     private let confinement: Confinement?
@@ -85,6 +87,7 @@ struct RunnableProgram {
         return child
     }
 
+    /// Waits for the end of the process.
     private func ended(_ child: ChildProcess) throws(Complaint) -> ChildProcess.End {
         do throws(SystemError) {
             return try child.wait()

@@ -22,7 +22,8 @@ enum BackupForms {
         case .finder:
             let encryption = request.password.map { FinderBackupSink.Encryption(password: Array($0.utf8)) }
             return try FinderBackupSink(
-                path: request.output, apps: apps, device: device, date: HostTime.now.raw, encryption: encryption,
+                path: request.output, of: FinderBackupOrigin(apps: apps, device: device, date: HostTime.now.raw),
+                encryption: encryption,
                 since: request.since)
         }
     }

@@ -1,15 +1,16 @@
-// A `.app` directory of the host, by the path that a user gave.
+// The `.app` directory of the host that a user named by its path.
 
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// An app's bundle, opened.
+/// An open `.app` directory. Its name is that of the directory, also where the path is a link to it.
 public struct AppDirectory: Sendable {
     public let root: SharedDescriptor
     /// The directory's own name.
     public let name: FileName
 
+    /// Opens the directory, and checks its name.
     /// - Throws: ``Complaint`` of kind `notFound` or `invalidApp`.
     public init(at path: String) throws(Complaint) {
         root = SharedDescriptor(try AppDirectory.open(path))
@@ -23,7 +24,7 @@ public struct AppDirectory: Sendable {
         self.name = name
     }
 
-    /// Whether a directory of this name can be an app's.
+    /// Whether a directory's name ends with `.app` and has no control characters.
     public static func isAppName(_ name: FileName) -> Bool {
         name.text.hasSuffix(".app") && name.bytes.count > 4 && !name.bytes.contains { $0 < 0x20 || $0 == 0x7F }
     }

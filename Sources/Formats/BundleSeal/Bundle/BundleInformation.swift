@@ -1,4 +1,4 @@
-// What an app says of itself: the Info.plist of its bundle.
+// The Info.plist of a bundle.
 
 import Glibc
 public import Platform
@@ -24,12 +24,11 @@ public struct BundleInformation: Equatable, Sendable {
 
     /// Reads the Info.plist of a bundle.
     /// - Parameter bundleName: the `.app` directory's name; it stands in for a missing display name, and in messages.
-    /// - Throws: ``Complaint`` of kind `invalidApp`, or `invalidIdentifier` when the identifier is there and cannot be
-    ///   one.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, or `invalidIdentifier` for an identifier that is not allowed.
     public init(of bundle: borrowing Descriptor, bundleName: FileName) throws(Complaint) {
         let bytes: [UInt8]
         do throws(SystemError) {
-            // Not blocking, for something that is no file at all.
+            // O_NONBLOCK: opening a fifo would wait for a writer.
             let file = try bundle.open(BundleInformation.fileName, flags: O_RDONLY | O_NONBLOCK)
             guard try file.status().kind == .file else { throw .invalid }
             bytes = try file.readToEnd()
@@ -40,7 +39,9 @@ public struct BundleInformation: Equatable, Sendable {
         try self.init(decoding: bytes, bundleName: bundleName)
     }
 
+    /// Decodes an Info.plist.
     /// - Parameter bytes: a property list, as XML or binary.
+    /// - Throws: ``Complaint`` of kind `invalidApp` or `invalidIdentifier`.
     public init(decoding bytes: [UInt8], bundleName: FileName) throws(Complaint) {
         guard let list = try? PropertyListCoding.decode(InformationList.self, from: bytes) else {
             throw Complaint(.invalidApp, "\(bundleName.text) has an Info.plist that is not a property list of keys")
@@ -73,13 +74,13 @@ public struct BundleInformation: Equatable, Sendable {
         sharesDocuments = list.sharesDocuments
     }
 
-    /// Text from a file that anybody may have written, on one line and not too long.
+    /// Untrusted text for a message: one line, at most 80 characters.
     private static func quote(_ text: String) -> String {
         "\"\(String(text.unicodeScalars.prefix(80)).shown)\""
     }
 }
 
-/// A value of the wrong type is as good as none: only the identifier is asked for.
+/// The keys as they are decoded. A value of the wrong type counts as absent; only the identifier is required.
 private struct InformationList: Decodable {
     let identifier, executable, displayName, name, version, build: String?
     let sharesDocuments: Bool

@@ -1,29 +1,30 @@
-// Digests of whole files, read through one buffer.
+// Digests of whole files.
 
 import HashFunctions
 import Platform
 import SandboxModel
 
-/// What one thread needs to hash files one after the other.
+/// The buffer and the digest contexts with which one thread hashes one file after the other.
 final class FileHasher {
     private let buffer = PageBuffer(count: 256 * 1024)
     private var sha1 = MessageDigest(.sha1)
     private var sha256 = MessageDigest(.sha256)
     private var sha384 = MessageDigest(.sha384)
 
-    /// The digest of a file's content, from its beginning to its end.
-    /// - Returns: nil when the meter says that nobody wants it any more.
+    /// Computes the digest of a file's content.
+    /// - Returns: nil if the meter is cancelled.
     func digest(
         _ function: HashFunction, of file: borrowing Descriptor, meter: WorkMeter
     ) throws(SystemError) -> [UInt8]? {
         try digests([function], of: file, meter: meter)?[0]
     }
 
-    /// Several digests in one reading.
+    /// Computes several digests in one pass over the file.
+    /// - Returns: the digests in the order of `functions`; nil if the meter is cancelled.
     func digests(
         _ functions: [HashFunction], of file: borrowing Descriptor, meter: WorkMeter
     ) throws(SystemError) -> [[UInt8]]? {
-        // What an earlier computation that was given up has taken in.
+        // A cancelled computation has left its bytes in the contexts.
         for function in functions { _ = finish(function) }
         var position: Int64 = 0
         while true {

@@ -1,25 +1,31 @@
-// Hash trees in the form of fs-verity (Linux, Documentation/filesystems/fsverity.rst): SHA-256, blocks of 4 KiB, no salt.
+// Hash trees in the form of fs-verity (Linux, Documentation/filesystems/fsverity.rst): SHA-256, blocks of 4 KiB, no
+// salt.
 
 import HashFunctions
 public import Platform
 public import SandboxModel
 
-/// How the hash tree of a file of some length is laid out. Level 0 has the hashes of the content's blocks, each level
-/// above the hashes of the blocks below, and the last level is one block. The highest level lies first.
+/// The layout of a file's hash tree.
+///
+/// Level 0 has the hashes of the content's blocks; each level above has the hashes of the blocks of the level below;
+/// the highest level is one block. In the file of trees the highest level comes first.
 public struct HashTreeLayout: Equatable, Sendable {
+    /// Bytes of a block, of content and of the tree alike.
     public static let blockSize = 4096
+    /// Bytes of a SHA-256 digest.
     static let hashLength = 32
     /// Hashes in one block of a tree.
     public static let arity = 128
 
     /// Bytes of the content.
     public let size: Int64
-    /// Of each level from the lowest: where it begins in the tree, and how many blocks it has. Content of one block or
-    /// none has no tree.
+    /// The levels from the lowest: byte offset in the tree, and number of blocks. Content of at most one block has no
+    /// levels.
     public let levels: [(offset: Int64, blocks: Int64)]
     /// Bytes of the tree.
     public let treeLength: Int64
 
+    /// - Parameter size: bytes of the content.
     public init(size: Int64) {
         self.size = size
         var counts: [Int64] = []
@@ -38,7 +44,7 @@ public struct HashTreeLayout: Equatable, Sendable {
         treeLength = offset
     }
 
-    /// Blocks of the content; the last one may be a part of one.
+    /// Blocks of the content; the last one may be partial.
     public var blocks: Int64 { HashTreeLayout.blocks(size) }
 
     private static func blocks(_ size: Int64) -> Int64 { ceiling(size, Int64(blockSize)) }
@@ -50,7 +56,7 @@ public struct HashTreeLayout: Equatable, Sendable {
     public static func == (one: HashTreeLayout, other: HashTreeLayout) -> Bool { one.size == other.size }
 
     /// The digest of a file, as `fsverity digest` prints it: SHA-256 of a `struct fsverity_descriptor`.
-    /// - Parameter root: the hash of the highest level's block, or of content of one block; zeros for no content.
+    /// - Parameter root: the hash of the highest level's block, or of the content's only block; zeros for no content.
     public static func digest(root: [UInt8], size: Int64) -> [UInt8] {
         precondition(root.count == hashLength)
         var descriptor = [UInt8](repeating: 0, count: 256)
@@ -63,12 +69,14 @@ public struct HashTreeLayout: Equatable, Sendable {
     }
 }
 
-/// Computes hash trees, and writes them to a file. For one thread at a time.
+/// Computes hash trees and writes them to a file. One thread at a time may use it.
 public final class HashTreeBuilder {
-    /// Content that is hashed in one piece: a whole number of the lowest level's blocks.
+    /// Bytes of content that one call of ``hashPiece(of:_:from:into:meter:)`` hashes. They fill whole blocks of the
+    /// lowest level, so that threads that hash pieces of one file never write the same block.
     public static let pieceLength: Int64 = 64 << 20
 
     private let content = PageBuffer(count: 256 * 1024)
+    /// The block of the tree that is being filled.
     private let hashes = PageBuffer(count: HashTreeLayout.blockSize)
     private var sha256 = MessageDigest(.sha256)
 
@@ -77,22 +85,25 @@ public final class HashTreeBuilder {
     /// Hashes the blocks of a range of a file into the lowest level of its tree.
     ///
     /// - Parameters:
+    ///   - tree: the file's tree, and its place in `trees`.
     ///   - start: a multiple of ``pieceLength``; the range ends one piece further, or with the file.
-    ///   - trees, base: the file that the tree is written to, and where the tree begins in it.
-    /// - Returns: the hash of the only block of content that has no tree, else nil.
+    ///   - trees: the file that the tree is written to.
+    /// - Returns: for content of one block, which has no tree, the hash of that block; else nil.
+    /// - Throws: EIO if the file has become shorter.
     public func hashPiece(
-        of file: borrowing Descriptor, _ layout: HashTreeLayout, from start: Int64, into trees: borrowing Descriptor,
-        at base: Int64, meter: WorkMeter
+        of file: borrowing Descriptor, _ tree: HashTrees.File, from start: Int64, into trees: borrowing Descriptor,
+        meter: WorkMeter
     ) throws(SystemError) -> [UInt8]? {
+        let layout = tree.layout
         let blockSize = Int64(HashTreeLayout.blockSize)
         let end = min(start + HashTreeBuilder.pieceLength, layout.size)
         var position = start
         var filled = 0
-        var target = layout.levels.first.map { base + $0.offset + start / blockSize / 128 * blockSize } ?? 0
+        var target = layout.levels.first.map { tree.offset + $0.offset + start / blockSize / 128 * blockSize } ?? 0
         while position < end {
             guard !meter.isCancelled else { return nil }
             let wanted = Int(min(Int64(content.count), end - position))
-            // The file became shorter than it was.
+            // A short read: the file was truncated.
             guard try file.read(into: content, count: wanted, from: position) == wanted else { throw .inputOutput }
             let rest = wanted % HashTreeLayout.blockSize
             if rest > 0 { content.zero(wanted, count: HashTreeLayout.blockSize - rest) }
@@ -113,6 +124,7 @@ public final class HashTreeBuilder {
         return nil
     }
 
+    /// Writes the block of hashes, padded with zeros.
     private func flush(
         _ filled: inout Int, to trees: borrowing Descriptor, at target: inout Int64
     ) throws(SystemError) {
@@ -123,11 +135,12 @@ public final class HashTreeBuilder {
         filled = 0
     }
 
-    /// Hashes the higher levels of a tree whose lowest is written.
+    /// Computes the higher levels of a tree whose lowest level is written.
     /// - Returns: the root hash.
     public func finish(
-        _ layout: HashTreeLayout, in trees: borrowing Descriptor, at base: Int64
+        _ tree: HashTrees.File, in trees: borrowing Descriptor
     ) throws(SystemError) -> [UInt8] {
+        let (layout, base) = (tree.layout, tree.offset)
         precondition(!layout.levels.isEmpty)
         for level in 1..<max(1, layout.levels.count) {
             let below = layout.levels[level - 1]
@@ -147,6 +160,7 @@ public final class HashTreeBuilder {
         return sha256.finish()
     }
 
+    /// Reads one block of a tree into the buffer for content.
     private func readTree(from trees: borrowing Descriptor, at offset: Int64) throws(SystemError) {
         guard try trees.read(into: content, count: HashTreeLayout.blockSize, from: offset) == HashTreeLayout.blockSize
         else { throw .inputOutput }

@@ -1,26 +1,27 @@
-// The hash trees of all files of a bundle, one after the other in one file.
+// The hash trees of all files of a bundle, stored one after the other in one file.
 
 import HashFunctions
 public import Platform
 public import SandboxModel
 import Synchronization
 
-/// Where the tree of each file of a bundle lies, and how they are computed.
+/// The places of a bundle's hash trees, and their computation by several threads.
 public struct HashTrees: Sendable {
-    /// A file's tree.
+    /// A file of the bundle, with its hash tree.
     public struct File: Sendable {
-        /// The number of the file among the bundle's entries.
+        /// The index of the file in the bundle's ``BundleTree/entries``.
         public let entry: Int
-        /// Where its tree begins.
+        /// The byte offset of its tree in the file of trees.
         public let offset: Int64
-        fileprivate let layout: HashTreeLayout
+        let layout: HashTreeLayout
     }
 
     public let tree: BundleTree
     public let files: [File]
-    /// Bytes of content.
+    /// Bytes of content of all files.
     public let bytes: Int64
 
+    /// Lays the trees of a bundle's files out. Computes nothing yet.
     public init(of tree: BundleTree) {
         self.tree = tree
         var files: [File] = []
@@ -36,7 +37,7 @@ public struct HashTrees: Sendable {
         self.bytes = bytes
     }
 
-    /// What the threads do: hold a file against its seal, or hash a piece of one.
+    /// A unit of work for a thread: a file to verify, or a piece of one to hash.
     private enum Job {
         case check(ContentCheck)
         case piece(file: Int, start: Int64)
@@ -49,23 +50,25 @@ public struct HashTrees: Sendable {
         }
     }
 
+    /// The buffers of one thread.
     private final class Tools {
         let hasher = FileHasher()
         let builder = HashTreeBuilder()
     }
 
+    /// Hashes of files of one block, which have no tree, by index in ``files``.
     private final class Roots: Sendable {
         let ofFiles = Mutex<[Int: [UInt8]]>([:])
     }
 
-    /// Computes all trees on all processors, and what a verification has left to read with them: the seal's digest of a
-    /// large file takes one processor as long as the file's tree takes another.
+    /// Computes all trees on all processors, together with the content checks of a verification: the seal's digest of a
+    /// large file keeps one processor busy while others hash the file's tree.
     ///
     /// - Parameters:
     ///   - trees: an empty file, open for reading and writing.
-    ///   - verification: of the same bundle; nil when its content is known to be right.
-    ///   - progress: told how many bytes more were hashed; false cancels.
-    /// - Returns: the digest of each of ``files``; nil when cancelled.
+    ///   - verification: of the same bundle; its findings are added. Nil if the content needs no verification.
+    ///   - progress: called with the number of further bytes hashed; false cancels.
+    /// - Returns: the digest of each of ``files``, as fs-verity gives it; nil when cancelled.
     public func build(
         into trees: SharedDescriptor, verifying verification: inout SealVerification?, progress: (Int64) -> Bool
     ) throws(SystemError) -> [[UInt8]]? {
@@ -75,7 +78,7 @@ public struct HashTrees: Sendable {
                 jobs.append(.piece(file: number, start: Int64(start)))
             }
         }
-        // What takes longest cannot be divided: it goes first.
+        // Large checks first: a check is not divided, and must not be the last job to run.
         jobs =
             jobs.filter { $0.size > HashTreeBuilder.pieceLength }.sorted { $0.size > $1.size }
             + jobs.filter { $0.size <= HashTreeBuilder.pieceLength }
@@ -89,7 +92,7 @@ public struct HashTrees: Sendable {
                 let file = files[number]
                 let content = try tree.open(tree.entries[file.entry])
                 let root = try tools.builder.hashPiece(
-                    of: content, file.layout, from: start, into: trees.descriptor, at: file.offset, meter: meter)
+                    of: content, file, from: start, into: trees.descriptor, meter: meter)
                 if let root { roots.ofFiles.withLock { $0[number] = root } }
             }
         }
@@ -100,7 +103,7 @@ public struct HashTrees: Sendable {
         for (number, file) in files.enumerated() {
             var root = [UInt8](repeating: 0, count: HashFunction.sha256.length)
             if !file.layout.levels.isEmpty {
-                root = try builder.finish(file.layout, in: trees.descriptor, at: file.offset)
+                root = try builder.finish(file, in: trees.descriptor)
             } else if let only = roots.ofFiles.withLock({ $0[number] }) {
                 root = only
             }

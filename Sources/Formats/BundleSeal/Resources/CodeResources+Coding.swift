@@ -1,12 +1,13 @@
-// CodeResources as a property list, read from either form and written as XML.
+// CodeResources as a property list: read as XML or binary, written as XML.
 
 import FoundationEssentials
 import PropertyLists
 
 extension CodeResources {
-    /// Far more than a bundle of a million files needs.
+    /// The limit in bytes of a CodeResources that is read: a bundle of a million files needs far less.
     static let largest = 256 << 20
 
+    /// Decodes the property list.
     /// - Throws: ``SealFault`` for anything that is not a CodeResources.
     init(decoding bytes: [UInt8]) throws(SealFault) {
         guard bytes.count <= CodeResources.largest,
@@ -18,7 +19,8 @@ extension CodeResources {
         rules2 = document.rules2.map(CodeResources.rules)
     }
 
-    /// The property list as XML, the same bytes for the same content.
+    /// The property list as XML. Equal content gives equal bytes.
+    /// - Throws: ``SealFault`` for text that XML cannot hold.
     func encoded() throws(SealFault) -> [UInt8] {
         let document = Document(
             files: files, files2: files2, rules: CodeResources.table(rules),
@@ -29,6 +31,7 @@ extension CodeResources {
         return bytes
     }
 
+    /// The rules of a dictionary from pattern to value.
     private static func rules(_ table: [String: RuleValue]?) -> [ResourceRule] {
         (table ?? [:]).map { pattern, value in
             ResourceRule(
@@ -37,6 +40,7 @@ extension CodeResources {
         }
     }
 
+    /// The dictionary of rules. Defaults are left out, as codesign does.
     private static func table(_ rules: [ResourceRule]) -> [String: RuleValue] {
         var table: [String: RuleValue] = [:]
         for rule in rules {
@@ -48,6 +52,7 @@ extension CodeResources {
     }
 }
 
+/// The top level of the property list.
 private struct Document: Codable {
     var files: [String: CodeResources.Entry]?
     var files2: [String: CodeResources.Entry]?
@@ -55,7 +60,7 @@ private struct Document: Codable {
     var rules2: [String: RuleValue]?
 }
 
-/// `true`, or a dictionary of what is special.
+/// The value of a rule: `true`, or a dictionary of everything that differs from the defaults.
 private struct RuleValue: Codable {
     var omit, optional, nested: Bool?
     var weight: Double?
@@ -96,7 +101,7 @@ private struct RuleValue: Codable {
     }
 }
 
-/// Data alone is a SHA-1 digest; everything else is a dictionary.
+/// An entry of `files` or `files2`: data, which is a SHA-1 digest, or a dictionary.
 extension CodeResources.Entry: Codable {
     private enum Key: CodingKey {
         case hash, hash2, symlink, cdhash, requirement, optional

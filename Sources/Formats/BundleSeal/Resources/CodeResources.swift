@@ -1,33 +1,36 @@
-// `_CodeSignature/CodeResources`: what a bundle consists of, apart from its Info.plist and its main executable.
+// `_CodeSignature/CodeResources`: the sealed resources of a bundle (Apple, TN2206). Info.plist and the main executable
+// are sealed by the code directory instead.
 
-/// What the seal says of one path.
+/// The expected state of one path.
 enum SealedResource: Equatable, Sendable {
-    /// A file's content. Each digest may be missing, not both.
+    /// The digests of a file's content: one of them or both.
     case file(sha1: [UInt8]?, sha256: [UInt8]?)
     case symbolicLink(target: String)
-    /// Code that is signed by itself: the hash of its code directory, and who may have signed it.
+    /// Nested code, which has a signature of its own: the hash of its code directory, and its designated requirement.
     case nested(codeDirectoryHash: [UInt8], requirement: String?)
 }
 
 /// The property list of sealed resources. Paths are relative to the bundle.
 ///
-/// Names that differ in their Unicode normalization only are one name here, as they are on a device's APFS.
+/// The keys are Swift strings: names that differ only in their Unicode normalization are one name, as on a device's
+/// APFS.
 struct CodeResources: Equatable, Sendable {
+    /// A sealed path.
     struct Entry: Equatable, Sendable {
         var resource: SealedResource
-        /// It may be missing.
+        /// Whether the path may be missing.
         var isOptional = false
     }
 
-    /// Version 1, with SHA-1: files only.
+    /// Version 1: files only, with SHA-1.
     var files: [String: Entry] = [:]
-    /// Version 2; nil where only the first is there.
+    /// Version 2; nil in a seal that has only version 1.
     var files2: [String: Entry]?
     var rules: [ResourceRule] = []
     var rules2: [ResourceRule]?
 
-    /// The entries that count: those of the newest version.
+    /// The entries that are verified: those of the newest version.
     var sealed: [String: Entry] { files2 ?? files }
-    /// The rules that belong to them.
+    /// The rules of the same version.
     var sealedRules: [ResourceRule] { files2 == nil ? rules : rules2 ?? [] }
 }

@@ -1,62 +1,70 @@
-// The regular expressions of resource rules: POSIX extended ones (regcomp(3)), as codesign compiles them.
+// The regular expressions of resource rules: POSIX extended regular expressions, as codesign gives to regcomp(3).
 
-/// A compiled expression that paths are held against, byte by byte.
+/// A compiled expression, which matches the bytes of paths.
 ///
-/// The rules of a bundle are written by whoever signed it, or pretends to have: the C library's own compiler takes
-/// memory without end for some of them, and its matcher for others. Here an expression has about as many states as it
-/// has bytes, and matching follows all of them at once: its time is at most their product with the path's length.
+/// The rules of a bundle are untrusted, and with some of them regcomp(3) or regexec(3) of the C library take unbounded
+/// memory. Here an expression compiles to a nondeterministic automaton of about as many states as it has bytes, and
+/// matching simulates all states at once, in time of at most states times bytes of the path.
 struct PathPattern: Sendable {
-    /// What is done at one state. Steps are relative to it.
+    /// An instruction of the automaton. Steps are relative to the state.
     enum State: Sendable {
+        /// Takes one byte of the set and goes on to the next state.
         case byte(ByteSet)
+        /// Goes on at both of two states.
         case either(Int, Int)
         case jump(Int)
         /// `^` and `$`.
         case start, end
     }
 
+    /// The limit of an expression in bytes.
     static let longest = 512
 
     private let states: [State]
 
-    /// - Returns: nil for what is no expression, and for what only some know how to read: repetition counts, back
-    ///   references, collating elements.
+    /// Compiles an expression.
+    /// - Returns: nil for an invalid expression, and for constructs that implementations read differently: repetition
+    ///   counts, back references, collating elements.
     init?(_ pattern: String) {
         let bytes = Array(pattern.utf8)
         guard bytes.count <= PathPattern.longest else { return nil }
         var parser = PathPatternParser(bytes)
-        guard let states = parser.whole() else { return nil }
+        guard let states = parser.parse() else { return nil }
         self.states = states
     }
 
     func matches(_ path: String) -> Bool { matches(Array(path.utf8)) }
 
+    /// Whether the expression matches a part of the path, or the part that its anchors ask for.
     func matches(_ path: [UInt8]) -> Bool {
-        var walk = Walk(states, isAnchored: isAnchored)
+        var simulation = Simulation(states, isAnchored: isAnchored)
         for position in 0...path.count {
             // A match may begin anywhere.
-            guard !walk.enter(0, isStart: position == 0, isEnd: position == path.count) else { return true }
+            guard !simulation.enter(0, isStart: position == 0, isEnd: position == path.count) else { return true }
             guard position < path.count else { return false }
-            guard let isMatch = walk.take(path[position], isEnd: position + 1 == path.count) else { return false }
+            guard let isMatch = simulation.take(path[position], isEnd: position + 1 == path.count) else { return false }
             if isMatch { return true }
         }
         return false
     }
 
+    /// Whether every match begins at the path's start.
     private var isAnchored: Bool {
         if case .start? = states.first { return true }
         return false
     }
 
-    /// The states that the bytes so far lead to. The last state's successor is the match.
-    private struct Walk {
+    /// The set of states that the bytes so far lead to. The successor of the last state is the match.
+    private struct Simulation {
         private let states: [State]
         private let isAnchored: Bool
+        /// The `byte` states of the set.
         private var current: [Int] = []
         private var next: [Int] = []
         private var pending: [Int] = []
-        /// By state, the number of bytes after which it was last looked at.
+        /// By state, the value of `count` at its last visit, so that each state is visited once for each byte.
         private var seen: [Int]
+        /// Bytes taken.
         private var count = 0
 
         init(_ states: [State], isAnchored: Bool) {
@@ -65,8 +73,8 @@ struct PathPattern: Sendable {
             seen = [Int](repeating: -1, count: states.count)
         }
 
-        /// Goes to a state and to all that can be reached from it without a byte.
-        /// - Returns: whether that is a match.
+        /// Adds a state, and all states that it reaches without taking a byte.
+        /// - Returns: whether one of them is the match.
         mutating func enter(_ state: Int, isStart: Bool, isEnd: Bool) -> Bool {
             pending.append(state)
             while let state = pending.popLast() {
@@ -86,7 +94,8 @@ struct PathPattern: Sendable {
             return false
         }
 
-        /// - Returns: whether the byte leads to a match; nil when none can follow.
+        /// Takes one byte of the path.
+        /// - Returns: whether it leads to a match; nil if no match can follow any more.
         mutating func take(_ byte: UInt8, isEnd: Bool) -> Bool? {
             if isAnchored, current.isEmpty { return nil }
             swap(&current, &next)
@@ -101,7 +110,7 @@ struct PathPattern: Sendable {
     }
 }
 
-/// A set of bytes.
+/// A set of bytes, as a bitmap.
 struct ByteSet: Equatable, Sendable {
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

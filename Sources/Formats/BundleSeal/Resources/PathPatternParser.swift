@@ -1,6 +1,9 @@
-// Regular expressions from text.
+// The parser of POSIX extended regular expressions.
 
-/// Reads one extended regular expression (POSIX, "Extended Regular Expressions") and gives its states.
+/// Parses one expression by recursive descent, and compiles it to the states of ``PathPattern``.
+///
+/// The words are those of regex(7): an expression is branches, a branch is pieces, a piece is an atom with repetitions.
+/// Each function returns nil for an error, which makes the whole expression invalid.
 struct PathPatternParser {
     private let text: [UInt8]
     private var index = 0
@@ -11,30 +14,33 @@ struct PathPatternParser {
 
     private var next: Unicode.Scalar? { index < text.count ? Unicode.Scalar(text[index]) : nil }
 
-    mutating func whole() -> [PathPattern.State]? {
-        guard let states = alternatives(), index == text.count else { return nil }
+    /// Parses the whole text.
+    mutating func parse() -> [PathPattern.State]? {
+        guard let states = branches(), index == text.count else { return nil }
         return states
     }
 
-    private mutating func alternatives() -> [PathPattern.State]? {
+    /// Branches with `|` between them.
+    private mutating func branches() -> [PathPattern.State]? {
         guard let first = branch() else { return nil }
         guard next == "|" else { return first }
         index += 1
-        guard let others = alternatives() else { return nil }
+        guard let others = branches() else { return nil }
         return [.either(1, first.count + 2)] + first + [.jump(others.count + 1)] + others
     }
 
-    /// Parts one after the other; none where an alternative is empty.
+    /// Pieces one after the other. An empty branch has none.
     private mutating func branch() -> [PathPattern.State]? {
         var states: [PathPattern.State] = []
         while let next, next != "|", next != ")" {
-            guard let part = part() else { return nil }
-            states += part
+            guard let piece = piece() else { return nil }
+            states += piece
         }
         return states
     }
 
-    private mutating func part() -> [PathPattern.State]? {
+    /// An atom with any number of `*`, `+` and `?` behind it. An anchor has none.
+    private mutating func piece() -> [PathPattern.State]? {
         let isAnchor = next == "^" || next == "$"
         guard var states = atom() else { return nil }
         while let next, "*+?".unicodeScalars.contains(next) {
@@ -49,23 +55,24 @@ struct PathPatternParser {
         return states
     }
 
+    /// A group, a bracket expression, `.`, an anchor, an escaped character or any other byte.
     private mutating func atom() -> [PathPattern.State]? {
         guard let first = next else { return nil }
         index += 1
         switch first {
         case "(":
-            guard let states = alternatives(), next == ")" else { return nil }
+            guard let states = branches(), next == ")" else { return nil }
             index += 1
             return states
         case "[":
-            guard let set = set() else { return nil }
+            guard let set = bracketExpression() else { return nil }
             return [.byte(set)]
         case ".": return [.byte(.all)]
         case "^": return [.start]
         case "$": return [.end]
         case "*", "+", "?", "{": return nil
         case "\\":
-            // Before letters and some other characters it means different things to different readers.
+            // Before letters and some other characters, implementations give the backslash different meanings.
             guard let literal = next, "^.[]$()|*+?{}\\/-_ ".unicodeScalars.contains(literal) else { return nil }
             index += 1
             return [.byte(ByteSet(UInt8(ascii: literal)))]
@@ -73,9 +80,10 @@ struct PathPatternParser {
         }
     }
 
-    // MARK: Sets
+    // MARK: Bracket expressions
 
-    private mutating func set() -> ByteSet? {
+    /// A bracket expression behind its `[`: bytes, ranges and classes, inverted by a `^`.
+    private mutating func bracketExpression() -> ByteSet? {
         var set = ByteSet()
         let isInverted = next == "^"
         if isInverted { index += 1 }
@@ -104,7 +112,7 @@ struct PathPatternParser {
         return nil
     }
 
-    /// `[:digit:]` and its like, in the C locale.
+    /// Character classes such as `[:digit:]`, in the C locale.
     private static let classes: [String: [ClosedRange<Unicode.Scalar>]] = [
         "alpha": ["A"..."Z", "a"..."z"], "digit": ["0"..."9"], "alnum": ["0"..."9", "A"..."Z", "a"..."z"],
         "upper": ["A"..."Z"], "lower": ["a"..."z"], "xdigit": ["0"..."9", "A"..."F", "a"..."f"],
@@ -113,6 +121,7 @@ struct PathPatternParser {
         "cntrl": ["\u{0}"..."\u{1F}", "\u{7F}"..."\u{7F}"],
     ]
 
+    /// Parses a character class at the index. Equivalence classes and collating symbols are errors.
     private mutating func addClass(to set: inout ByteSet) -> Bool {
         let start = index + 2
         guard text[index + 1] == UInt8(ascii: ":"),

@@ -1,10 +1,10 @@
-// A bundle's files against its CodeResources, by name, kind and link: what needs no reading.
+// The comparison of a bundle's entries with its CodeResources by name, kind and link target, without reading files.
 
 import HashFunctions
 import Platform
 import SandboxModel
 
-/// The examination of one bundle's resources. Bundles that it refers to are left to the caller.
+/// The examination of one bundle's resources. The caller examines nested bundles (``nested``) and content (``checks``).
 struct ResourceExamination {
     private let resources: CodeResources
     private let rules: ResourceRules
@@ -16,7 +16,7 @@ struct ResourceExamination {
     private(set) var warnings: [String] = []
     /// Relative to this bundle.
     private(set) var checks: [ContentCheck] = []
-    /// Code that is referred to by the hash of its code directory.
+    /// Nested code, each with the hash of its code directory.
     private(set) var nested: [(path: [FileName], hash: [UInt8])] = []
 
     init(
@@ -29,7 +29,8 @@ struct ResourceExamination {
         rules = try ResourceRules(resources.sealedRules)
     }
 
-    /// - Throws: ``SealFault`` for code that is named by a path that is none, or twice.
+    /// Examines all entries.
+    /// - Throws: ``SealFault`` for nested code with an invalid path, or inside other nested code.
     mutating func run() throws(SealFault) {
         warnOfOmissions()
         let referred = try findNested()
@@ -45,11 +46,11 @@ struct ResourceExamination {
                 continue
             }
             if path.lies(inOneOf: referred) { continue }
-            // By its bytes: what is another file to the host is not the executable, whatever Unicode says.
+            // Compared by bytes: a name that only Unicode calls equal is another file to the host.
             if entry.lies(at: executable), entry.status.kind == .file { continue }
             let rule = rules.rule(for: path)
             if rule == nil || rule?.isOmitted == true, resources.sealed[path] == nil {
-                // Info.plist is bound by the code directory, whatever the rules say of it.
+                // The code directory seals Info.plist, whatever the rules say.
                 if rule == nil, !entry.lies(at: SealLayout.information) { isIncomplete = true }
                 continue
             }
@@ -66,8 +67,8 @@ struct ResourceExamination {
         if isIncomplete { warnings.append("the seal leaves out what none of its rules match") }
     }
 
-    /// Finds the code that is referred to. Each has one path, and code inside code is for that to name: else a list of
-    /// resources could ask for the same to be examined any number of times, and again at each level.
+    /// Collects the nested code. Code inside nested code is that code's own to name: otherwise a CodeResources could
+    /// have the same bundle examined any number of times, and again at each level.
     private mutating func findNested() throws(SealFault) -> Set<String> {
         var referred: Set<String> = []
         for (path, entry) in resources.sealed {
@@ -87,10 +88,11 @@ struct ResourceExamination {
         return referred
     }
 
+    /// Compares one entry with its sealed resource, or leaves a content check for it.
     private mutating func examine(_ entry: BundleTree.Entry, _ path: String, _ resource: SealedResource) {
         switch (resource, entry.status.kind) {
         case (.symbolicLink(let target), .symbolicLink) where Array(target.utf8) == entry.target: return
-        // Only a code directory may hold digests that are cut short.
+        // Only a code directory may hold truncated digests.
         case (.file(_, let sha256?), .file) where sha256.count == HashFunction.sha256.length:
             check(entry, .sha256, sha256)
         case (.file(let sha1?, nil), .file) where sha1.count == HashFunction.sha1.length:
@@ -105,7 +107,7 @@ struct ResourceExamination {
             ContentCheck(path: entry.path, size: entry.status.size, content: .digest(function, digest)))
     }
 
-    /// What lies in the signature's own directory is a part of the signature, or does not belong there.
+    /// Examines an entry of `_CodeSignature`: a part of the signature, or an addition.
     private mutating func examinePart(_ entry: BundleTree.Entry) {
         let path = entry.path.text
         guard entry.status.kind == .file else {
@@ -119,7 +121,7 @@ struct ResourceExamination {
             if isDetached { return }
         default:
             if let slot = SealLayout.slots[path], isDetached {
-                // Each directory has to bind it.
+                // Each code directory has to hold its hash.
                 for directory in signature.directories {
                     guard let hash = directory.special(slot) else {
                         breaks.append(SealBreak(.added, path))
@@ -133,7 +135,7 @@ struct ResourceExamination {
         breaks.append(SealBreak(.added, path))
     }
 
-    /// A signer may leave files out of the seal by rules of his own: then nobody would notice that they change.
+    /// Warns of custom rules that omit files: a change of those files goes unnoticed.
     private mutating func warnOfOmissions() {
         let usual = Set(
             (ResourceRules.version1.rules + ResourceRules.version2.rules).filter(\.isOmitted).map(\.pattern))

@@ -1,11 +1,11 @@
-// Signing a bundle, as codesign signs one whose main executable is not a Mach-O.
+// Signing a bundle as codesign signs one whose main executable is not a Mach-O.
 
 import Glibc
 import HashFunctions
 public import Platform
 public import SandboxModel
 
-/// Writes `_CodeSignature` into a bundle, and first into each bundle inside it.
+/// Writes `_CodeSignature` into a bundle, and before that into each nested bundle.
 public struct BundleSealer {
     private let identity: SigningIdentity
 
@@ -13,21 +13,30 @@ public struct BundleSealer {
         self.identity = identity
     }
 
-    /// Seals a bundle. What it was sealed with before is replaced; the same content gives the same CodeResources and
-    /// the same CodeDirectory. (The signature of code that lies where no nested code is looked for is content.)
+    /// Seals a bundle and replaces an earlier seal. Equal content gives an equal CodeResources and an equal
+    /// CodeDirectory. The signature of code outside the directories for nested code counts as content.
     ///
     /// - Parameters:
     ///   - name: the bundle's directory, for complaints.
-    ///   - progress: told how many bytes more were read; false cancels, and the seal is what it was.
+    ///   - progress: called with the number of further bytes read; false cancels and keeps the earlier seal.
     /// - Returns: false when cancelled.
-    /// - Throws: ``Complaint`` of kind `invalidApp`, or what the host says.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, or with the host's error.
     public func seal(
         _ root: SharedDescriptor, name: FileName, progress: (Int64) -> Bool
     ) throws(Complaint) -> Bool {
         try seal(root, name, level: 0, progress) != nil
     }
 
-    /// - Returns: the hash of the code directory, and the identifier in it.
+    /// A bundle on its way to be sealed.
+    private struct Bundle {
+        let root: SharedDescriptor
+        let name: FileName
+        let information: BundleInformation
+    }
+
+    /// Seals the nested bundles, then this one.
+    /// - Parameter level: the number of bundles around this one.
+    /// - Returns: the hash of the code directory, and the identifier in it; nil when cancelled.
     private func seal(
         _ root: SharedDescriptor, _ name: FileName, level: Int, _ progress: (Int64) -> Bool
     ) throws(Complaint) -> (hash: [UInt8], identifier: String)? {
@@ -47,7 +56,7 @@ public struct BundleSealer {
             nested[path.text] = sealed
         }
         if !bundles.isEmpty {
-            // Their signatures are among the files now.
+            // The tree lacks the signatures that were just written.
             tree = try Complaint.wrap(doing) { () throws(SystemError) in try BundleTree(of: root) }
         }
         let plan = try SealPlan(tree, name: name, executable: information.executable, nested: Set(nested.keys))
@@ -57,26 +66,27 @@ public struct BundleSealer {
             resources.files2?[path] = CodeResources.Entry(
                 resource: .nested(codeDirectoryHash: sealed.hash, requirement: requirement(sealed.identifier)))
         }
-        return try write(resources, plan, digests, information, root, name)
+        return try write(resources, digests, Bundle(root: root, name: name, information: information))
     }
 
-    /// Who may sign nested code in its place (Apple, Code Signing Requirement Language).
+    /// The designated requirement of nested code: its identifier and this signer (Apple, Code Signing Requirement
+    /// Language).
     private func requirement(_ identifier: String) -> String {
         "identifier \"\(identifier)\" and certificate leaf = H\"\(identity.certificateHash.hexadecimal)\""
     }
 
+    /// Signs the code directory, and writes the three files of the signature.
     private func write(
-        _ resources: CodeResources, _ plan: SealPlan, _ digests: SealPlan.Digests,
-        _ information: BundleInformation, _ root: SharedDescriptor, _ name: FileName
+        _ resources: CodeResources, _ digests: SealPlan.Digests, _ bundle: Bundle
     ) throws(Complaint) -> (hash: [UInt8], identifier: String) {
-        let doing = "cannot seal \(name.text)"
+        let (root, doing) = (bundle.root, "cannot seal \(bundle.name.text)")
         let directory: CodeDirectory
         let encoded: [UInt8]
         let signature: [UInt8]
         do throws(SealFault) {
             encoded = try resources.encoded()
             directory = CodeDirectory(
-                identifier: information.identifier.text,
+                identifier: bundle.information.identifier.text,
                 special: [
                     CodeDirectory.infoSlot: digests.information,
                     CodeDirectory.resourcesSlot: HashFunction.sha256.digest(of: encoded),
@@ -93,7 +103,7 @@ public struct BundleSealer {
             try target.replaceFile(SealLayout.resources, with: encoded)
             try target.replaceFile(SealLayout.codeDirectory, with: directory.bytes)
             try target.replaceFile(SealLayout.signature, with: signature)
-            // What an earlier signature of another kind left, or anybody put there, would not belong to this one.
+            // Files of an earlier signature of another kind would count as additions.
             try target.removeEntries(besides: [SealLayout.resources, SealLayout.codeDirectory, SealLayout.signature])
         }
         return (directory.codeDirectoryHash, directory.identifier)
@@ -101,7 +111,7 @@ public struct BundleSealer {
 }
 
 extension Descriptor {
-    /// Gives a file in this directory other content: whoever opens it finds the old or the new, whole.
+    /// Replaces a file in this directory by rename(2): readers find the old content or the new.
     fileprivate borrowing func replaceFile(_ name: FileName, with bytes: [UInt8]) throws(SystemError) {
         let fresh = FileName(".\(name.text).new")!
         if try exists(fresh) { try removeTree(fresh) }
@@ -111,6 +121,7 @@ extension Descriptor {
         try rename(fresh, to: name, in: self)
     }
 
+    /// Removes all entries but some.
     fileprivate borrowing func removeEntries(besides kept: Set<FileName>) throws(SystemError) {
         var others: [FileName] = []
         let reader = try entries()

@@ -1,7 +1,8 @@
-// Why a part of a seal could not be understood.
+// The error of malformed parts of a seal.
 
-/// A part of a seal that is not what the format asks for. The text names the part, for people.
+/// A part of a seal that does not conform to its format.
 public struct SealFault: Error, Hashable, Sendable {
+    /// The part and its flaw, for people.
     public let reason: String
 
     public init(_ reason: String) {

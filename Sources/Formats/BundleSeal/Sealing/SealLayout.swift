@@ -1,9 +1,9 @@
-// Where the parts of a signature lie in a bundle, and which parts of a bundle are signed by themselves.
+// The files of a signature in a bundle, and the nested bundles that have signatures of their own.
 
 import Platform
 import SandboxModel
 
-/// Names inside a bundle that the seal itself uses.
+/// Names and limits of a bundle's seal. They are codesign's for a main executable that is not a Mach-O.
 enum SealLayout {
     static let directory: FileName = "_CodeSignature"
     static let resources: FileName = "CodeResources"
@@ -15,18 +15,19 @@ enum SealLayout {
     static let codeDirectoryPath = "_CodeSignature/CodeDirectory"
     static let signaturePath = "_CodeSignature/CodeSignature"
 
-    /// Further parts that may lie in the signature's directory, each bound by a special slot of the code directory.
+    /// Optional files of `_CodeSignature`, each sealed by a special slot of the code directory.
     static let slots: [String: Int] = [
         "_CodeSignature/CodeRequirements": CodeDirectory.requirementsSlot,
         "_CodeSignature/CodeEntitlements": CodeDirectory.entitlementsSlot,
     ]
 
-    /// Bundles in a bundle, each deeper than the one before: more than anybody builds.
+    /// The limit of bundles nested in one another, far above that of real apps.
     static let deepestNesting = 16
 
     private static let codeSuffixes = [".app", ".appex", ".framework", ".xpc"]
 
-    /// Whether a directory is code with a signature of its own: a bundle by its name, with an Info.plist.
+    /// The nested bundles of a bundle: directories with the suffix of a bundle and an Info.plist. Bundles inside nested
+    /// bundles are left out, because those seal them.
     static func nestedBundles(in tree: BundleTree) -> [[FileName]] {
         let information = Set(
             tree.entries.filter { $0.status.kind == .file && $0.path.last == SealLayout.information }
@@ -36,7 +37,6 @@ enum SealLayout {
                 entry.status.kind == .directory && information.contains(entry.path)
                     && codeSuffixes.contains { entry.path.last!.text.hasSuffix($0) }
             }.map(\.path))
-        // Those in others are the others' to sign.
         return bundles.filter { path in !(1..<path.count).contains { bundles.contains(Array(path.prefix($0))) } }
             .sorted { $0.text < $1.text }
     }

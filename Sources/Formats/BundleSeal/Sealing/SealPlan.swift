@@ -1,22 +1,26 @@
-// What of a bundle goes into its CodeResources, and the digests for that.
+// The files of a bundle that go into its CodeResources, and the computation of their digests.
 
 import HashFunctions
 import Platform
 import SandboxModel
 import Synchronization
 
-/// The files of a bundle that a seal names, each with the digests that it needs.
+/// The files of a bundle that a seal names, each with the hash functions that it needs.
 struct SealPlan {
+    /// The digests of all files of the plan.
     struct Digests {
+        /// By index in `items`.
         fileprivate var sha1: [Int: [UInt8]] = [:]
         fileprivate var sha256: [Int: [UInt8]] = [:]
-        /// Of Info.plist.
+        /// SHA-256 of Info.plist.
         var information: [UInt8] = []
-        /// Of the main executable; nil where there is none.
+        /// SHA-256 and length in bytes of the main executable; nil if there is none.
         var executable: (hash: [UInt8], length: UInt64)?
     }
 
+    /// A file to be hashed.
     private struct Item {
+        /// The index of the file in the tree's entries.
         let entry: Int
         let path: String
         var functions: [HashFunction]
@@ -26,11 +30,14 @@ struct SealPlan {
     private let tree: BundleTree
     private var items: [Item] = []
     private var links: [(path: String, target: String, rule: ResourceRule)] = []
+    /// The rules of version 1 and 2 that apply, by path.
     private var rules1: [String: ResourceRule] = [:]
     private var rules2: [String: ResourceRule] = [:]
     private let nested: Set<String>
 
+    /// Applies codesign's default rules to all entries.
     /// - Parameter nested: the paths of bundles inside this one.
+    /// - Throws: ``Complaint`` of kind `invalidApp` for entries that no seal can hold.
     init(_ tree: BundleTree, name: FileName, executable: FileName?, nested: Set<String>) throws(Complaint) {
         self.tree = tree
         self.nested = nested
@@ -58,7 +65,7 @@ struct SealPlan {
                 continue
             }
             var functions: [HashFunction] = []
-            // Code that is referred to is left out of both: its signature is another each time that it is made.
+            // Files of nested code are left out of both versions: its signature differs each time it is made.
             let isReferredTo = path.lies(inOneOf: referred)
             if let rule = ResourceRules.version1.rule(for: path), !rule.isOmitted, !isReferredTo {
                 rules1[path] = rule
@@ -72,14 +79,16 @@ struct SealPlan {
             }
             if !functions.isEmpty { items.append(Item(entry: index, path: path, functions: functions)) }
         }
-        // The longest first, so that no thread is left with one at the end.
+        // The largest first, so that no thread begins a large file at the end.
         items.sort { tree.entries[$0.entry].status.size > tree.entries[$1.entry].status.size }
     }
 
-    /// Whether a bundle inside this one is named by its code directory, not file by file.
+    /// Whether a nested bundle is sealed by its code directory hash, instead of file by file.
     func isReferredTo(_ path: String) -> Bool { ResourceRules.version2.rule(for: path)?.isNested == true }
 
+    /// The path of an entry as a seal holds it.
     /// - Returns: nil for a directory, which no seal names.
+    /// - Throws: ``Complaint`` for names that are not text, and for fifos, sockets and devices.
     private static func path(of entry: BundleTree.Entry, _ name: FileName) throws(Complaint) -> String? {
         switch entry.status.kind {
         case .directory: return nil
@@ -95,7 +104,7 @@ struct SealPlan {
         return path
     }
 
-    /// Whether an XML property list can hold it (XML 1.0, Char).
+    /// Whether an XML property list can hold a text (XML 1.0, production `Char`).
     private static func isText(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             switch scalar.value {
@@ -106,7 +115,10 @@ struct SealPlan {
         }
     }
 
-    /// Reads every file once.
+    /// Reads every file once, on all processors.
+    /// - Parameters:
+    ///   - doing: the beginning of an error message.
+    ///   - progress: called with the number of further bytes read; false cancels.
     /// - Returns: nil when cancelled.
     func digests(_ doing: String, _ progress: (Int64) -> Bool) throws(Complaint) -> Digests? {
         let found = Found()
@@ -138,11 +150,12 @@ struct SealPlan {
         return digests
     }
 
+    /// Digests by index in `items`, collected from the threads.
     private final class Found: Sendable {
         let digests = Mutex<[Int: [[UInt8]]]>([:])
     }
 
-    /// The list of what is sealed, without the nested code that is referred to.
+    /// The CodeResources of the plan, without nested code.
     func resources(_ digests: Digests) -> CodeResources {
         var resources = CodeResources()
         var files2: [String: CodeResources.Entry] = [:]
@@ -168,7 +181,7 @@ struct SealPlan {
 }
 
 extension String {
-    /// Whether a path lies below one of some directories.
+    /// Whether the path lies below one of some directories.
     func lies(inOneOf directories: Set<String>) -> Bool {
         guard !directories.isEmpty else { return false }
         var end = startIndex

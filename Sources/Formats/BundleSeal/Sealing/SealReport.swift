@@ -1,20 +1,20 @@
-// What a verification found.
+// The findings of a verification.
 
-/// One way in which a bundle differs from what was sealed.
+/// One difference between a bundle and its seal.
 public struct SealBreak: Hashable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
-        /// It is there, and is not what was sealed.
+        /// The file exists, and differs from its seal.
         case changed
-        /// It was sealed, and is not there.
+        /// The file was sealed, and does not exist.
         case missing
-        /// It is there, and was not sealed.
+        /// The file exists, and was not sealed.
         case added
-        /// The signature itself does not hold.
+        /// The signature itself is invalid.
         case signature
     }
 
     public let kind: Kind
-    /// From the bundle's directory. Bytes that are not UTF-8 show as replacement characters.
+    /// The path from the bundle's directory, for people: with U+FFFD for bytes that are not UTF-8.
     public let path: String
 
     public init(_ kind: Kind, _ path: String) {
@@ -25,11 +25,11 @@ public struct SealBreak: Hashable, Sendable {
 
 /// The outcome of a verification.
 public struct SealReport: Sendable {
-    /// By path. Empty when the seal is whole.
+    /// All differences, sorted by path. Empty for a valid seal.
     public internal(set) var breaks: [SealBreak]
-    /// What the user should know although it breaks no seal.
+    /// Remarks for the user that do not make the seal invalid.
     public internal(set) var warnings: [String]
-    /// The common name of the signer's certificate; nil for a signature that does not hold or names nobody.
+    /// The common name of the signer's certificate; nil for an invalid or ad hoc signature.
     public internal(set) var signer: String?
 
     public var isValid: Bool { breaks.isEmpty }

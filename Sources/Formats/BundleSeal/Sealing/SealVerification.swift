@@ -1,43 +1,48 @@
-// Holding a bundle against its seal: what can be told from names, links and the signature first, content after that.
+// Verification of a bundle against its seal: names, links and the signature first, content after that.
 
 import Glibc
 public import Platform
 public import SandboxModel
 
-/// A verification under way. Making one looks at everything but the files' content; ``finish(progress:)`` reads that.
+/// A verification under way. The initializer examines everything but the files' content; ``finish(progress:)`` reads
+/// the content.
 public struct SealVerification {
-    /// All that the bundle's directory holds.
+    /// The outermost bundle's entries.
     public let tree: BundleTree
     public internal(set) var report = SealReport(breaks: [], warnings: [], signer: nil)
-    /// What is left to be read.
+    /// The content that is still to be read.
     var checks: [ContentCheck] = []
+    /// nil to accept any signer.
+    private let trust: TrustedCertificates?
 
-    /// Whether a bundle has been signed at all.
+    /// Whether a bundle has a `_CodeSignature`.
     public static func isSigned(_ root: borrowing Descriptor) throws(SystemError) -> Bool {
         try root.exists(SealLayout.directory)
     }
 
+    /// Examines a bundle and its nested bundles.
     /// - Parameters:
     ///   - name: the bundle's directory, for complaints.
-    ///   - trust: of which certificates one has to be the signer's or lead to it; nil to accept any signer.
-    /// - Throws: ``Complaint`` of kind `unsigned` for a bundle without a signature, or what the host says.
+    ///   - trust: certificates, one of which has to be the signer's or of its chain; nil to accept any signer.
+    /// - Throws: ``Complaint`` of kind `unsigned` for a bundle without a signature, or with the host's error.
     public init(of root: SharedDescriptor, name: FileName, trust: TrustedCertificates?) throws(Complaint) {
         let doing = "cannot verify \(name.text)"
+        self.trust = trust
         tree = try Complaint.wrap(doing) { () throws(SystemError) in try BundleTree(of: root) }
         guard try Complaint.wrap(doing, { () throws(SystemError) in try SealVerification.isSigned(root.descriptor) })
         else {
             throw Complaint(
                 .unsigned, "\(name.text) is not signed; sign it with: appcontainer seal \(name.text) --identity PATH")
         }
-        _ = examine(tree, below: [], name: name, trust: trust, as: nil, level: 0)
+        _ = examine(Bundle(tree: tree, path: [], name: name, expectedHash: nil, level: 0))
         sortBreaks()
     }
 
     /// Bytes that ``finish(progress:)`` reads.
     public var bytes: Int64 { checks.reduce(0) { $0 + $1.size } }
 
-    /// Reads what was sealed, on all processors.
-    /// - Parameter progress: told how many bytes more were read; false cancels.
+    /// Reads the sealed files on all processors, and completes the report.
+    /// - Parameter progress: called with the number of further bytes read; false cancels.
     /// - Returns: false when cancelled.
     public mutating func finish(progress: (Int64) -> Bool) throws(SystemError) -> Bool {
         let findings = ContentFindings()
@@ -51,13 +56,14 @@ public struct SealVerification {
         return true
     }
 
+    /// Adds the findings of content checks that the caller ran.
     mutating func add(_ findings: ContentFindings) {
         report.breaks += findings.breaks
         sortBreaks()
     }
 
     private mutating func sortBreaks() {
-        // Byte by byte, as `sort` in the C locale: the same in every language.
+        // By bytes, as sort(1) in the C locale, so that the order is the same in every language.
         report.breaks = Set(report.breaks).sorted { one, other in
             one.path == other.path
                 ? one.kind.rawValue < other.kind.rawValue
@@ -67,34 +73,42 @@ public struct SealVerification {
 
     // MARK: One bundle
 
-    /// Examines a bundle, and those that it refers to.
-    /// - Parameters:
-    ///   - path: the bundle's, from the outermost one.
-    ///   - hash: by which the bundle around it refers to it.
-    /// - Returns: the hashes by which the bundle around it may refer to it.
-    private mutating func examine(
-        _ tree: BundleTree, below path: [FileName], name: FileName, trust: TrustedCertificates?, as hash: [UInt8]?,
-        level: Int
-    ) -> [[UInt8]] {
-        let prefix = path.isEmpty ? "" : path.text + "/"
-        func found(_ kind: SealBreak.Kind, _ inner: String) -> SealBreak { SealBreak(kind, prefix + inner) }
-        let root = tree.root
+    /// The outermost bundle, or one that another bundle refers to.
+    private struct Bundle {
+        let tree: BundleTree
+        /// From the outermost bundle; empty for that itself.
+        let path: [FileName]
+        let name: FileName
+        /// The hash by which the bundle around this one refers to its code directory; nil for the outermost bundle.
+        let expectedHash: [UInt8]?
+        /// The number of bundles around this one.
+        let level: Int
 
+        /// A difference at a path from this bundle.
+        func found(_ kind: SealBreak.Kind, _ inner: String) -> SealBreak {
+            SealBreak(kind, path.isEmpty ? inner : path.text + "/" + inner)
+        }
+    }
+
+    /// Examines a bundle, and the bundles that it refers to.
+    /// - Returns: the hashes by which the bundle around this one may refer to it; empty without a signature.
+    private mutating func examine(_ bundle: Bundle) -> [[UInt8]] {
+        let root = bundle.tree.root
         let information = try? root.descriptor.openFile(at: [SealLayout.information]).readToEnd()
         let executable = information.flatMap { bytes in
-            try? BundleInformation(decoding: bytes, bundleName: name).executable
+            try? BundleInformation(decoding: bytes, bundleName: bundle.name).executable
         }
         let signature: CodeSignature
-        do throws(CodeSignature.Absence) {
+        do throws(CodeSignature.ReadError) {
             let (read, breaks) = try CodeSignature.read(
-                of: root.descriptor, executable: executable, trust: trust, named: hash)
+                of: root.descriptor, executable: executable, trust: trust, named: bundle.expectedHash)
             signature = read
-            report.breaks += breaks.map { found($0.kind, $0.path) }
+            report.breaks += breaks.map { bundle.found($0.kind, $0.path) }
             report.warnings += read.warnings
-            if path.isEmpty { report.signer = breaks.isEmpty ? read.signer : nil }
+            if bundle.path.isEmpty { report.signer = breaks.isEmpty ? read.signer : nil }
         } catch {
-            report.breaks += error.breaks.map { found($0.kind, $0.path) }
-            if information == nil { report.breaks.append(found(.missing, SealLayout.information.text)) }
+            report.breaks += error.breaks.map { bundle.found($0.kind, $0.path) }
+            if information == nil { report.breaks.append(bundle.found(.missing, SealLayout.information.text)) }
             return []
         }
 
@@ -105,29 +119,32 @@ public struct SealVerification {
             (CodeDirectory.resourcesSlot, encoded, SealLayout.resourcesPath),
         ] {
             if let kind = SealVerification.kind(of: bytes, slot, signature.directories) {
-                report.breaks.append(found(kind, name))
+                report.breaks.append(bundle.found(kind, name))
             }
         }
-        examineCode(signature, executable, tree, below: path)
-        if let encoded {
-            do throws(SealFault) {
-                let resources = try CodeResources(decoding: encoded)
-                var examination = try ResourceExamination(resources, tree, executable: executable, signature)
-                try examination.run()
-                report.breaks += examination.breaks.map { found($0.kind, $0.path) }
-                report.warnings += examination.warnings
-                checks += examination.checks.map { $0.moved(below: path) }
-                for (inner, hash) in examination.nested {
-                    examineNested(inner, hash, tree, below: path, trust: trust, level: level)
-                }
-            } catch {
-                report.breaks.append(found(.changed, SealLayout.resourcesPath))
-            }
-        }
+        examineCode(signature, executable, bundle)
+        if let encoded { examineResources(encoded, signature, executable, bundle) }
         return signature.hashes
     }
 
-    /// How a file differs from what special slots of all code directories say.
+    /// Examines the files that the CodeResources of a bundle seals, and nested bundles.
+    private mutating func examineResources(
+        _ encoded: [UInt8], _ signature: CodeSignature, _ executable: FileName?, _ bundle: Bundle
+    ) {
+        do throws(SealFault) {
+            let resources = try CodeResources(decoding: encoded)
+            var examination = try ResourceExamination(resources, bundle.tree, executable: executable, signature)
+            try examination.run()
+            report.breaks += examination.breaks.map { bundle.found($0.kind, $0.path) }
+            report.warnings += examination.warnings
+            checks += examination.checks.map { $0.moved(below: bundle.path) }
+            for (inner, hash) in examination.nested { examineNested(inner, hash, in: bundle) }
+        } catch {
+            report.breaks.append(bundle.found(.changed, SealLayout.resourcesPath))
+        }
+    }
+
+    /// The difference between a file and its special slot in all code directories; nil if there is none.
     private static func kind(
         of bytes: [UInt8]?, _ slot: Int, _ directories: [CodeDirectory]
     ) -> SealBreak.Kind? {
@@ -142,32 +159,30 @@ public struct SealVerification {
         return nil
     }
 
-    private mutating func examineNested(
-        _ inner: [FileName], _ hash: [UInt8], _ tree: BundleTree, below path: [FileName], trust: TrustedCertificates?,
-        level: Int
-    ) {
-        let place = path + inner
-        guard let name = inner.last, level + 1 < SealLayout.deepestNesting,
-            let root = try? tree.root.descriptor.openDirectory(at: inner),
-            let innerTree = try? BundleTree(of: SharedDescriptor(root))
+    /// Examines a nested bundle, whose code directory has to have the hash by which the bundle refers to it.
+    private mutating func examineNested(_ inner: [FileName], _ hash: [UInt8], in bundle: Bundle) {
+        guard let name = inner.last, bundle.level + 1 < SealLayout.deepestNesting,
+            let root = try? bundle.tree.root.descriptor.openDirectory(at: inner),
+            let tree = try? BundleTree(of: SharedDescriptor(root))
         else {
-            report.breaks.append(SealBreak(.missing, place.text))
+            report.breaks.append(bundle.found(.missing, inner.text))
             return
         }
-        let hashes = examine(innerTree, below: place, name: name, trust: trust, as: hash, level: level + 1)
-        // Where there are none, it was told why.
+        let nested = Bundle(
+            tree: tree, path: bundle.path + inner, name: name, expectedHash: hash, level: bundle.level + 1)
+        let hashes = examine(nested)
+        // Without hashes, the report has the reason already.
         guard hashes.isEmpty || hashes.contains(hash) else {
-            report.breaks.append(SealBreak(.changed, place.text + "/" + SealLayout.codeDirectoryPath))
+            report.breaks.append(nested.found(.changed, SealLayout.codeDirectoryPath))
             return
         }
     }
 
-    private mutating func examineCode(
-        _ signature: CodeSignature, _ executable: FileName?, _ tree: BundleTree, below path: [FileName]
-    ) {
-        let prefix = path.isEmpty ? "" : path.text + "/"
+    /// Compares the main executable with the code that the signature seals, or leaves content checks for it.
+    private mutating func examineCode(_ signature: CodeSignature, _ executable: FileName?, _ bundle: Bundle) {
+        let path = bundle.path
         let entry = executable.flatMap { name in
-            tree.entries.first { $0.lies(at: name) && $0.status.kind == .file }
+            bundle.tree.entries.first { $0.lies(at: name) && $0.status.kind == .file }
         }
         switch signature.code {
         case .file(let directory):
@@ -175,12 +190,12 @@ public struct SealVerification {
             switch (entry, isSealed) {
             case (nil, false): return
             case (nil, true):
-                // Without an Info.plist nobody knows its name, and that is told already.
-                if let executable { report.breaks.append(SealBreak(.missing, prefix + executable.text)) }
-            case (let entry?, false): report.breaks.append(SealBreak(.added, prefix + entry.path.text))
+                // Without an Info.plist the name is not known; the report has that break already.
+                if let executable { report.breaks.append(bundle.found(.missing, executable.text)) }
+            case (let entry?, false): report.breaks.append(bundle.found(.added, entry.path.text))
             case (let entry?, true):
                 guard UInt64(entry.status.size) == directory.codeLimit, directory.codeSlots == 1 else {
-                    report.breaks.append(SealBreak(.changed, prefix + entry.path.text))
+                    report.breaks.append(bundle.found(.changed, entry.path.text))
                     return
                 }
                 checks.append(
@@ -193,7 +208,7 @@ public struct SealVerification {
             for slice in slices {
                 let known = signature.directories.filter { slice.codeDirectories.contains($0) }
                 guard known.allSatisfy(slice.blobSlotsAgree) else {
-                    report.breaks.append(SealBreak(.signature, prefix + entry.path.text))
+                    report.breaks.append(bundle.found(.signature, entry.path.text))
                     continue
                 }
                 for directory in known {

@@ -1,13 +1,15 @@
-// Detached signatures in the Cryptographic Message Syntax (RFC 5652). libcrypto does the work.
+// Detached signatures in the Cryptographic Message Syntax (RFC 5652), by libcrypto.
 
 import COpenSSL
 
-/// A detached CMS over a code directory.
+/// A detached CMS signature over a code directory.
 enum CMSSignature {
-    /// Far more than a chain of certificates and a time stamp need.
+    /// The limit of a signature in bytes, far above a chain of certificates with a time stamp.
     static let largest = 1 << 20
 
-    /// Signs content: DER, with the signer's certificate in it.
+    /// Signs content.
+    /// - Returns: the SignedData in DER, with the signer's certificates.
+    /// - Throws: ``SealFault`` if libcrypto cannot sign with the key.
     static func sign(_ content: [UInt8], by identity: SigningIdentity) throws(SealFault) -> [UInt8] {
         defer { ERR_clear_error() }
         let flags = UInt32(CMS_DETACHED | CMS_BINARY | CMS_NOSMIMECAP)
@@ -21,21 +23,21 @@ enum CMSSignature {
         return output.bytes
     }
 
-    /// What a signature that holds says.
+    /// The statements of a valid signature.
     struct Verified: Equatable {
         /// The common name of the signer's certificate, for people.
         var signer: String
-        /// Whether a certificate of the signer's was too old at the time of the verification, or not valid yet.
+        /// Whether the signer's certificate has expired or is not valid yet, at the time of the verification.
         var isOutsideValidity = false
-        /// The values of Apple's attribute for the hashes of further code directories: a property list.
+        /// The value of Apple's signed attribute with the hashes of all code directories: a property list.
         var codeDirectoryHashes: [UInt8]?
     }
 
     /// Verifies a signature over content.
     ///
-    /// - Parameter trust: certificates of which one has to be the signer's or lead to it; nil to accept any signer. A
-    ///   certificate outside its validity is told, not refused.
-    /// - Throws: ``SealFault`` for a signature that does not hold, or whose signer is not trusted.
+    /// - Parameter trust: certificates, one of which has to be the signer's or of its chain; nil to accept any signer.
+    ///   Certificates outside their validity are reported, not refused.
+    /// - Throws: ``SealFault`` for an invalid signature, or an untrusted signer.
     static func verify(_ der: [UInt8], over content: [UInt8], trust: TrustedCertificates?) throws(SealFault) -> Verified
     {
         defer { ERR_clear_error() }
@@ -54,7 +56,7 @@ enum CMSSignature {
         guard unsafe CMS_verify(message, nil, nil, input.bio, nil, flags) == 1 else {
             throw SealFault("it does not hold for the code directory")
         }
-        // libcrypto has found every signer's certificate; more than one signer is nothing that codesign makes.
+        // CMS_verify has found every signer's certificate. codesign never makes more than one signer.
         guard let signers = unsafe CMS_get0_signers(message) else { throw SealFault("nobody has signed it") }
         defer { unsafe OPENSSL_sk_free(signers) }
         guard unsafe OPENSSL_sk_num(signers) == 1, let first = unsafe OPENSSL_sk_value(signers, 0) else {
@@ -68,12 +70,13 @@ enum CMSSignature {
         if let trust {
             let given = unsafe CMS_get1_certs(message)
             defer { unsafe Certificates.free(given) }
-            guard unsafe trust.vouch(for: signer, with: given) else { throw SealFault("its signer is not trusted") }
+            guard unsafe trust.trusts(signer, chain: given) else { throw SealFault("its signer is not trusted") }
         }
         verified.codeDirectoryHashes = unsafe attribute("1.2.840.113635.100.9.1", of: message)
         return verified
     }
 
+    /// The subject's common name.
     private static func commonName(of certificate: OpaquePointer) -> String {
         var text = [UInt8](repeating: 0, count: 256)
         let length = unsafe text.withUnsafeMutableBytes { bytes in
@@ -84,7 +87,8 @@ enum CMSSignature {
         return length > 0 ? String(decoding: text[..<Int(length)], as: UTF8.self) : "somebody without a name"
     }
 
-    /// A signed attribute that is an octet string.
+    /// A signed attribute that is an octet string and occurs once.
+    /// - Parameter identifier: the object identifier with dots.
     private static func attribute(_ identifier: String, of message: OpaquePointer) -> [UInt8]? {
         guard let infos = unsafe CMS_get0_SignerInfos(message), let info = unsafe OPENSSL_sk_value(infos, 0),
             let object = unsafe OBJ_txt2obj(identifier, 1)
@@ -92,20 +96,20 @@ enum CMSSignature {
         defer { unsafe ASN1_OBJECT_free(object) }
         guard let data = unsafe CMS_signed_get0_data_by_OBJ(OpaquePointer(info), object, -3, V_ASN1_OCTET_STRING)
         else { return nil }
-        // The string belongs to the message, which the caller holds.
+        // The string belongs to the message, which the caller keeps alive.
         let string = unsafe UnsafePointer<ASN1_OCTET_STRING>(OpaquePointer(data))
         return unsafe [UInt8](
             UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string))))
     }
 }
 
-/// Certificates that are trusted to sign, or to name who may.
+/// Trusted certificates: those of signers, or of authorities that issue them. Any thread may use them.
 @safe public final class TrustedCertificates: @unchecked Sendable {
     // An X509_STORE, which has its own lock; valid from init to deinit.
     @unsafe private let store: OpaquePointer
 
-    /// - Parameter pem: one certificate or more.
-    /// - Throws: ``SealFault`` when there is none.
+    /// - Parameter pem: certificates in PEM form.
+    /// - Throws: ``SealFault`` if there is none.
     public init(pem: [UInt8]) throws(SealFault) {
         let certificates = Certificates(pem: pem)
         defer { extendLifetime(certificates) }
@@ -119,12 +123,13 @@ enum CMSSignature {
         unsafe X509_STORE_free(store)
     }
 
-    /// Whether a certificate is trusted, or others lead from it to one that is.
-    @unsafe fileprivate func vouch(for certificate: OpaquePointer, with others: OpaquePointer?) -> Bool {
+    /// Whether a certificate is trusted, or chains up to a trusted one through certificates of the signature.
+    @unsafe fileprivate func trusts(_ certificate: OpaquePointer, chain others: OpaquePointer?) -> Bool {
         let context = unsafe X509_STORE_CTX_new()!
         defer { unsafe X509_STORE_CTX_free(context) }
         guard unsafe X509_STORE_CTX_init(context, store, certificate, others) == 1 else { return false }
-        // What is trusted need not be a root, and Apple's certificates have critical extensions of Apple's own.
+        // PARTIAL_CHAIN: a trusted certificate need not be a root. IGNORE_CRITICAL: Apple's certificates have critical
+        // extensions that only Apple defines.
         unsafe X509_STORE_CTX_set_flags(context, UInt(X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_IGNORE_CRITICAL))
         unsafe X509_STORE_CTX_set_verify_cb(context) { isGood, context in
             if isGood == 1 { return 1 }

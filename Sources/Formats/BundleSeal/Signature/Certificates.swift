@@ -1,4 +1,4 @@
-// Lists of X.509 certificates, and memory that libcrypto reads and writes as a file.
+// Owners of libcrypto's lists of X.509 certificates and of its memory BIOs.
 
 import COpenSSL
 
@@ -7,7 +7,7 @@ import COpenSSL
     // A STACK_OF(X509); valid from init until it is released or freed.
     @unsafe private(set) var stack: OpaquePointer?
 
-    /// All certificates in PEM text; none where there are none.
+    /// All certificates in PEM text; an empty list if there are none.
     init(pem: [UInt8]) {
         unsafe stack = OPENSSL_sk_new_null()
         let input = MemoryBIO(pem)
@@ -29,7 +29,7 @@ import COpenSSL
         unsafe OpaquePointer(OPENSSL_sk_value(stack, Int32(index))!)
     }
 
-    /// Takes the first certificate out that fulfils a condition; the caller owns it.
+    /// Removes the first certificate that fulfils a condition. The caller owns it.
     @unsafe func takeFirst(where condition: (OpaquePointer) -> Bool) -> OpaquePointer? {
         for index in 0..<count where unsafe condition(self[index]) {
             return unsafe OpaquePointer(OPENSSL_sk_delete(stack, Int32(index))!)
@@ -37,12 +37,13 @@ import COpenSSL
         return nil
     }
 
-    /// Gives the list away.
+    /// Transfers the list to the caller.
     @unsafe func release() -> OpaquePointer? {
         defer { unsafe stack = nil }
         return unsafe stack
     }
 
+    /// Frees a list and its certificates.
     @unsafe static func free(_ stack: OpaquePointer?) {
         guard let stack = unsafe stack else { return }
         for index in 0..<(unsafe OPENSSL_sk_num(stack)) {
@@ -52,17 +53,17 @@ import COpenSSL
     }
 }
 
-/// A BIO over memory of its own.
+/// An owned memory BIO, from which or to which libcrypto reads or writes PEM and DER.
 @safe final class MemoryBIO {
     // Valid from init to deinit.
     @unsafe let bio: OpaquePointer
 
-    /// One that is written to.
+    /// An empty BIO, to be written to.
     init() {
         unsafe bio = BIO_new(BIO_s_mem())!
     }
 
-    /// One that is read: it holds a copy of the bytes.
+    /// A BIO to be read from, with a copy of the bytes.
     convenience init(_ bytes: [UInt8]) {
         self.init()
         var written = 0
@@ -73,7 +74,7 @@ import COpenSSL
         unsafe BIO_free(bio)
     }
 
-    /// What is left to be read.
+    /// The bytes that are not read yet; they are read by this.
     var bytes: [UInt8] {
         var all: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 16 * 1024)

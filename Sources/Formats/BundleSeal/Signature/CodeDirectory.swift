@@ -1,27 +1,30 @@
-// What a code signature seals: digests of a program's pages and of what belongs to it.
+// Code directories: the hashes that a code signature covers.
 
 public import HashFunctions
 
 /// A code directory: the blob that a signature is made over (xnu, osfmk/kern/cs_blobs.h; Apple, TN3126).
 ///
-/// It holds a hash for each page of the code, and hashes of what lies elsewhere under special slots, which count
-/// backwards from the first page. Who trusts the hash of the directory can check everything else.
+/// It has a hash for each page of the code, and hashes of other parts of the bundle in special slots, which count
+/// backwards from the first page. The hash of the directory thus covers everything else.
 public struct CodeDirectory: Equatable, Sendable {
-    /// The blob as it is.
+    /// The whole blob.
     public let bytes: [UInt8]
     public let version, flags: UInt32
+    /// The signing identifier: for a bundle its CFBundleIdentifier.
     public let identifier: String
     public let teamIdentifier: String?
     public let hash: HashFunction
-    /// Bytes of each hash. SHA-256 may be cut to 20, to fit where SHA-1 was.
+    /// Bytes of each hash. SHA-256 may be cut to 20, the length of SHA-1.
     public let hashSize: Int
     /// Bytes of the code, from the beginning of the program.
     public let codeLimit: UInt64
-    /// Bytes of a page, of which the last may have fewer; nil when the whole code is one.
+    /// Bytes of a page (the last may be shorter); nil if the whole code is one page.
     public let pageSize: Int?
+    /// The number of code hashes, one for each page.
     public let codeSlots: Int
-    /// How many special slots there is room for; any of them may be absent.
+    /// The number of special slots; any of them may be empty.
     public let specialSlots: Int
+    /// The offset of the first page's hash in ``bytes``.
     let hashOffset: Int
 
     /// The Info.plist of the bundle.
@@ -35,7 +38,7 @@ public struct CodeDirectory: Equatable, Sendable {
     /// The entitlements blob in DER, which newer systems read.
     public static let derEntitlementsSlot = 7
 
-    /// The hash under a special slot; nil when there is none, which the format says with zeros.
+    /// The hash in a special slot; nil for an empty slot, which has zeros.
     public func special(_ slot: Int) -> [UInt8]? {
         guard slot >= 1, slot <= specialSlots else { return nil }
         let start = hashOffset - slot * hashSize
@@ -50,7 +53,7 @@ public struct CodeDirectory: Equatable, Sendable {
         return Array(bytes[start..<start + hashSize])
     }
 
-    /// The hash of something as this directory would hold it.
+    /// The hash of some bytes, in this directory's function and size.
     public func digest(of bytes: [UInt8]) -> [UInt8] {
         cut(hash.digest(of: bytes))
     }
@@ -60,20 +63,21 @@ public struct CodeDirectory: Equatable, Sendable {
         digest.count == hashSize ? digest : Array(digest.prefix(hashSize))
     }
 
-    /// The directory's own hash, by which everybody else names the program (TN3126, "cdhash"): the first 20 bytes of
-    /// its digest, whatever its hash function is.
+    /// The directory's own hash, which identifies the program (TN3126, "cdhash"): the first 20 bytes of its digest,
+    /// with every hash function.
     public var codeDirectoryHash: [UInt8] {
         Array(hash.digest(of: bytes).prefix(20))
     }
 
-    /// CS_ADHOC: nobody has signed the directory.
+    /// CS_ADHOC: the directory has no signer.
     public var isAdHoc: Bool { flags & 0x2 != 0 }
 }
 
-/// What the blob looks like.
+/// Constants of the blob's layout.
 extension CodeDirectory {
+    /// CSMAGIC_CODEDIRECTORY.
     static let magic: UInt32 = 0xFADE_0C02
-    /// The version that brought a field. Earlier blobs have other bytes there.
+    /// The versions that added fields. In earlier blobs other data lies there.
     enum Version {
         static let earliest: UInt32 = 0x20001
         static let scatter: UInt32 = 0x20100
@@ -82,11 +86,11 @@ extension CodeDirectory {
         static let executableSegment: UInt32 = 0x20400
         static let preEncryption: UInt32 = 0x20500
         static let linkage: UInt32 = 0x20600
-        /// The last that a reader of these fields understands: later ones may mean something else by them.
+        /// The last version that keeps the meaning of these fields.
         static let limit: UInt32 = 0x2F000
     }
 
-    /// Bytes of the fixed fields.
+    /// Bytes of the fixed fields of a version.
     static func headerSize(_ version: UInt32) -> Int {
         switch version {
         case Version.linkage...: 0x6C

@@ -1,13 +1,14 @@
-// The signed attribute by which a signature over one code directory names all of them (Apple's 1.2.840.113635.100.9.1).
+// The signed attribute by which a signature over one code directory covers all of them (Apple's
+// 1.2.840.113635.100.9.1).
 
 import FoundationEssentials
 import PropertyLists
 
-/// A property list with the hashes of code directories, each cut to 20 bytes.
+/// The attribute's property list: hashes of code directories, each cut to 20 bytes.
 struct CodeDirectoryHashes {
     private let hashes: Set<[UInt8]>
 
-    /// Bytes that are no such list name no directory.
+    /// Decodes the list. Malformed bytes give an empty one.
     init(decoding bytes: [UInt8]) {
         struct List: Decodable {
             let cdhashes: [Data]
@@ -16,5 +17,6 @@ struct CodeDirectoryHashes {
         hashes = Set(list?.cdhashes.map { Array($0) } ?? [])
     }
 
+    /// Whether the signature covers the code directory with this hash.
     func contain(_ hash: [UInt8]) -> Bool { hashes.contains(hash) }
 }

@@ -1,28 +1,30 @@
-// The signature of a bundle, wherever it lies: beside the resources, or in the main executable.
+// The signature of a bundle: detached in `_CodeSignature`, or embedded in the main executable.
 
 import Glibc
 import Platform
 import SandboxModel
 
-/// A code directory, what signs it, and what it says of the main executable.
+/// The verified code directories of a bundle, and the form in which they seal the main executable.
 struct CodeSignature {
+    /// The form in which the main executable is sealed.
     enum Code {
-        /// The executable is hashed as a file.
+        /// As a file, with one hash.
         case file(CodeDirectory)
-        /// A Mach-O, of which each slice has a signature.
+        /// As a Mach-O file, each slice of which has a signature with a hash for each page.
         case slices([MachOSignature])
     }
 
     let code: Code
-    /// The directory that the signature is over first, and for a Mach-O those that it names beside it.
+    /// The directories that the signature covers, for each slice of a Mach-O the signed one first.
     let directories: [CodeDirectory]
+    /// The common name of the signer's certificate.
     var signer: String?
     var warnings: [String] = []
     /// The hashes of all directories, by which another bundle may refer to this one.
     var hashes: [[UInt8]] { directories.map(\.codeDirectoryHash) }
 
-    /// Why there is no signature that could be examined further.
-    struct Absence: Error {
+    /// There is no signature to examine further.
+    struct ReadError: Error {
         let breaks: [SealBreak]
     }
 
@@ -31,68 +33,72 @@ struct CodeSignature {
     /// - Parameters:
     ///   - executable: the name of the main executable.
     ///   - trust: nil to accept any signer.
-    ///   - name: the hash by which the bundle around this one names its code directory. Whatever bears that name is
-    ///     vouched for by that bundle's signer, whoever has signed it.
+    ///   - name: the hash by which the bundle around this one refers to its code directory. The outer bundle's
+    ///     signature covers a code directory with that hash, so that its signer need not be trusted.
+    /// - Returns: the signature, and the flaws that leave it readable.
     static func read(
         of root: borrowing Descriptor, executable: FileName?, trust: TrustedCertificates?, named name: [UInt8]?
-    ) throws(Absence) -> (CodeSignature, [SealBreak]) {
+    ) throws(ReadError) -> (CodeSignature, [SealBreak]) {
         let parts = try? root.openDirectory(SealLayout.directory)
         if let parts {
             let isDetached = [SealLayout.codeDirectory, SealLayout.signature].contains { name in
                 (try? parts.exists(name)) == true
             }
-            // There is one directory: whether it bears the name is for the bundle around it to say.
+            // The caller compares the hash of the only code directory with the expected one.
             if isDetached { return try readDetached(from: parts, name == nil ? trust : nil) }
         }
         if let executable, let file = try? root.openFile(at: [executable]) {
-            do throws(MachOSignature.Absence) {
+            do throws(MachOSignature.ReadError) {
                 return embedded(try MachOSignature.read(from: file), executable.text, trust, named: name)
             } catch {
                 if case .malformed = error {
-                    throw Absence(breaks: [SealBreak(.signature, executable.text)])
+                    throw ReadError(breaks: [SealBreak(.signature, executable.text)])
                 }
             }
         }
-        throw Absence(
+        throw ReadError(
             breaks: [
                 SealBreak(.missing, SealLayout.codeDirectoryPath), SealBreak(.missing, SealLayout.signaturePath),
             ])
     }
 
-    // MARK: Beside the resources
+    // MARK: Detached
 
+    /// Reads the signature of a bundle whose main executable is not a Mach-O.
     private static func readDetached(
         from parts: borrowing Descriptor, _ trust: TrustedCertificates?
-    ) throws(Absence) -> (CodeSignature, [SealBreak]) {
+    ) throws(ReadError) -> (CodeSignature, [SealBreak]) {
         guard let bytes = try? parts.openFile(at: [SealLayout.codeDirectory]).readToEnd() else {
-            throw Absence(breaks: [SealBreak(.missing, SealLayout.codeDirectoryPath)])
+            throw ReadError(breaks: [SealBreak(.missing, SealLayout.codeDirectoryPath)])
         }
         let directory: CodeDirectory
         do throws(SealFault) {
             directory = try CodeDirectory(decoding: bytes)
         } catch {
-            throw Absence(breaks: [SealBreak(.changed, SealLayout.codeDirectoryPath)])
+            throw ReadError(breaks: [SealBreak(.changed, SealLayout.codeDirectoryPath)])
         }
         var signature = CodeSignature(code: .file(directory), directories: [directory])
         guard let cms = try? parts.openFile(at: [SealLayout.signature]).readToEnd() else {
             return (signature, [SealBreak(.missing, SealLayout.signaturePath)])
         }
         do throws(SealFault) {
-            signature.note(try CMSSignature.verify(cms, over: directory.bytes, trust: trust))
+            signature.recordSigner(try CMSSignature.verify(cms, over: directory.bytes, trust: trust))
         } catch {
             return (signature, [SealBreak(.signature, SealLayout.signaturePath)])
         }
         return (signature, [])
     }
 
-    private mutating func note(_ verified: CMSSignature.Verified) {
+    /// Records the signer of a valid signature, with a warning for a certificate outside its validity.
+    private mutating func recordSigner(_ verified: CMSSignature.Verified) {
         signer = verified.signer
         guard verified.isOutsideValidity else { return }
         warnings.append("the certificate of \(verified.signer) has expired or is not valid yet")
     }
 
-    // MARK: In a Mach-O
+    // MARK: Embedded in a Mach-O
 
+    /// Verifies the signature of each slice of a Mach-O file.
     private static func embedded(
         _ slices: [MachOSignature], _ path: String, _ trust: TrustedCertificates?, named name: [UInt8]?
     ) -> (CodeSignature, [SealBreak]) {
@@ -103,7 +109,7 @@ struct CodeSignature {
         for slice in slices {
             let primary = slice.codeDirectories[0]
             directories.append(primary)
-            // The bundle around this one names the program of one slice; the others are as good as their signers.
+            // The outer bundle refers to one slice only; the other slices need a trusted signer.
             let isNamed = slice.codeDirectories.contains { $0.codeDirectoryHash == name }
             let trust = isNamed ? nil : trust
             if slice.cms.isEmpty, primary.isAdHoc, trust == nil {
@@ -114,7 +120,7 @@ struct CodeSignature {
             do throws(SealFault) {
                 let signed = try CMSSignature.verify(slice.cms, over: primary.bytes, trust: trust)
                 verified = signed
-                // A directory that the signature does not name is nobody's.
+                // Each further directory has to be covered by the signed attribute.
                 let named = CodeDirectoryHashes(decoding: signed.codeDirectoryHashes ?? [])
                 for further in slice.codeDirectories.dropFirst() {
                     guard named.contain(further.codeDirectoryHash) else {
@@ -128,7 +134,7 @@ struct CodeSignature {
             }
         }
         var signature = CodeSignature(code: .slices(slices), directories: directories)
-        if let verified { signature.note(verified) }
+        if let verified { signature.recordSigner(verified) }
         if isAdHoc { signature.warnings.append("\(path) is signed ad hoc: its signature names nobody") }
         return (signature, breaks)
     }

@@ -1,28 +1,28 @@
-// Where the programs of a Mach-O file lie, and where their signatures do.
+// The ranges of programs and signatures in a Mach-O file, universal or not.
 
 import Platform
 import SandboxModel
 
 /// One program of a Mach-O file (Apple, mach-o/loader.h and mach-o/fat.h).
 struct MachOImage: Sendable {
-    /// Where it lies in the file.
+    /// The bytes of the file that are the program.
     let slice: Range<Int64>
-    /// Where its signature lies in the file: to the end of the slice.
+    /// The bytes of the file that are its signature: the end of the slice.
     let signature: Range<Int64>
 
-    /// What precedes the code is a few kilobytes; nobody needs as much as this.
+    /// The limit of the load commands in bytes; real ones take a few kilobytes.
     private static let largestCommands = 4 << 20
-    /// A class file of Java has the magic number of a fat file and then its version, which began with 45 and is read
-    /// as a number of slices.
+    /// The limit of slices. A Java class file begins with the magic number of a fat file, and then has a version of at
+    /// least 45 where a fat file has the number of slices.
     private static let mostSlices = 42
-    /// Slices begin at multiples of a page; the bytes before are not more than this.
+    /// The limit in bytes of the padding before a slice, which begins at a multiple of a page.
     private static let largestGap: Int64 = 1 << 20
 
     /// The programs of a file, in the order of its header.
     ///
-    /// Every byte of the file belongs to one of them, or lies between two and is zero: nothing is left that no
-    /// signature covers.
-    static func images(of file: borrowing Descriptor) throws(MachOSignature.Absence) -> [MachOImage] {
+    /// Every byte of the file belongs to a program, or is zero and lies between two: no byte is left uncovered by a
+    /// signature.
+    static func images(of file: borrowing Descriptor) throws(MachOSignature.ReadError) -> [MachOImage] {
         let size: Int64
         do throws(SystemError) { size = try file.status().size } catch { throw .unreadable(error) }
         guard size >= 8 else { throw .notMachO }
@@ -47,10 +47,10 @@ struct MachOImage: Sendable {
         return images
     }
 
-    /// The table of a fat file, which is big-endian whatever the programs are.
+    /// Reads the table of a fat file, `fat_arch` or, if wide, `fat_arch_64`. It is big-endian for every architecture.
     private static func slices(
         _ count: Int, wide: Bool, of file: borrowing Descriptor, size: Int64
-    ) throws(MachOSignature.Absence) -> [Range<Int64>] {
+    ) throws(MachOSignature.ReadError) -> [Range<Int64>] {
         let length = wide ? 32 : 20
         let end = Int64(8 + count * length)
         guard count > 0, end <= size else { throw .malformed("the table of slices is cut short") }
@@ -67,7 +67,7 @@ struct MachOImage: Sendable {
         var covered = end
         for slice in slices.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             guard slice.lowerBound >= covered else { throw .malformed("slices of the file overlap") }
-            // Reading of a hole in a file that only seems to be long would not end.
+            // Without a limit, reading the hole of a huge sparse file would take too long.
             guard slice.lowerBound - covered <= largestGap else { throw .malformed("slices of the file are far apart") }
             guard try file.isZero(covered..<slice.lowerBound) else {
                 throw .malformed("something lies between the slices of the file")
@@ -78,7 +78,7 @@ struct MachOImage: Sendable {
         return slices
     }
 
-    /// What the magic number tells.
+    /// Byte order and size of the header, by the magic number.
     private struct Shape {
         let order: ByteOrder
         let headerSize: Int64
@@ -94,10 +94,10 @@ struct MachOImage: Sendable {
         }
     }
 
-    /// Looks for the signature among the load commands.
+    /// Finds the signature by the load command LC_CODE_SIGNATURE.
     private init(
         slice: Range<Int64>, _ shape: Shape, of file: borrowing Descriptor
-    ) throws(MachOSignature.Absence) {
+    ) throws(MachOSignature.ReadError) {
         let (size, order) = (slice.upperBound - slice.lowerBound, shape.order)
         guard size >= shape.headerSize else { throw .malformed("the Mach-O header is cut short") }
         let header = try file.piece(slice.lowerBound..<slice.lowerBound + shape.headerSize)
@@ -129,7 +129,7 @@ struct MachOImage: Sendable {
         guard found.lowerBound >= end, found.upperBound <= size else {
             throw .malformed("the signature lies outside of the program")
         }
-        // What came after it would be covered by no page.
+        // Bytes after the signature would be covered by no page hash.
         guard found.upperBound == size else { throw .malformed("something follows the signature of the program") }
         self.slice = slice
         signature = slice.lowerBound + found.lowerBound..<slice.upperBound
@@ -137,8 +137,8 @@ struct MachOImage: Sendable {
 }
 
 extension Descriptor {
-    /// The bytes of a range that the caller has bounded.
-    borrowing func piece(_ range: Range<Int64>) throws(MachOSignature.Absence) -> [UInt8] {
+    /// Reads a range, whose length the caller has limited.
+    borrowing func piece(_ range: Range<Int64>) throws(MachOSignature.ReadError) -> [UInt8] {
         let buffer = PageBuffer(count: Int(min(range.upperBound - range.lowerBound, 1 << 18)))
         var bytes: [UInt8] = []
         var offset = range.lowerBound
@@ -150,8 +150,8 @@ extension Descriptor {
         return bytes
     }
 
-    /// Whether a range has no bytes but zeros.
-    borrowing func isZero(_ range: Range<Int64>) throws(MachOSignature.Absence) -> Bool {
+    /// Whether all bytes of a range are zero.
+    borrowing func isZero(_ range: Range<Int64>) throws(MachOSignature.ReadError) -> Bool {
         let buffer = PageBuffer(count: 1 << 16)
         var offset = range.lowerBound
         while offset < range.upperBound {
@@ -162,10 +162,11 @@ extension Descriptor {
         return true
     }
 
-    /// Reads as much of a range as the buffer takes.
+    /// Reads as much of a range as fits into the buffer.
+    /// - Returns: the number of bytes.
     private borrowing func fill(
         _ buffer: PageBuffer, from range: Range<Int64>
-    ) throws(MachOSignature.Absence) -> Int {
+    ) throws(MachOSignature.ReadError) -> Int {
         let wanted = Int(min(Int64(buffer.count), range.upperBound - range.lowerBound))
         let got: Int
         do throws(SystemError) {

@@ -1,23 +1,23 @@
-// Signatures from files.
+// Decoding of the signatures of a Mach-O file (CS_SuperBlob in xnu, osfmk/kern/cs_blobs.h).
 
 public import Platform
 
 extension MachOSignature {
-    /// More than the signature of any program has: a gigabyte of code takes 13 MiB.
+    /// The limit in bytes of all signatures of a file: a gigabyte of code needs 13 MiB.
     private static let largestSignatures: Int64 = 64 << 20
     private static let mostBlobs = 64
-    /// The slot of the CMS message, and the magic number of the blob around it.
+    /// CSSLOT_SIGNATURESLOT, of the CMS signature.
     private static let cmsSlot: UInt32 = 0x10000
-    /// The magic numbers that blobs in these slots have.
+    /// The magic numbers that the blobs of these slots must have.
     private static let magics: [UInt32: UInt32] = [
         2: 0xFADE_0C01, 5: 0xFADE_7171, 7: 0xFADE_7172, cmsSlot: 0xFADE_0B01,
     ]
 
-    /// The signatures of all programs of a file, in the order of its header.
+    /// Reads the signatures of all programs of a file, in the order of its header.
     ///
-    /// The code of each ends where its signature begins, and the signature where the program ends. The bytes of a
-    /// signature that belong to none of its blobs are not looked at: linkers and signers leave room there.
-    public static func read(from file: borrowing Descriptor) throws(Absence) -> [MachOSignature] {
+    /// The code of a program ends where its signature begins, and the signature ends with the program. Bytes of a
+    /// signature outside its blobs are ignored: linkers and signers reserve space there.
+    public static func read(from file: borrowing Descriptor) throws(ReadError) -> [MachOSignature] {
         var left = largestSignatures
         var signatures: [MachOSignature] = []
         for image in try MachOImage.images(of: file) {
@@ -26,8 +26,9 @@ extension MachOSignature {
         return signatures
     }
 
-    /// - Parameter left: how many bytes of signatures may still be read.
-    private init(_ image: MachOImage, of file: borrowing Descriptor, left: inout Int64) throws(Absence) {
+    /// Reads the signature of one program.
+    /// - Parameter left: the bytes of signatures that may still be read, of ``largestSignatures``.
+    private init(_ image: MachOImage, of file: borrowing Descriptor, left: inout Int64) throws(ReadError) {
         var (directories, others, cms) = ([CodeDirectory](), [UInt32: [UInt8]](), [UInt8]())
         for (slot, range) in try MachOSignature.index(of: image.signature, in: file, left: &left) {
             let blob = try file.piece(range)
@@ -35,7 +36,7 @@ extension MachOSignature {
             case 0, MachOSignature.alternates:
                 let directory: CodeDirectory
                 do throws(SealFault) { directory = try CodeDirectory(decoding: blob) } catch { throw .malformed(error) }
-                // Bytes between the two would be sealed by nobody.
+                // Bytes between code and signature would be covered by no hash.
                 guard directory.codeLimit == UInt64(image.signature.lowerBound - image.slice.lowerBound) else {
                     throw .malformed("the code directory does not end where the signature begins")
                 }
@@ -50,13 +51,13 @@ extension MachOSignature {
         self.cms = cms
     }
 
-    /// CSSLOT_ALTERNATE_CODEDIRECTORIES, of which there are five.
+    /// The five slots from CSSLOT_ALTERNATE_CODEDIRECTORIES on.
     private static let alternates: ClosedRange<UInt32> = 0x1000...0x1004
 
-    /// The blobs of an embedded signature, the first code directory first.
+    /// Reads the index of an embedded signature: its blobs by slot, the first code directory first.
     private static func index(
         of signature: Range<Int64>, in file: borrowing Descriptor, left: inout Int64
-    ) throws(Absence) -> [(slot: UInt32, range: Range<Int64>)] {
+    ) throws(ReadError) -> [(slot: UInt32, range: Range<Int64>)] {
         let start = signature.lowerBound
         guard signature.upperBound - start >= 12 else { throw .malformed("the signature is cut short") }
         let header = try file.piece(start..<start + 12)
@@ -89,7 +90,7 @@ extension MachOSignature {
             }
             blobs.append((slot, start + offset..<start + offset + size))
         }
-        // Else the same bytes could be read many times.
+        // Overlapping blobs would have the same bytes read many times.
         var end = start
         for blob in blobs.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
             guard blob.range.lowerBound >= end else { throw .malformed("blobs of the signature overlap") }

@@ -1,4 +1,4 @@
-// The signature inside of a program, and whether the program still is what it was made over.
+// The signature embedded in a Mach-O program, and the comparison of the program's pages with it.
 
 import Glibc
 import HashFunctions
@@ -7,35 +7,34 @@ public import SandboxModel
 
 /// The signature of one program of a Mach-O file (xnu, osfmk/kern/cs_blobs.h; Apple, TN3126).
 ///
-/// Read here is only what it says. Who signed it, and which of its code directories are bound to that, is for the
-/// reader of ``cms``.
+/// The signature is decoded, not verified: ``CodeSignature`` verifies ``cms``, and which code directories it covers.
 public struct MachOSignature: Sendable {
-    /// Where the program lies in the file.
+    /// The bytes of the file that are the program.
     public let slice: Range<Int64>
-    /// The one that the signature is over, and then those with other hash functions, in the order of their slots.
+    /// The signed code directory, then those with other hash functions, in the order of their slots.
     public let codeDirectories: [CodeDirectory]
-    /// The other blobs as a whole, by slot: 2 requirements, 5 entitlements, 7 the same in DER, and what else there is.
+    /// The other blobs, whole, by slot: 2 requirements, 5 entitlements, 7 entitlements in DER, and any others.
     public let blobs: [UInt32: [UInt8]]
-    /// A CMS message without content over the first code directory; empty when nobody signed.
+    /// The detached CMS signature over the first code directory; empty in an ad hoc signature.
     public let cms: [UInt8]
 
-    /// Why there are no signatures of a file.
-    public enum Absence: Error, Hashable, Sendable {
+    /// Reasons for which a file's signatures cannot be read.
+    public enum ReadError: Error, Hashable, Sendable {
         case notMachO
         /// A program of the file has no signature.
         case unsigned
         case malformed(SealFault)
         case unreadable(SystemError)
 
-        static func malformed(_ reason: String) -> Absence { .malformed(SealFault(reason)) }
+        static func malformed(_ reason: String) -> ReadError { .malformed(SealFault(reason)) }
     }
 
-    /// Slots from here on are not special slots of a code directory.
+    /// The first slot that is no special slot of a code directory.
     private static let firstAlternate: UInt32 = 0x1000
 
-    /// Whether the special slots of a code directory agree with the blobs of the signature: each has its hash there,
-    /// and none is missing. The slots of Info.plist and CodeResources are hashes of files, which are the caller's to
-    /// check.
+    /// Whether the special slots of a code directory agree with the blobs of the signature: each blob has its hash
+    /// there, and each hash its blob. The slots of Info.plist and CodeResources are hashes of files, which the caller
+    /// checks.
     public func blobSlotsAgree(with directory: CodeDirectory) -> Bool {
         for (slot, blob) in blobs where slot < MachOSignature.firstAlternate {
             guard let hash = directory.special(Int(slot)), hash == directory.digest(of: blob) else { return false }
@@ -50,18 +49,19 @@ public struct MachOSignature: Sendable {
     /// Compares the pages of the code with their hashes.
     /// - Parameters:
     ///   - directory: one of ``codeDirectories``.
-    ///   - progress: told how many bytes more are read; false ends it.
-    /// - Returns: the first page that is not what it was; nil when all are.
-    /// - Throws: ECANCELED when `progress` ended it.
+    ///   - progress: called with the number of further bytes read; false cancels.
+    /// - Returns: the index of the first page that differs; nil if none does.
+    /// - Throws: ECANCELED when cancelled.
     public func firstChangedPage(
         of directory: CodeDirectory, in file: borrowing Descriptor, progress: (Int64) -> Bool
     ) throws(SystemError) -> Int? {
         let limit = Int64(directory.codeLimit)
         let pageSize = directory.pageSize.map { Int64($0) } ?? limit
-        // What the slice does not have cannot be compared.
+        // The slice may be shorter than the code directory says.
         let end = min(limit, slice.upperBound - slice.lowerBound)
         let buffer = PageBuffer(count: Int(min(end, 1 << 20)))
         var digest = MessageDigest(directory.hash)
+        // A page may span two reads, and a read may hold many pages. `missing` is what the page lacks, in bytes.
         var (page, offset) = (0, Int64(0))
         var missing = min(pageSize, limit)
         while offset < end {
@@ -79,7 +79,7 @@ public struct MachOSignature: Sendable {
                 missing = min(pageSize, limit - offset - Int64(start))
             }
             offset += Int64(got)
-            // The file ends within the page.
+            // A short read: the file ends within the page.
             guard got == wanted else { return page }
             guard progress(Int64(got)) else { throw SystemError(code: ECANCELED) }
         }

@@ -1,14 +1,14 @@
-// Who signs: a private key and the certificate that goes with it, as PEM. libcrypto does the work.
+// Signing identities: a private key with its certificate, in PEM form, by libcrypto.
 
 import COpenSSL
 import HashFunctions
 
-/// A key and its X.509 certificate, with which bundles are signed.
+/// A private key and its X.509 certificate, with which bundles are signed. Any thread may use it.
 @safe public final class SigningIdentity: @unchecked Sendable {
     // Never changed after init, and libcrypto counts its own references; valid from init to deinit.
     @unsafe let key: OpaquePointer
     @unsafe let certificate: OpaquePointer
-    /// Certificates that lead from the signer's own to one that somebody trusts.
+    /// Intermediate certificates from the signer's own up to an authority's.
     @unsafe let chain: OpaquePointer?
 
     @unsafe private init(key: OpaquePointer, certificate: OpaquePointer, chain: OpaquePointer?) {
@@ -23,12 +23,12 @@ import HashFunctions
         unsafe Certificates.free(chain)
     }
 
-    // MARK: Making one
+    // MARK: New identities
 
-    /// Ten years: a test that is kept shall not fail one day because its identity grew old.
+    /// Seconds from now: one day ago to ten years ahead, so that a test with a stored identity does not fail one day.
     public static let usualValidity: ClosedRange<Int> = -86_400...(3650 * 86_400)
 
-    /// Makes a P-256 key and a certificate that it signs itself, good for signing code.
+    /// Makes a P-256 key and a self-signed certificate for code signing.
     ///
     /// - Parameters:
     ///   - commonName: the certificate's subject, cut to the 64 characters that X.520 allows.
@@ -46,11 +46,12 @@ import HashFunctions
         unsafe self.init(key: key!, certificate: certificate, chain: nil)
     }
 
+    /// Sets the fields and extensions of a new certificate, and signs it with its own key.
     private static func fill(
         _ certificate: OpaquePointer, _ key: OpaquePointer, _ commonName: String, _ validity: ClosedRange<Int>
     ) {
         unsafe X509_set_version(certificate, Int(X509_VERSION_3))
-        // 159 random bits, so that the number is positive and two identities of one name can be told apart.
+        // 159 random bits, so that the serial number is positive and tells identities of one name apart.
         let serial = unsafe BN_new()!
         defer { unsafe BN_free(serial) }
         unsafe BN_rand(serial, 159, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY)
@@ -62,7 +63,7 @@ import HashFunctions
         unsafe X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, text, Int32(text.count), -1, 0)
         unsafe X509_set_issuer_name(certificate, name)
         unsafe X509_set_pubkey(certificate, key)
-        // S/MIME stands beside code signing because that is what `openssl cms -verify` asks for by itself.
+        // S/MIME beside code signing: `openssl cms -verify` requires it by default.
         for (extensionNumber, value) in [
             (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
             (NID_ext_key_usage, "codeSigning,emailProtection"), (NID_subject_key_identifier, "hash"),
@@ -80,12 +81,12 @@ import HashFunctions
     // MARK: PEM
 
     /// Reads a private key and its certificate, and further certificates, in any order.
-    /// - Throws: ``SealFault`` that says what is missing or does not fit.
+    /// - Throws: ``SealFault`` with the part that is missing or does not match.
     public convenience init(pem: [UInt8]) throws(SealFault) {
         let input = MemoryBIO(pem)
         defer { extendLifetime(input) }
         defer { ERR_clear_error() }
-        // Nobody is asked for a passphrase: a test has no terminal.
+        // No prompt for a passphrase: a test has no terminal.
         guard let key = unsafe PEM_read_bio_PrivateKey(input.bio, nil, { _, _, _, _ in -1 }, nil) else {
             throw SealFault("it has no private key that can be read without a passphrase")
         }
@@ -95,7 +96,7 @@ import HashFunctions
             unsafe EVP_PKEY_free(key)
             throw SealFault("it has no certificate of its private key")
         }
-        guard unsafe SigningIdentity.isWhole(key) else {
+        guard unsafe SigningIdentity.isConsistent(key) else {
             unsafe EVP_PKEY_free(key)
             unsafe X509_free(certificate)
             throw SealFault("its private key is damaged")
@@ -103,8 +104,8 @@ import HashFunctions
         unsafe self.init(key: key, certificate: certificate, chain: certificates.release())
     }
 
-    /// Whether the private part of a key belongs to the public one, which is all that certificates are compared with.
-    private static func isWhole(_ key: OpaquePointer) -> Bool {
+    /// Whether the private key matches its public key: X509_check_private_key compares only public keys.
+    private static func isConsistent(_ key: OpaquePointer) -> Bool {
         guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil) else { return false }
         defer { unsafe EVP_PKEY_CTX_free(context) }
         return unsafe EVP_PKEY_pairwise_check(context) == 1
@@ -118,7 +119,7 @@ import HashFunctions
         return output.bytes + certificatePEM
     }
 
-    /// The signer's certificate alone, for whoever is to trust it.
+    /// The signer's certificate alone, to be given to those who trust it.
     public var certificatePEM: [UInt8] {
         let output = MemoryBIO()
         let done = unsafe PEM_write_bio_X509(output.bio, certificate)

@@ -1,15 +1,18 @@
-// Paths in an archive: the domain, then what lies below the container.
+// Paths in an archive: the domain's name, then the path from the container.
 
 import BackupModel
 import SandboxModel
 
-/// The path of an entry as bytes, `AppDomain-com.example.Notes/Documents/a`. A directory's has no slash at its end.
+/// The path of an entry as bytes: `AppDomain-com.example.Notes/Documents/a`, for a directory without a slash at the
+/// end.
 enum ArchivePath {
-    /// Linux takes no path of more than 4,096 bytes, but deeper trees can be made name by name.
+    /// The limit in bytes. It is above PATH_MAX, because deeper trees can be made name by name.
     static let longest = 64 << 10
 
     private static let slash = UInt8(ascii: "/")
 
+    /// Makes a path.
+    /// - Throws: ``BackupFlaw`` for a path over the limit, and for a domain that is no directory name.
     static func bytes(_ domain: BackupDomain, _ path: [FileName]) throws(BackupFlaw) -> [UInt8] {
         let name = domain.name
         guard FileName(name) != nil, name != BackupDescription.directory.text else {
@@ -26,6 +29,8 @@ enum ArchivePath {
         return bytes
     }
 
+    /// Splits a path of an archive, which is untrusted.
+    /// - Throws: ``BackupFlaw`` for absolute paths, for `.` and `..`, and for paths without a domain.
     static func parse(_ bytes: [UInt8]) throws(BackupFlaw) -> (domain: BackupDomain, path: [FileName]) {
         guard bytes.count <= longest else { throw BackupFlaw("has too long a path: \(bytes.shown)") }
         guard bytes.first != slash else { throw BackupFlaw("has a path from the root: \(bytes.shown)") }
@@ -37,8 +42,8 @@ enum ArchivePath {
         return (BackupDomain(name: domain), Array(names.dropFirst()))
     }
 
-    /// Whether one path comes before another in a walk: a directory before what is in it, and that by name. A slash
-    /// counts as less than any other byte for that.
+    /// Whether one path comes before another in a walk: a directory before its content, which is sorted by name. For
+    /// that a slash counts as less than any other byte.
     static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         let shared = min(left.count, right.count)
         var index = 0

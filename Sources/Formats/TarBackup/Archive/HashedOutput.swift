@@ -1,33 +1,42 @@
-// The archive on its way to the host: buffers that are written here and hashed by a thread beside.
+// The output of an archive: buffers that the caller's thread writes, while another thread hashes them for the manifest.
 
 import Glibc
 import HashFunctions
 import Platform
 import SandboxModel
 
-/// What the hashing thread is to do with bytes of a buffer, or without any.
+/// A step of the hashing thread.
 enum HashStep: Sendable {
+    /// Hashes bytes of the buffer, as content of the current entry.
     case content(Range<Int>)
-    /// A hole.
+    /// Hashes a hole of so many bytes, as zeros.
     case zeros(Int64)
-    /// Ends an entry, whose line then goes into the manifest.
+    /// Ends the current entry: its line goes into the manifest.
     case end(kind: ManifestLine.Kind, TarEntry)
-    /// An entry that is in the earlier backup.
+    /// Adds the line of an entry that is in the earlier backup.
     case line(ManifestLine)
 }
 
-/// Writes an archive from its beginning. Each buffer goes to the host and through SHA-256 at the same time: hashing alone
-/// takes as long as all the rest, and there are two processors.
+/// Writes an archive from its beginning, and makes its manifest.
+///
+/// Each buffer of a ring is written and hashed at the same time: SHA-256 takes as long as everything else together. One
+/// thread may append; the hashing thread belongs to this object, and shares only `work`, under its lock.
 final class HashedOutput {
+    /// The state that both threads share.
     private struct Work {
+        /// Buffers to be hashed, in order.
         var waiting: [(slot: Int, steps: [HashStep])] = []
+        /// The buffers that are not hashed yet, and must not be overwritten.
         var isBusy = [Bool](repeating: false, count: HashedOutput.slots)
+        /// Set when no further buffer comes, so that the thread ends the manifest.
         var isComplete = false
-        var isGivenUp = false
-        /// What came of the manifest, once the thread has ended.
+        /// Set by deinit: the thread ends without a manifest.
+        var isCancelled = false
+        /// The result of the thread.
         var end: Result<ManifestEnd, SystemError>?
     }
 
+    /// The number of buffers in the ring.
     private static let slots = 4
 
     private let file: SharedDescriptor
@@ -35,16 +44,20 @@ final class HashedOutput {
     private let work = Monitor(Work())
     private var thread: HostThread?
     private var isHashing = true
+    /// The current buffer, its bytes, and its steps.
     private var slot = 0
     private var fill = 0
     private var steps: [HashStep] = []
-    /// Of holes among the steps. They take as long to hash as data.
+    /// Bytes of holes among the steps, and their limit: they take as long to hash as data.
     private var zeros: Int64 = 0
     private static let mostZeros: Int64 = 64 << 20
-    /// Bytes of the file before the present buffer.
+    /// Bytes of the file before the current buffer.
     private var written: Int64 = 0
 
-    /// - Parameter spill: an empty file that takes the manifest.
+    /// Starts the hashing thread.
+    /// - Parameters:
+    ///   - file: the empty file of the archive.
+    ///   - spill: an empty file for the manifest.
     init(_ file: SharedDescriptor, spill: SharedDescriptor) throws(SystemError) {
         self.file = file
         let ring = (0..<HashedOutput.slots).map { _ in PageBuffer(count: 1 << 20) }
@@ -54,23 +67,26 @@ final class HashedOutput {
     }
 
     deinit {
-        work.access { $0.isGivenUp = true }
+        work.access { $0.isCancelled = true }
         thread?.join()
     }
 
+    /// The next thing for the hashing thread to do.
     private enum Order {
         case buffer(Int, [HashStep])
+        /// End the manifest.
         case finish
-        case end
+        case cancel
     }
 
+    /// The body of the hashing thread.
     private static func hash(_ work: Monitor<Work>, _ ring: [PageBuffer], _ file: SharedDescriptor) {
         var spill = ManifestSpill(file)
         var content = MessageDigest(.sha256)
         var failure: SystemError?
         while true {
             let order = work.wait { work -> Order? in
-                if work.isGivenUp { return .end }
+                if work.isCancelled { return .cancel }
                 if !work.waiting.isEmpty {
                     let (slot, steps) = work.waiting.removeFirst()
                     return .buffer(slot, steps)
@@ -78,10 +94,10 @@ final class HashedOutput {
                 return work.isComplete ? .finish : nil
             }
             switch order {
-            case .end: return
+            case .cancel: return
             case .buffer(let slot, let steps):
                 do throws(SystemError) {
-                    // After a failure nothing comes of the manifest any more.
+                    // After a failure there is no manifest, but buffers must still become free.
                     if failure == nil { try hash(steps, ring[slot], &content, &spill) }
                 } catch {
                     failure = error
@@ -101,6 +117,7 @@ final class HashedOutput {
         }
     }
 
+    /// Runs the steps of one buffer.
     private static func hash(
         _ steps: [HashStep], _ buffer: PageBuffer, _ content: inout MessageDigest, _ spill: inout ManifestSpill
     ) throws(SystemError) {
@@ -111,24 +128,26 @@ final class HashedOutput {
             case .end(let kind, let entry):
                 try spill.append(
                     ManifestLine(
-                        isHere: true, kind: kind, metadata: entry.digest,
+                        isInThisArchive: true, kind: kind, metadata: entry.digest,
                         content: kind == .file ? content.finish() : nil, path: entry.path))
             case .line(let line): try spill.append(line)
             }
         }
     }
 
-    // MARK: What goes in
+    // MARK: Input
 
-    /// Takes in what has no bytes in the archive.
+    /// Appends a step that has no bytes in the archive.
     func append(_ step: HashStep) throws(SystemError) {
         steps.append(step)
         if case .zeros(let count) = step { zeros += count }
-        // Of an incremental backup all may be lines, and what is hashed is not to fall far behind.
+        // An incremental backup may consist of lines only, which would never fill a buffer.
         if steps.count >= 4096 || zeros >= HashedOutput.mostZeros { try flush() }
     }
 
-    /// - Parameter isContent: whether the bytes are an entry's content, of which the manifest has a digest.
+    /// Appends bytes of the archive.
+    /// - Parameter isContent: whether the bytes are content of an entry, which is hashed, rather than headers or
+    ///   padding.
     func append(_ bytes: borrowing RawSpan, isContent: Bool) throws(SystemError) {
         var done = 0
         while done < bytes.byteCount {
@@ -141,6 +160,7 @@ final class HashedOutput {
         }
     }
 
+    /// Gives the buffer to the hashing thread, writes it, and goes on to the next buffer once that is free.
     private func flush() throws(SystemError) {
         guard isHashing else { return try write() }
         let (slot, steps) = (slot, steps)
@@ -156,13 +176,14 @@ final class HashedOutput {
         work.wait { $0.isBusy[next] ? nil : () }
     }
 
+    /// Writes the buffer to the file.
     private func write() throws(SystemError) {
         if fill > 0 { try file.descriptor.write(from: ring[slot], count: fill, to: written) }
         written += Int64(fill)
         fill = 0
     }
 
-    /// Waits until all entries are in the manifest. What is appended from then on is hashed no more.
+    /// Waits until all entries are in the manifest. Bytes appended afterwards are not hashed.
     func endManifest() throws(SystemError) -> ManifestEnd {
         try flush()
         isHashing = false
@@ -170,7 +191,7 @@ final class HashedOutput {
         return try work.wait { $0.end }.get()
     }
 
-    /// Writes out what is left.
+    /// Writes the last buffer.
     func finish() throws(SystemError) {
         try write()
     }

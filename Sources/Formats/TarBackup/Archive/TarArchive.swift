@@ -1,4 +1,4 @@
-// One archive of ours that is being read: its description, its manifest, and then its entries.
+// Reading one archive that this project wrote: its description, its manifest, and then its entries.
 
 import BackupModel
 import Glibc
@@ -6,20 +6,23 @@ import HashFunctions
 import Platform
 import SandboxModel
 
-/// An archive whose manifest was found to be whole, at its first entry.
+/// An archive whose manifest is verified, positioned at its first entry.
 final class TarArchive {
     let path: String
-    /// The path for people: on one line, even if another backup names it.
+    /// The path for messages, on one line: it may come from another backup, which is untrusted.
     let name: String
     let description: BackupDescription
-    let manifest: Manifest
-    /// Where the first line stands that is an entry's.
+    let manifest: TarManifest
+    /// The offset in the manifest of the first line after the description's.
     let firstEntry: Int64
-    var lines: Manifest.Lines
+    /// The lines of the manifest, read along with the entries.
+    var lines: TarManifest.Lines
     private let reader: TarReader
     private var digest = MessageDigest(.sha256)
 
+    /// Opens an archive, reads the description, and finds and verifies the manifest.
     /// - Parameter scratch: a directory for the manifest of a compressed archive, which cannot be read from its end.
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidBackup` or `newerBackup`, or with the host's error.
     init(_ path: String, scratch: String) throws(Complaint) {
         self.path = path
         let name = path.shown
@@ -48,21 +51,22 @@ final class TarArchive {
         manifest =
             isCompressed
             ? try TarArchive.findManifest(in: try reader(), name: name, scratch: scratch)
-            : try Manifest(endOf: file, name: name)
-        lines = Manifest.Lines(of: manifest)
+            : try TarManifest(endOf: file, name: name)
+        lines = TarManifest.Lines(of: manifest)
         let line = try lines.next()
         firstEntry = lines.offset
         let wanted = ManifestLine(
-            isHere: true, kind: .file, metadata: first.entry.digest,
+            isInThisArchive: true, kind: .file, metadata: first.entry.digest,
             content: HashFunction.sha256.digest(of: first.content), path: BackupDescription.path)
         guard line == wanted else { throw flaw(.altered(BackupDescription.path)) }
     }
 
+    /// A complaint about this archive.
     func flaw(_ flaw: BackupFlaw) -> Complaint { flaw.complaint(about: name) }
 
     private static func open(_ path: String, name: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
-            // Not blocking, for something that is no file at all.
+            // O_NONBLOCK: opening a fifo would wait for a writer.
             return try Descriptor.open(path: path, flags: O_RDONLY | O_NONBLOCK)
         } catch {
             if error == .noEntry { throw Complaint(.notFound, "\(name): there is no such backup") }
@@ -70,6 +74,7 @@ final class TarArchive {
         }
     }
 
+    /// Reads the first entry, which has to be the description.
     private static func readDescription(
         _ reader: TarReader, name: String
     ) throws(Complaint) -> (description: BackupDescription, entry: TarEntry, content: [UInt8]) {
@@ -81,7 +86,7 @@ final class TarArchive {
         let buffer = PageBuffer(count: Int(length))
         try reader.content { bytes, offset throws(Complaint) in buffer.copy(bytes, to: Int(offset)) }
         let content = buffer.bytes(0, count: Int(length))
-        let description = try judging(name) { () throws(BackupFlaw) in
+        let description = try complaining(about: name) { () throws(BackupFlaw) in
             try BackupDescription.decode(content)
         }
         guard let description else {
@@ -91,20 +96,20 @@ final class TarArchive {
         return (description, entry, content)
     }
 
-    /// Reads through an archive to its end, and keeps the manifest in a file.
+    /// Reads a compressed archive to its end, and copies the manifest to a file without a name.
     private static func findManifest(
         in reader: TarReader, name: String, scratch: String
-    ) throws(Complaint) -> Manifest {
-        let altered = BackupFlaw.altered(Manifest.path).complaint(about: name)
+    ) throws(Complaint) -> TarManifest {
+        let altered = BackupFlaw.altered(TarManifest.path).complaint(about: name)
         let spill = try Complaint.wrap("cannot write in \(scratch)") { () throws(SystemError) in
             let spill = try UnfinishedFile(in: scratch)
             try spill.removeName()
             return spill
         }
         while let entry = try reader.next() {
-            guard entry.path == Manifest.path else { continue }
-            guard case .file(let length, _) = entry.kind, length <= Manifest.longest,
-                length >= Int64(ManifestEnd.length), entry.encoded == Manifest.entry(length: length).encoded
+            guard entry.path == TarManifest.path else { continue }
+            guard case .file(let length, _) = entry.kind, length <= TarManifest.longest,
+                length >= Int64(ManifestEnd.length), entry.encoded == TarManifest.entry(length: length).encoded
             else { throw altered }
             try reader.content { bytes, offset throws(Complaint) in
                 do throws(SystemError) {
@@ -113,9 +118,9 @@ final class TarArchive {
                     throw Complaint(error, doing: "cannot write in \(scratch)")
                 }
             }
-            let end = Manifest.endOfEntry(from: reader.entryStart, length: length) + Int64(Manifest.endLength)
+            let end = TarManifest.endOfEntry(from: reader.entryStart, length: length) + Int64(TarManifest.endLength)
             guard try reader.next() == nil, reader.ends(at: end) else { throw altered }
-            return try Manifest(file: spill.file, length: length, name: name)
+            return try TarManifest(file: spill.file, length: length, name: name)
         }
         throw BackupFlaw.cutShort.complaint(about: name)
     }
@@ -124,17 +129,22 @@ final class TarArchive {
 // MARK: - Entries
 
 extension TarArchive {
-    /// Reads what stands before the content of the entry that a line tells of, which is the next.
+    /// Reads the header of the next entry, which has to be the one that a line describes.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` if it differs.
     func entry(of line: ManifestLine) throws(Complaint) -> TarEntry {
         guard let entry = try reader.next() else { throw flaw(.cutShort) }
         guard entry.path == line.path, entry.digest == line.metadata else { throw flaw(.altered(line.path)) }
         return entry
     }
 
-    /// How much of a hole is hashed at once.
+    /// Bytes of a hole that are hashed in one step.
     private static let holeStep: Int64 = 64 << 20
 
-    /// Reads the content of the entry that was read last, and sees that it is what its line says.
+    /// Reads the content of the current entry, and verifies it against its line.
+    /// - Parameters:
+    ///   - data: the ranges of the content that are not holes.
+    ///   - body: called with the bytes of those ranges, and within long holes with no bytes, so that it can cancel.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` if the content differs, or that of `body`.
     func content(
         of line: ManifestLine, length: Int64, data: [Range<Int64>],
         _ body: (_ bytes: borrowing RawSpan, _ offset: Int64) throws(Complaint) -> Void
@@ -147,7 +157,7 @@ extension TarArchive {
                 let count = min(end - position, TarArchive.holeStep)
                 digest.update(zeros: count)
                 position += count
-                // Nothing of it is to be written, but whoever reads may give it up.
+                // No bytes to write, but a chance for the reader to cancel.
                 try body(RawSpan(), position)
             }
         }
@@ -165,20 +175,22 @@ extension TarArchive {
         guard rest.isEmpty, digest.finish() == line.content else { throw altered }
     }
 
-    /// Passes over entries to the one of a path, of which the line is given.
+    /// Skips entries up to that of a path.
+    /// - Returns: its line. The entry itself is next.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` if there is none.
     func advance(to path: [UInt8]) throws(Complaint) -> ManifestLine {
         while let line = try lines.next() {
             if line.path == path { return line }
             guard ArchivePath.precedes(line.path, path) else { break }
-            if line.isHere { _ = try entry(of: line) }
+            if line.isInThisArchive { _ = try entry(of: line) }
         }
         throw flaw(BackupFlaw("does not have \(path.shown), which a later backup takes from it"))
     }
 
-    /// Sees that after the last entry nothing but the manifest follows.
+    /// Checks that the manifest follows the last entry.
     func requireEnd() throws(Complaint) {
-        guard let entry = try reader.next(), entry.encoded == Manifest.entry(length: manifest.length).encoded,
+        guard let entry = try reader.next(), entry.encoded == TarManifest.entry(length: manifest.length).encoded,
             manifest.begins(behind: reader.entryStart)
-        else { throw flaw(.altered(Manifest.path)) }
+        else { throw flaw(.altered(TarManifest.path)) }
     }
 }

@@ -1,40 +1,42 @@
-// What stands before the content of an entry of a tar, as libarchive writes and reads it.
+// The header of a tar entry (POSIX.1-2001 pax), as libarchive writes and reads it.
 
 import BackupModel
 import Glibc
 import HashFunctions
 import SandboxModel
 
-/// An entry as an archive has it, but for its content.
+/// An entry of an archive without its content.
 struct TarEntry {
+    /// The type of an entry. A socket is a file with an attribute, as tar has no type for it.
     enum Kind: Hashable {
-        /// - Parameter data: where it is not a hole: ascending, neither empty nor side by side.
+        /// - Parameter data: the ranges that are not holes: ascending, not empty, not adjacent.
         case file(length: Int64, data: [Range<Int64>])
         case directory
         case symbolicLink([UInt8])
-        /// By a path in the archive.
+        /// The target is a path in the archive.
         case hardLink([UInt8])
         case fifo
     }
 
-    /// The device holds files of 2 TiB.
+    /// The limit of a file in bytes; a device has files of at most 2 TiB.
     static let longestContent: Int64 = 4 << 40
-    /// Between holes: their map then takes no more than a reader allows for it.
+    /// The limit of ranges between holes, which keeps the map of holes below ``TarReader``'s limit for headers.
     static let mostPieces = 2_000_000
-    /// Of all attributes of an entry. With its names that is less than the 1 MiB of extended records that libarchive reads.
+    /// The limit in bytes of an entry's attributes, which keeps its extended header below the 1 MiB that libarchive
+    /// reads.
     static let mostAttributes = 800_000
 
-    /// Without NUL; a directory's without the slash at its end.
+    /// Without NUL, and for a directory without the slash at the end.
     var path: [UInt8]
     var kind: Kind
     var permissions: mode_t = 0o600
     var owner: uid_t = 0
     var group: gid_t = 0
     var modified = timespec()
-    /// By name, byte by byte.
+    /// Sorted by the bytes of the name.
     var attributes: [BackupEntry.Attribute] = []
 
-    /// A file without holes that nobody in particular owns.
+    /// A file without holes, of root.
     init(path: [UInt8], length: Int64) {
         self.init(path: path, kind: TarEntry.file(length))
     }
@@ -43,9 +45,11 @@ struct TarEntry {
         (self.path, self.kind) = (path, kind)
     }
 
+    /// The kind of a file without holes.
     static func file(_ length: Int64) -> Kind { .file(length: length, data: length == 0 ? [] : [0..<length]) }
 
-    /// Puts pieces together that lie side by side.
+    /// Joins adjacent ranges, and drops empty ones.
+    /// - Throws: ``BackupFlaw`` for ranges that overlap, descend, or lie outside the file.
     static func joined(_ data: [Range<Int64>], length: Int64) throws(BackupFlaw) -> [Range<Int64>] {
         var joined: [Range<Int64>] = []
         var end: Int64 = 0
@@ -63,9 +67,9 @@ struct TarEntry {
         return joined
     }
 
-    /// All of it in one form, which does not depend on what libarchive makes of it: what the manifest has a digest of.
+    /// A canonical form of all fields, which does not depend on libarchive's encoding; the manifest has its digest.
     ///
-    /// A series of values, each as its length in decimal digits, a colon, its bytes and a comma.
+    /// It is a series of netstrings: the length in decimal digits, a colon, the bytes and a comma.
     var encoded: [UInt8] {
         var bytes: [UInt8] = []
         func append(_ value: some Collection<UInt8>) {
@@ -106,5 +110,6 @@ struct TarEntry {
         return bytes
     }
 
+    /// SHA-256 of ``encoded``.
     var digest: [UInt8] { HashFunction.sha256.digest(of: encoded) }
 }

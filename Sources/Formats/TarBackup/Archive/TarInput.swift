@@ -1,16 +1,17 @@
-// Where the bytes of an archive come from, as they stand or decompressed.
+// The input of a tar reader, plain or decompressed.
 
 import Glibc
 import Platform
 import SandboxModel
 
-/// The bytes of an archive from its beginning.
+/// The bytes of an archive, in order.
 protocol TarInput: AnyObject {
-    /// - Returns: how many bytes; 0 at the end.
+    /// Reads the next bytes.
+    /// - Returns: the number of bytes; 0 at the end.
     func read(into buffer: PageBuffer) throws(Complaint) -> Int
 
-    /// Passes over bytes without reading them.
-    /// - Returns: false where that cannot be.
+    /// Skips bytes without reading them.
+    /// - Returns: false if that is not possible.
     func skip(_ count: Int64) -> Bool
 }
 
@@ -21,7 +22,7 @@ final class FileInput: TarInput {
     private let size: Int64
     private var position: Int64
 
-    /// - Parameter start: where to begin, which is the header of an entry.
+    /// - Parameter start: the offset of the entry's header to begin at.
     init(_ file: SharedDescriptor, from start: Int64 = 0, size: Int64, name: String) {
         (self.file, position, self.size, self.name) = (file, start, size, name)
     }

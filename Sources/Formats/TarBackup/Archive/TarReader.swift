@@ -1,4 +1,4 @@
-// The reading of a tar through libarchive. The only file of this room that makes it parse one.
+// Reading a tar through libarchive. The module's only file that has libarchive parse one.
 
 import BackupModel
 import CArchive
@@ -6,22 +6,23 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// An archive that is being read from its first entry to its last.
+/// An archive that is read from its first entry to its last.
 @safe final class TarReader {
-    /// What libarchive takes its bytes from.
-    private final class Inlet {
+    /// The state of libarchive's read and skip callbacks.
+    private final class CallbackInput {
         let input: any TarInput
         let buffer = PageBuffer(count: 256 << 10)
-        /// Bytes that were read or passed over.
+        /// Bytes that were read or skipped.
         var position: Int64 = 0
         var isAtEnd = false
-        /// How many more bytes may be read, so that no entry takes up the memory with what stands before its content.
+        /// The bytes that may still be read: a limit for headers, which libarchive holds in memory.
         var allowance = Int64.max
+        /// The error of a callback, which libarchive cannot pass on.
         var failure: Complaint?
 
         init(_ input: any TarInput) { self.input = input }
 
-        /// - Returns: how many bytes; 0 at the end, less after a failure.
+        /// - Returns: the number of bytes; 0 at the end, -1 after a failure.
         func read() -> Int {
             do throws(Complaint) {
                 guard allowance > 0 else { return -1 }
@@ -36,7 +37,8 @@ import SandboxModel
             }
         }
 
-        /// - Returns: how many bytes; 0 where they have to be read. libarchive would ask for ever after a number below it.
+        /// - Returns: the number of bytes skipped; 0 if they have to be read. libarchive would loop after a negative
+        ///   number.
         func skip(_ count: Int64) -> Int64 {
             guard input.skip(count) else { return 0 }
             position += count
@@ -44,34 +46,35 @@ import SandboxModel
         }
     }
 
-    /// Extended records, and the map of a file's holes: of a million pieces it has some 24 MiB.
+    /// The limit in bytes of an entry's extended header and map of holes; a million ranges take some 24 MiB.
     private static let longestHeader: Int64 = 64 << 20
 
     private let name: String
-    private let inlet: Inlet
+    private let callbackInput: CallbackInput
     // From archive_read_new, freed with this value and never before.
     @unsafe private let archive: OpaquePointer
     private var isAtFirst = true
     private var isInEntry = false
 
+    /// - Parameter name: the name of the archive, for messages.
     init(_ input: any TarInput, name: String) throws(Complaint) {
-        (self.name, inlet) = (name, Inlet(input))
+        (self.name, callbackInput) = (name, CallbackInput(input))
         guard let archive = unsafe archive_read_new() else { throw Complaint(.unexpected, "there is no memory left") }
         unsafe self.archive = archive
-        // No filter, and no format but this: no other of libarchive's parsers can be reached.
+        // No filter and no other format, so that no other parser of libarchive can be reached.
         unsafe archive_read_support_format_tar(archive)
-        // The inlet belongs to this value, which frees the archive first.
-        let pointer = unsafe Unmanaged.passUnretained(inlet).toOpaque()
+        // The pointer is valid as long as the archive: this object owns both, and frees the archive first.
+        let pointer = unsafe Unmanaged.passUnretained(callbackInput).toOpaque()
         let result = unsafe archive_read_open2(
             archive, pointer, nil,
-            { _, inlet, bytes in
-                let inlet = unsafe Unmanaged<Inlet>.fromOpaque(inlet!).takeUnretainedValue()
-                // The buffer is the inlet's, and has other bytes only when libarchive asks again.
-                unsafe bytes!.pointee = unsafe UnsafeRawPointer(inlet.buffer.base)
-                return inlet.read()
+            { _, input, bytes in
+                let input = unsafe Unmanaged<CallbackInput>.fromOpaque(input!).takeUnretainedValue()
+                // The buffer is the input's, and keeps its bytes until libarchive calls again.
+                unsafe bytes!.pointee = unsafe UnsafeRawPointer(input.buffer.base)
+                return input.read()
             },
-            { _, inlet, count in
-                unsafe Unmanaged<Inlet>.fromOpaque(inlet!).takeUnretainedValue().skip(count)
+            { _, input, count in
+                unsafe Unmanaged<CallbackInput>.fromOpaque(input!).takeUnretainedValue().skip(count)
             }, nil)
         guard result == ARCHIVE_OK else { throw failure }
     }
@@ -80,48 +83,53 @@ import SandboxModel
         unsafe archive_read_free(archive)
     }
 
+    /// The last error: a callback's, or libarchive's as a flaw of the archive.
     private var failure: Complaint {
-        if let failure = inlet.failure { return failure }
+        if let failure = callbackInput.failure { return failure }
         if unsafe archive_errno(archive) == ENOMEM {
             return Complaint(SystemError(code: ENOMEM), doing: "cannot read \(name)")
         }
         if isAtFirst { return BackupFlaw.notATar.complaint(about: name) }
-        if inlet.isAtEnd { return BackupFlaw.cutShort.complaint(about: name) }
+        if callbackInput.isAtEnd { return BackupFlaw.cutShort.complaint(about: name) }
         return BackupFlaw("was altered: what should be the header of an entry is none; use another copy of it")
             .complaint(about: name)
     }
 
     // MARK: Entries
 
-    /// Where the entry begins that was read last.
+    /// The byte offset of the current entry's header.
     var entryStart: Int64 { unsafe archive_read_header_position(archive) }
 
-    /// Whether nothing comes after so many bytes.
-    func ends(at length: Int64) -> Bool { inlet.read() == 0 && inlet.position == length }
+    /// Whether the archive ends after so many bytes.
+    func ends(at length: Int64) -> Bool { callbackInput.read() == 0 && callbackInput.position == length }
 
-    /// Reads what stands before the content of the next entry. What is left of the one before is passed over.
+    /// Reads the header of the next entry, after the rest of the current one.
     /// - Returns: nil at the end of the archive.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for a malformed archive, or with the host's error.
     func next() throws(Complaint) -> TarEntry? {
         if isInEntry {
             isInEntry = false
             guard unsafe archive_read_data_skip(archive) >= ARCHIVE_OK else { throw failure }
         }
-        inlet.allowance = TarReader.longestHeader
-        defer { inlet.allowance = .max }
+        callbackInput.allowance = TarReader.longestHeader
+        defer { callbackInput.allowance = .max }
         var header: OpaquePointer?
-        // From UTF-8 to ASCII it converts nothing, says so, and gives the names as they are. To UTF-8 it would compose
-        // characters.
+        // In the C locale libarchive cannot convert names from UTF-8: it warns, and gives their bytes. In a UTF-8
+        // locale it would compose characters.
         let result = ThreadLocale.ascii { unsafe archive_read_next_header(archive, &header) }
         if result == ARCHIVE_EOF { return nil }
         guard result == ARCHIVE_OK || result == ARCHIVE_WARN, let header = unsafe header else { throw failure }
         (isAtFirst, isInEntry) = (false, true)
-        let (entry, isText) = try judging(name) { () throws(BackupFlaw) in try unsafe TarReader.entry(header) }
-        guard result == ARCHIVE_OK || !isText else { throw failure }
+        let (entry, isASCII) = try complaining(about: name) { () throws(BackupFlaw) in
+            try unsafe TarReader.entry(header)
+        }
+        guard result == ARCHIVE_OK || !isASCII else { throw failure }
         return entry
     }
 
+    /// Copies a header of libarchive.
     /// - Returns: the entry, and whether its names are ASCII.
-    @unsafe private static func entry(_ header: OpaquePointer) throws(BackupFlaw) -> (TarEntry, isText: Bool) {
+    @unsafe private static func entry(_ header: OpaquePointer) throws(BackupFlaw) -> (TarEntry, isASCII: Bool) {
         var path = unsafe bytes(archive_entry_pathname(header))
         let size = unsafe archive_entry_size(header)
         let kind: TarEntry.Kind
@@ -149,7 +157,7 @@ import SandboxModel
             throw BackupFlaw("has content where an entry of its kind has none: \(path.shown)")
         }
         var entry = TarEntry(path: path, kind: kind)
-        // A header has room for numbers of any size.
+        // A pax header holds numbers of any size.
         entry.permissions = unsafe archive_entry_perm(header) & 0o7777
         let (user, users) = unsafe (archive_entry_uid(header), archive_entry_gid(header))
         guard let owner = uid_t(exactly: user), let group = gid_t(exactly: users) else {
@@ -162,7 +170,7 @@ import SandboxModel
         return (entry, (path + target).allSatisfy { $0 < 0x80 })
     }
 
-    /// Where the file has no holes.
+    /// The ranges of a file that are not holes.
     @unsafe private static func data(
         _ header: OpaquePointer, _ path: [UInt8], _ size: Int64
     ) throws(BackupFlaw) -> [Range<Int64>] {
@@ -173,12 +181,13 @@ import SandboxModel
         var data: [Range<Int64>] = []
         var (offset, length): (Int64, Int64) = (0, 0)
         while unsafe archive_entry_sparse_next(header, &offset, &length) == ARCHIVE_OK {
-            // libarchive keeps no piece that reaches beyond the file's end.
+            // libarchive has dropped ranges beyond the file's end.
             if length > 0 { data.append(offset..<(offset + length)) }
         }
         return try TarEntry.joined(data, length: size)
     }
 
+    /// The extended attributes of a header, sorted by name.
     @unsafe private static func attributes(_ header: OpaquePointer) -> [BackupEntry.Attribute] {
         var attributes: [BackupEntry.Attribute] = []
         unsafe archive_entry_xattr_reset(header)
@@ -194,7 +203,7 @@ import SandboxModel
         return attributes.sorted { $0.name.lexicographicallyPrecedes($1.name) }
     }
 
-    /// A copy of a string of the header's own.
+    /// A copy of a string that belongs to the header.
     @unsafe private static func bytes(_ text: UnsafePointer<CChar>?) -> [UInt8] {
         guard let text = unsafe text else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: text, count: strlen(text)))
@@ -202,7 +211,8 @@ import SandboxModel
 
     // MARK: Content
 
-    /// Reads the content of the last entry, but for its holes.
+    /// Reads the content of the current entry without its holes.
+    /// - Parameter body: called with bytes and their offset in the file, ascending.
     func content(_ body: (_ bytes: RawSpan, _ offset: Int64) throws(Complaint) -> Void) throws(Complaint) {
         while true {
             var bytes: UnsafeRawPointer?
@@ -210,14 +220,14 @@ import SandboxModel
             let result = unsafe archive_read_data_block(archive, &bytes, &count, &offset)
             if result == ARCHIVE_EOF { return }
             guard result == ARCHIVE_OK, let bytes = unsafe bytes else { throw failure }
-            // Bytes of the inlet or of libarchive, which are there until it is asked for more.
+            // The bytes are valid until the next call of libarchive.
             try body(unsafe RawSpan(_unsafeStart: bytes, byteCount: count), offset)
         }
     }
 }
 
 extension [UInt8] {
-    /// The name of an attribute, of which libarchive writes many a byte as `%` and two digits.
+    /// The name of an attribute, in which libarchive writes some bytes as `%` and two digits.
     fileprivate var unescaped: [UInt8] {
         guard contains(UInt8(ascii: "%")) else { return self }
         var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-// The writing of a tar through libarchive. The only file of this room that makes it write.
+// Writing a tar through libarchive. The module's only file that has libarchive write.
 
 import BackupModel
 import CArchive
@@ -6,17 +6,19 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Writes entries one after the other. What comes out goes to a ``HashedOutput``.
+/// Writes entries one after the other to a ``HashedOutput``, in the pax format (POSIX.1-2001).
 @safe final class TarWriter {
-    /// What libarchive gives its bytes to.
-    private final class Outlet {
+    /// The state of libarchive's write callback.
+    private final class CallbackOutput {
         let output: HashedOutput
-        /// Whether the bytes are content of an entry, rather than what stands before or fills up behind it.
+        /// Whether the bytes are content of an entry, rather than a header or padding.
         var isContent = false
+        /// The error of a callback, which libarchive cannot pass on.
         var failure: SystemError?
 
         init(_ output: HashedOutput) { self.output = output }
 
+        /// - Returns: false after a failure.
         func take(_ bytes: borrowing RawSpan) -> Bool {
             do throws(SystemError) {
                 try output.append(bytes, isContent: isContent)
@@ -28,25 +30,27 @@ import SandboxModel
         }
     }
 
-    private let outlet: Outlet
-    // From archive_write_new and archive_entry_new, freed with this value and never before. libarchive is told the character
-    // set of names once for an archive: one value writes the entries whose names are UTF-8, the other all others.
+    private let callbackOutput: CallbackOutput
+    // From archive_write_new and archive_entry_new, freed with this value and never before. libarchive sets the
+    // character set of names once for an archive, so one writes the entries whose names are UTF-8, the other all
+    // others.
     @unsafe private let text: OpaquePointer
     @unsafe private let binary: OpaquePointer
     @unsafe private let header: OpaquePointer
     @unsafe private var current: OpaquePointer
 
     init(_ output: HashedOutput) throws(SystemError) {
-        let outlet = Outlet(output)
-        guard let header = unsafe archive_entry_new(), let text = unsafe TarWriter.open(outlet, isBinary: false),
-            let binary = unsafe TarWriter.open(outlet, isBinary: true)
+        let callbackOutput = CallbackOutput(output)
+        guard let header = unsafe archive_entry_new(),
+            let text = unsafe TarWriter.open(callbackOutput, isBinary: false),
+            let binary = unsafe TarWriter.open(callbackOutput, isBinary: true)
         else { throw SystemError(code: ENOMEM) }
-        self.outlet = outlet
+        self.callbackOutput = callbackOutput
         unsafe (self.text, self.binary, self.header, current) = (text, binary, header, text)
     }
 
     deinit {
-        // A failed one writes nothing more.
+        // An archive marked as failed writes nothing when it is freed.
         unsafe archive_write_fail(text)
         unsafe archive_write_fail(binary)
         unsafe archive_write_free(text)
@@ -54,10 +58,11 @@ import SandboxModel
         unsafe archive_entry_free(header)
     }
 
-    /// - Returns: nil without memory.
-    @unsafe private static func open(_ outlet: Outlet, isBinary: Bool) -> OpaquePointer? {
+    /// Opens a writer of libarchive.
+    /// - Returns: nil if there is no memory.
+    @unsafe private static func open(_ output: CallbackOutput, isBinary: Bool) -> OpaquePointer? {
         guard let archive = unsafe archive_write_new() else { return nil }
-        // The attributes' records that GNU tar and star have, and not libarchive's own beside them. No buffer in between.
+        // SCHILY: attributes only in the records of GNU tar and star, not in libarchive's own too. 0: no buffering.
         var isReady =
             unsafe archive_write_set_format_pax(archive) == ARCHIVE_OK
             && archive_write_set_format_option(archive, "pax", "xattrheader", "SCHILY") == ARCHIVE_OK
@@ -65,15 +70,15 @@ import SandboxModel
         if isBinary, isReady {
             isReady = unsafe archive_write_set_format_option(archive, "pax", "hdrcharset", "BINARY") == ARCHIVE_OK
         }
-        // The outlet belongs to the writer, which frees the archive first.
-        let pointer = unsafe Unmanaged.passUnretained(outlet).toOpaque()
+        // The pointer is valid as long as the archive: the writer owns both, and frees the archive first.
+        let pointer = unsafe Unmanaged.passUnretained(output).toOpaque()
         let opened = unsafe archive_write_open(
             archive, pointer, nil,
-            { _, outlet, bytes, count in
-                let outlet = unsafe Unmanaged<Outlet>.fromOpaque(outlet!).takeUnretainedValue()
+            { _, output, bytes, count in
+                let output = unsafe Unmanaged<CallbackOutput>.fromOpaque(output!).takeUnretainedValue()
                 guard let bytes = unsafe bytes else { return -1 }
-                // libarchive's bytes, for the time of the call.
-                let isTaken = outlet.take(unsafe RawSpan(_unsafeStart: bytes, byteCount: count))
+                // The bytes are libarchive's, and valid during the call.
+                let isTaken = output.take(unsafe RawSpan(_unsafeStart: bytes, byteCount: count))
                 return isTaken ? count : -1
             }, nil)
         if !isReady || opened != ARCHIVE_OK {
@@ -83,13 +88,14 @@ import SandboxModel
         return unsafe archive
     }
 
+    /// Throws the error of the callback, or EINVAL for one of libarchive, unless a call succeeded.
     private func check(_ isDone: Bool) throws(SystemError) {
-        guard isDone else { throw outlet.failure ?? SystemError(code: EINVAL) }
+        guard isDone else { throw callbackOutput.failure ?? SystemError(code: EINVAL) }
     }
 
     // MARK: Entries
 
-    /// Writes what stands before the content of an entry.
+    /// Writes the header of an entry. Exactly its content has to follow, then ``end()``.
     func begin(_ entry: TarEntry) throws(SystemError) {
         unsafe archive_entry_clear(header)
         var isText = String(validating: entry.path, as: UTF8.self) != nil
@@ -106,7 +112,7 @@ import SandboxModel
             unsafe archive_entry_set_size(header, length)
             guard TarEntry.file(length) != entry.kind else { break }
             for range in data { unsafe archive_entry_sparse_add_entry(header, range.lowerBound, Int64(range.count)) }
-            // Nothing but a hole.
+            // A file that is one hole.
             if data.isEmpty { unsafe archive_entry_sparse_add_entry(header, 0, 0) }
         case .directory: unsafe archive_entry_set_filetype(header, S_IFDIR)
         case .fifo: unsafe archive_entry_set_filetype(header, S_IFIFO)
@@ -119,7 +125,7 @@ import SandboxModel
             unsafe TarWriter.withText(target) { unsafe archive_entry_copy_hardlink(header, $0) }
             isText = isText && String(validating: target, as: UTF8.self) != nil
         }
-        // libarchive writes the last one first.
+        // libarchive writes attributes in reverse order.
         for attribute in entry.attributes.reversed() {
             unsafe TarWriter.withText(attribute.name) { name in
                 unsafe attribute.value.withUnsafeBytes {
@@ -130,7 +136,7 @@ import SandboxModel
         let archive = unsafe isText ? text : binary
         unsafe current = archive
         try check(ThreadLocale.utf8 { unsafe archive_write_header(archive, header) } == ARCHIVE_OK)
-        // The map of a file with holes comes with the first bytes of content, be there none of them.
+        // libarchive writes the map of holes with the first content, even if that is empty.
         try check(unsafe archive_write_data(archive, "", 0) == 0)
     }
 
@@ -139,9 +145,10 @@ import SandboxModel
         unsafe (bytes + [0]).withUnsafeBytes { unsafe body($0.baseAddress!.assumingMemoryBound(to: CChar.self)) }
     }
 
+    /// Writes content of the entry.
     func write(_ bytes: borrowing RawSpan) throws(SystemError) {
-        outlet.isContent = true
-        defer { outlet.isContent = false }
+        callbackOutput.isContent = true
+        defer { callbackOutput.isContent = false }
         let archive = unsafe current
         // The span is valid for the call.
         let count = unsafe bytes.withUnsafeBytes { unsafe archive_write_data(archive, $0.baseAddress, $0.count) }
@@ -150,7 +157,7 @@ import SandboxModel
 
     private static let zeros = PageBuffer(count: 1 << 20)
 
-    /// Passes over a hole.
+    /// Skips a hole of the entry's content. libarchive drops the zeros, and the manifest hashes them.
     func write(hole count: Int64) throws(SystemError) {
         guard count > 0 else { return }
         var left = count
@@ -159,10 +166,10 @@ import SandboxModel
             try check(unsafe archive_write_data(current, TarWriter.zeros.base, piece) == piece)
             left -= Int64(piece)
         }
-        try outlet.output.append(.zeros(count))
+        try callbackOutput.output.append(.zeros(count))
     }
 
-    /// Ends the entry that was begun last, of which all content has to be there.
+    /// Ends the entry, all of whose content is written.
     func end() throws(SystemError) {
         try check(unsafe archive_write_finish_entry(current) == ARCHIVE_OK)
     }

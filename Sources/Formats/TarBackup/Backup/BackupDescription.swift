@@ -1,19 +1,21 @@
-// The first entry of an archive: what it is a backup of. The one file of this room that uses Foundation.
+// The first entry of an archive: its apps, and the backup that it continues. The module's only file with Foundation.
 
 import BackupModel
 import FoundationEssentials
 import Glibc
 import SandboxModel
 
-/// What `.appcontainer/Backup.json` holds. Nothing of it tells when or where the backup was made.
+/// The content of `.appcontainer/Backup.json`. It has neither time nor place, so that equal content gives equal
+/// backups.
 struct BackupDescription: Codable, Equatable {
     /// Raised with every change that an older version could not read, or would write otherwise.
     static let currentFormat = 1
     static let directory: FileName = ".appcontainer"
     static let path = Array(".appcontainer/Backup.json".utf8)
-    /// More apps than any device has.
+    /// The limit in bytes, for more apps than any device has.
     static let longest: Int64 = 16 << 20
 
+    /// A ``BackupApp`` in JSON.
     struct App: Codable, Equatable {
         var identifier: String
         var name: String
@@ -25,9 +27,9 @@ struct BackupDescription: Codable, Equatable {
 
     /// The earlier backup that an incremental one continues.
     struct Base: Codable, Equatable {
-        /// Its path from the directory of the one that continues it.
+        /// The path of the earlier backup from the directory of this one.
         var file: String
-        /// The digest of its manifest, in hexadecimal.
+        /// The digest of the earlier backup's manifest, in hexadecimal.
         var identity: String
     }
 
@@ -44,6 +46,7 @@ struct BackupDescription: Codable, Equatable {
         self.base = base
     }
 
+    /// The JSON text, the same for equal descriptions.
     func encoded() throws(BackupFlaw) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -54,11 +57,14 @@ struct BackupDescription: Codable, Equatable {
         }
     }
 
+    /// The only key that every format has.
     private struct Version: Codable {
         var format: Int
     }
 
+    /// Decodes a description.
     /// - Returns: nil for a description of a newer format.
+    /// - Throws: ``BackupFlaw`` for anything else that is no description.
     static func decode(_ bytes: [UInt8]) throws(BackupFlaw) -> BackupDescription? {
         let decoder = JSONDecoder()
         let data = Data(bytes)
@@ -70,7 +76,8 @@ struct BackupDescription: Codable, Equatable {
         return description
     }
 
-    /// What the rest of the house knows them by.
+    /// The apps as a backup source gives them.
+    /// - Throws: ``BackupFlaw`` for an invalid identifier.
     func backupApps() throws(BackupFlaw) -> [BackupApp] {
         var known: [BackupApp] = []
         for app in apps {

@@ -1,17 +1,17 @@
-// Why something is no backup, in words that go on after its name.
+// Flaws of archives, for people.
 
 import SandboxModel
 
-/// What is wrong with an archive, or with an entry that cannot be put into one.
+/// The flaw of an archive, or of an entry that an archive cannot hold.
 struct BackupFlaw: Error, Hashable {
-    /// One line, which goes on after the name of the file: "has …".
+    /// The end of a line that begins with the file's name: "has …".
     let words: String
 
     init(_ words: String) {
         self.words = words
     }
 
-    /// The bytes contradict what the manifest, or the form of an entry, says of them.
+    /// The content of a path contradicts the manifest, or the format of an entry.
     static func altered(_ path: some Collection<UInt8>) -> BackupFlaw {
         BackupFlaw("was altered: \(path.shown) does not agree with its manifest; use another copy of it")
     }
@@ -20,14 +20,15 @@ struct BackupFlaw: Error, Hashable {
     static let notATar = BackupFlaw("is not a tar archive; name a file that `appcontainer backup` wrote")
     static let foreign = BackupFlaw("is no backup made by appcontainer; name a file that `appcontainer backup` wrote")
 
+    /// - Parameter name: the name of the archive, as messages show it.
     func complaint(about name: String) -> Complaint {
         Complaint(.invalidBackup, "\(name) \(words)")
     }
 }
 
-/// Judges a part of an archive, and tells what is wrong with it as a complaint about the file.
-func judging<Result>(
-    _ name: String, _ body: () throws(BackupFlaw) -> Result
+/// Runs a check of a part of an archive, and throws its flaw as a complaint about the file.
+func complaining<Result>(
+    about name: String, _ body: () throws(BackupFlaw) -> Result
 ) throws(Complaint) -> Result {
     do throws(BackupFlaw) {
         return try body()

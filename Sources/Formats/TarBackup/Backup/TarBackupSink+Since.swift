@@ -1,16 +1,18 @@
-// A backup that continues an earlier one: what has not changed is named in the manifest, and lies there.
+// Incremental backups: unchanged entries are only named in the manifest, and lie in the earlier backup.
 
 public import BackupModel
 import Platform
 public import SandboxModel
 
-/// The manifest of the earlier backup, read beside the walk.
+/// The manifest of the earlier backup, read along with the walk.
 struct TarBase {
+    /// The digest of the manifest, by which the new backup refers to the earlier one.
     let identity: [UInt8]
-    private var lines: Manifest.Lines
+    private var lines: TarManifest.Lines
     private var line: ManifestLine?
 
-    /// Opens it and all that it continues itself: without one of them nothing could be restored.
+    /// Opens the earlier backup, and all backups that it continues itself: a restore needs every one.
+    /// - Throws: ``Complaint`` if one of them is missing, damaged, or one too many.
     init(_ path: String, scratch: String) throws(Complaint) {
         let chain = try TarChain.open(path, scratch: scratch)
         guard chain.count < TarChain.longest else {
@@ -21,7 +23,7 @@ struct TarBase {
         line = try lines.next()
     }
 
-    /// - Returns: nil where the earlier backup has nothing of that path. Asked in the order of the walk.
+    /// The line of a path; nil if the earlier backup has none. Calls have to come in the order of the walk.
     mutating func line(of path: [UInt8]) throws(Complaint) -> ManifestLine? {
         while let line, ArchivePath.precedes(line.path, path) { self.line = try lines.next() }
         return line?.path == path ? line : nil
@@ -29,28 +31,28 @@ struct TarBase {
 }
 
 extension TarBackupSink {
-    /// A hard link is always written anew. Whoever unpacks both archives over each other would otherwise leave it with
-    /// the content that its file had before.
+    /// Hard links are always written again: otherwise, when a tool unpacks both archives over each other, a link would
+    /// keep the earlier content of its file.
     public func continues(
         _ entry: BackupEntry, goOn: () -> Bool, digest: () throws(Complaint) -> [UInt8]?
     ) throws(Complaint) -> Bool {
         guard base != nil else { return false }
         try endEntry()
-        let path = try judging(self.path) { () throws(BackupFlaw) in
+        let path = try complaining(about: self.path) { () throws(BackupFlaw) in
             try ArchivePath.bytes(entry.domain, entry.path)
         }
         guard var line = try base?.line(of: path), line.kind == ManifestLine.Kind(entry.kind), line.kind != .hardLink
         else { return false }
-        let header = try judging(self.path) { () throws(BackupFlaw) in
-            try TarEntry(entry, at: path, given: try approach(entry, path))
+        let header = try complaining(about: self.path) { () throws(BackupFlaw) in
+            try TarEntry(entry, at: path, inheriting: try inheritedClass(of: entry, path))
         }
         guard header.digest == line.metadata else { return false }
         if case .file(let content) = entry.kind {
             let found = content.length == 0 ? ManifestLine.digestOfNothing : try digest()
             guard let found, found == line.content else { return false }
         }
-        enter(entry)
-        line.isHere = false
+        advance(to: entry)
+        line.isInThisArchive = false
         let kept = line
         try writing { () throws(SystemError) in try output.append(.line(kept)) }
         return true

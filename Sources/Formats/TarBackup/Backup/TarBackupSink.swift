@@ -1,47 +1,55 @@
-// A backup that is being written as a tar.
+// Writing a backup as a tar.
 
 public import BackupModel
 import Glibc
 import Platform
 public import SandboxModel
 
-/// Writes a backup as a PAX tar: the description, the entries, and the manifest, without which it is no backup.
+/// Writes a backup as a pax tar: the description, the entries, and the manifest, without which it is no backup.
 ///
-/// Until ``finish()`` the file has another name, which goes with this value.
+/// `.appcontainer/Backup.json` is the first entry (``BackupDescription``), `.appcontainer/Manifest` the last
+/// (``TarManifest``); between them are the containers' entries, at paths that begin with the domain (``ArchivePath``).
+/// Any tar can unpack the archive; class, mark and kinds without a tar type are extended attributes (`TarEntry.Name`).
+///
+/// Until ``finish()`` the file has a temporary name, and is removed with this object. One thread at a time may use it.
 public final class TarBackupSink: BackupSink {
-    /// What is still to come of the entry that was begun last.
+    /// The progress of the current entry.
     struct Content {
         let kind: ManifestLine.Kind
         let entry: TarEntry
-        /// Of a sealed file all of it.
+        /// The ranges that are not holes; of a sealed file everything.
         let data: [Range<Int64>]
-        /// With the hole at the end.
+        /// Bytes of the content, with a hole at the end.
         let length: Int64
-        /// The piece that is next or under way, and where the next byte belongs.
+        /// The index in `data` of the current range, and the offset of the next byte.
         var piece = 0
         var position: Int64 = 0
     }
 
+    /// The path as the user gave it, for messages.
     let path: String
     let name: FileName
     let target: UnfinishedFile
+    /// The file of the manifest, which becomes the last entry.
     let spill: UnfinishedFile
     let output: HashedOutput
     private let writer: TarWriter
+    /// The place of the last entry in the walk.
     private var order = WalkOrder()
-    /// The class that each directory on the way to the last entry gives to what is made in it, the container's first.
-    private var given: [ProtectionClass] = []
+    /// The classes that the directories above the last entry give to new entries, from the container down.
+    private var inheritedClasses: [ProtectionClass] = []
     var content: Content?
-    /// The chain of the earlier backup, if this one continues one.
+    /// The earlier backup, if this one continues one.
     var base: TarBase?
     private var isFinished = false
 
     /// Begins a backup.
     ///
     /// - Parameters:
-    ///   - path: where the backup is to be; nothing may be there.
-    ///   - apps: whose containers are in it.
-    ///   - base: an earlier backup in this form. What has not changed since is then left out.
+    ///   - path: the file of the backup, which may not exist.
+    ///   - apps: the apps whose containers are in it.
+    ///   - base: an earlier backup in this format. Entries that have not changed since are left out.
+    /// - Throws: ``Complaint`` of kind `fileExists`, `badRequest` or `invalidBackup`, or with the host's error.
     public init(path: String, apps: [BackupApp], since base: String? = nil) throws(Complaint) {
         let absolute = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
             try HostPath.absolute(path)
@@ -73,17 +81,20 @@ public final class TarBackupSink: BackupSink {
         try describe(BackupDescription(apps: apps, base: recorded))
     }
 
+    /// The complaint about a file that exists.
     static func taken(_ path: String) -> Complaint {
         Complaint(.fileExists, "\(path) is there already; choose another path, or remove it")
     }
 
+    /// Writes the first entry.
     private func describe(_ description: BackupDescription) throws(Complaint) {
-        let bytes = try judging(path) { () throws(BackupFlaw) in try description.encoded() }
+        let bytes = try complaining(about: path) { () throws(BackupFlaw) in try description.encoded() }
         try begin(TarEntry(path: BackupDescription.path, length: Int64(bytes.count)), .file)
         try bytes.withSpan { bytes throws(Complaint) in try write(bytes, at: 0) }
         try endEntry()
     }
 
+    /// Runs system calls, and throws their error as a complaint about the backup.
     func writing<Result>(_ body: () throws(SystemError) -> Result) throws(Complaint) -> Result {
         try Complaint.wrap("cannot write \(path)", body)
     }
@@ -92,20 +103,21 @@ public final class TarBackupSink: BackupSink {
 
     public func begin(_ entry: BackupEntry) throws(Complaint) {
         try endEntry()
-        let path = try judging(self.path) { () throws(BackupFlaw) in
+        let path = try complaining(about: self.path) { () throws(BackupFlaw) in
             try ArchivePath.bytes(entry.domain, entry.path)
         }
-        let header = try judging(self.path) { () throws(BackupFlaw) in
-            let given = try approach(entry, path)
+        let header = try complaining(about: self.path) { () throws(BackupFlaw) in
+            let inherited = try inheritedClass(of: entry, path)
             guard !entry.path.isEmpty || entry.kind == .directory else {
                 throw BackupFlaw("cannot hold \(path.shown): a container is a directory")
             }
-            return try TarEntry(entry, at: path, given: given)
+            return try TarEntry(entry, at: path, inheriting: inherited)
         }
-        enter(entry)
+        advance(to: entry)
         try begin(header, ManifestLine.Kind(entry.kind))
     }
 
+    /// Writes a header, and sets the progress to its beginning.
     private func begin(_ entry: TarEntry, _ kind: ManifestLine.Kind) throws(Complaint) {
         try writing { () throws(SystemError) in try writer.begin(entry) }
         if case .file(let length, let data) = entry.kind {
@@ -115,19 +127,20 @@ public final class TarBackupSink: BackupSink {
         }
     }
 
-    /// Looks where an entry lies.
-    /// - Returns: the class that the directory above it gives; a container's own directory has none above it.
-    func approach(_ entry: BackupEntry, _ path: [UInt8]) throws(BackupFlaw) -> ProtectionClass {
+    /// Checks that an entry comes in the order of the walk.
+    /// - Returns: the class that the directory above the entry gives to new entries; the standard class for a
+    ///   container.
+    func inheritedClass(of entry: BackupEntry, _ path: [UInt8]) throws(BackupFlaw) -> ProtectionClass {
         try order.requirePlace(of: entry.path, in: entry.domain, path)
-        return entry.path.isEmpty ? .standard : given[entry.path.count - 1]
+        return entry.path.isEmpty ? .standard : inheritedClasses[entry.path.count - 1]
     }
 
-    /// Takes an entry in, after ``approach(_:_:)`` found its place.
-    func enter(_ entry: BackupEntry) {
+    /// Goes on to an entry, after ``inheritedClass(of:_:)`` has checked its place.
+    func advance(to entry: BackupEntry) {
         order.advance(to: entry.path, in: entry.domain, isDirectory: entry.kind == .directory)
         guard entry.kind == .directory else { return }
-        given.removeSubrange(entry.path.count...)
-        given.append(entry.protection ?? .standard)
+        inheritedClasses.removeSubrange(entry.path.count...)
+        inheritedClasses.append(entry.protection ?? .standard)
     }
 
     public func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(Complaint) {
@@ -157,7 +170,7 @@ public final class TarBackupSink: BackupSink {
         }
     }
 
-    /// Passes over a part of a hole.
+    /// Skips a part of a hole, up to an offset.
     private func skip(to offset: Int64) throws(Complaint) {
         guard let content, offset > content.position else { return }
         let end = content.piece < content.data.count ? content.data[content.piece].lowerBound : content.length
@@ -166,7 +179,7 @@ public final class TarBackupSink: BackupSink {
         self.content?.position = offset
     }
 
-    /// Ends the entry that was begun last, of which all content has to be there.
+    /// Ends the current entry, whose content has to be complete.
     func endEntry() throws(Complaint) {
         guard let content else { return }
         guard content.piece == content.data.count else { throw changed() }
@@ -178,6 +191,7 @@ public final class TarBackupSink: BackupSink {
         }
     }
 
+    /// The complaint about content that differs from its header: the file changed during the backup.
     private func changed() -> Complaint {
         let entry = content?.entry.path.shown ?? "an entry"
         return Complaint(.unexpected, "cannot write \(path): \(entry) changed while it was read; try again")
@@ -191,11 +205,11 @@ public final class TarBackupSink: BackupSink {
         isFinished = true
         let end = try writing { () throws(SystemError) in try output.endManifest() }
         let length = end.bytes + Int64(ManifestEnd.length)
-        guard length <= Manifest.longest else {
+        guard length <= TarManifest.longest else {
             throw BackupFlaw("cannot hold so many entries; back up fewer apps at once").complaint(about: path)
         }
         do throws(SystemError) {
-            try writer.begin(Manifest.entry(length: length))
+            try writer.begin(TarManifest.entry(length: length))
             let buffer = PageBuffer(count: 256 << 10)
             var position: Int64 = 0
             while position < length {

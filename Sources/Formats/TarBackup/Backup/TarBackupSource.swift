@@ -1,13 +1,17 @@
-// A backup in the form of a tar that is being read.
+// Reading a backup from a tar.
 
 public import BackupModel
 import Glibc
 import Platform
 public import SandboxModel
 
-/// Reads a backup that ``TarBackupSink`` wrote, compressed or not; of an incremental one all that a full one would have.
+/// Reads a backup that ``TarBackupSink`` wrote, compressed or not. An incremental backup gives the entries of a full
+/// one.
+///
+/// Backups are untrusted input: no name, symlink or hard link can lead outside its container, and every byte is
+/// verified against the manifest. One thread at a time may use this object.
 public final class TarBackupSource: BackupSource {
-    /// The entry that ``next()`` returned last.
+    /// The file that ``next()`` returned last.
     private struct Current {
         let archive: TarArchive
         let line: ManifestLine
@@ -16,31 +20,33 @@ public final class TarBackupSource: BackupSource {
     }
 
     public let apps: [BackupApp]
-    /// The digest of its manifest, which names it.
+    /// The digest of the manifest, which identifies the backup.
     public let identity: [UInt8]
 
+    /// The backup, then those that it continues, the latest first.
     private let archives: [TarArchive]
     private let wants: (BackupDomain) -> Bool
     private var order = WalkOrder()
     private var current: Current?
     private var isAtEnd = false
-    /// After it nothing more is given, so that nobody goes on over it.
+    /// The first error, which every later call throws again.
     private var failure: Complaint?
 
-    /// Opens a backup, and sees that its manifest is whole, and what it continues there.
+    /// Opens a backup and those that it continues, and verifies their manifests.
     ///
     /// - Parameters:
-    ///   - path: of the backup.
-    ///   - base: where the backup lies that it continues, if not where it says.
-    ///   - scratch: a directory where the list of a compressed backup is kept, under no name, until this value goes.
-    ///   - wants: the domains whose entries are given. The content of others is not read.
+    ///   - path: the file of the backup.
+    ///   - base: the file of the backup that it continues; nil to look where the backup says.
+    ///   - scratch: a directory for the manifest of a compressed backup: a file without a name.
+    ///   - wants: whether the entries of a domain are given. The content of others is not read.
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidBackup` or `newerBackup`, or with the host's error.
     public init(
         path: String, base: String? = nil, scratch: String = "/var/tmp",
         wants: @escaping (BackupDomain) -> Bool = { _ in true }
     ) throws(Complaint) {
         archives = try TarChain.open(path, base: base, scratch: scratch)
         let first = archives[0]
-        apps = try judging(path) { () throws(BackupFlaw) in try first.description.backupApps() }
+        apps = try complaining(about: path) { () throws(BackupFlaw) in try first.description.backupApps() }
         identity = first.manifest.end.digest
         self.wants = wants
     }
@@ -60,6 +66,7 @@ public final class TarBackupSource: BackupSource {
         }
     }
 
+    /// Runs a step, unless one has failed before.
     private func once<Result>(_ body: () throws(Complaint) -> Result) throws(Complaint) -> Result {
         if let failure { throw failure }
         do throws(Complaint) {
@@ -70,25 +77,26 @@ public final class TarBackupSource: BackupSource {
         }
     }
 
+    /// Goes through the lines of the manifest to the next wanted entry.
     private func nextEntry() throws(Complaint) -> BackupEntry? {
         current = nil
         let first = archives[0]
         while true {
             let place = first.lines.offset
             guard let line = try first.lines.next() else { break }
-            let domain = try judging(first.name) { () throws(BackupFlaw) in
+            let domain = try complaining(about: first.name) { () throws(BackupFlaw) in
                 let (domain, path) = try ArchivePath.parse(line.path)
                 try order.requirePlace(of: path, in: domain, line.path)
                 order.advance(to: path, in: domain, isDirectory: line.kind == .directory)
                 return domain
             }
             guard wants(domain) else {
-                if line.isHere { _ = try first.entry(of: line) }
+                if line.isInThisArchive { _ = try first.entry(of: line) }
                 continue
             }
             let entry = try entry(of: line)
             if case .hardLink(let names) = entry.kind {
-                let target = try judging(first.name) { () throws(BackupFlaw) in
+                let target = try complaining(about: first.name) { () throws(BackupFlaw) in
                     try ArchivePath.bytes(entry.domain, names)
                 }
                 guard try first.manifest.hasFirstName(target, from: first.firstEntry, before: place) else {
@@ -102,10 +110,10 @@ public final class TarBackupSource: BackupSource {
         return nil
     }
 
-    /// Reads the entry that a line of the named backup tells of, from there or from an earlier one.
+    /// Reads the entry of a line, from the backup itself or from an earlier one.
     private func entry(of wanted: ManifestLine) throws(Complaint) -> BackupEntry {
         var (depth, line) = (0, wanted)
-        while !line.isHere {
+        while !line.isInThisArchive {
             guard depth + 1 < archives.count else { throw archives[depth].flaw(.altered(line.path)) }
             depth += 1
             line = try archives[depth].advance(to: wanted.path)
@@ -115,8 +123,8 @@ public final class TarBackupSource: BackupSource {
         }
         let archive = archives[depth]
         let found = try archive.entry(of: line)
-        // The manifest may be as wrong as the entry.
-        let entry = try judging(archive.name) { () throws(BackupFlaw) in
+        // The manifest is no authority: a forged one agrees with a forged entry.
+        let entry = try complaining(about: archive.name) { () throws(BackupFlaw) in
             let entry = try found.backupEntry()
             guard ManifestLine.Kind(entry.kind) == line.kind else { throw .altered(line.path) }
             return entry
@@ -127,6 +135,7 @@ public final class TarBackupSource: BackupSource {
         return entry
     }
 
+    /// Reads the content of the current file, once.
     private func readContent(_ body: (borrowing RawSpan, Int64) throws(Complaint) -> Void) throws(Complaint) {
         guard let current else { return }
         self.current = nil

@@ -1,16 +1,18 @@
-// An incremental backup and those that it continues, which are found by what it says of them.
+// The chain of an incremental backup and the backups that it continues.
 
 import BackupModel
 import Glibc
 import Platform
 import SandboxModel
 
+/// The chain of backups, linked by file name and by the digest of the manifest.
 enum TarChain {
-    /// More are a mistake, or somebody's joke.
+    /// The limit of a chain: backups are untrusted, and every one is opened.
     static let longest = 32
 
-    /// Opens a backup and all that it continues, the named one first.
-    /// - Parameter base: where the backup lies that it continues, if not where it says.
+    /// Opens a backup and all backups that it continues, the named one first.
+    /// - Parameter base: the file of the backup that it continues; nil to look where the backup says.
+    /// - Throws: ``Complaint`` of kind `notFound` or `invalidBackup`.
     static func open(_ path: String, base: String? = nil, scratch: String) throws(Complaint) -> [TarArchive] {
         var archives = [try TarArchive(path, scratch: scratch)]
         var explicit = base
@@ -35,25 +37,5 @@ enum TarChain {
             archives.append(next)
         }
         return archives
-    }
-}
-
-/// Paths from one file to another, so that both can be moved together.
-enum RelativePath {
-    static func from(_ directory: String, to file: String) throws(Complaint) -> String {
-        let (start, end) = try Complaint.wrap("cannot find \(file)") { () throws(SystemError) in
-            (try HostPath.resolved(directory), try HostPath.resolved(file))
-        }
-        var (up, down) = (start.split(separator: "/")[...], end.split(separator: "/")[...])
-        while let first = up.first, first == down.first {
-            up.removeFirst()
-            down.removeFirst()
-        }
-        return (up.map { _ in ".." } + down.map(String.init)).joined(separator: "/")
-    }
-
-    static func resolve(_ path: String, beside file: String) -> String {
-        guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
-        return file[...slash] + path
     }
 }

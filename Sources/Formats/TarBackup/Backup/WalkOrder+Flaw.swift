@@ -1,10 +1,11 @@
-// An entry that comes where it cannot, as what is wrong with an archive.
+// Entries out of the order of the walk, as flaws of an archive.
 
 import BackupModel
 import SandboxModel
 
 extension WalkOrder {
-    /// - Parameter archived: the path in the archive.
+    /// Checks that an entry comes in the order of the walk.
+    /// - Parameter archived: the path in the archive, for the message.
     func requirePlace(of path: [FileName], in domain: BackupDomain, _ archived: [UInt8]) throws(BackupFlaw) {
         switch step(to: path, in: domain) {
         case .inPlace: return

@@ -1,14 +1,15 @@
-// One line of a manifest: an entry, and what its bytes have to be.
+// One line of a manifest: an entry with its digests.
 
 import HashFunctions
 import Platform
 
-/// What the manifest says of an entry.
+/// The manifest's record of an entry.
 ///
-/// `+ f METADATA CONTENT PATH`: whether the entry is here (`+`) or in the backup that this one continues (`=`), a letter for
-/// its kind, the SHA-256 of ``TarEntry/encoded`` and of the content, or `-` where it has none, and its path.
-/// A line's end in a path is `\n`, and `\` is `\\`; its other bytes stand as they are.
+/// `+ f METADATA CONTENT PATH`: whether the entry is in this archive (`+`) or in the backup that it continues (`=`), a
+/// letter for the kind, SHA-256 of ``TarEntry/encoded`` and of the content (`-` without content), and the path. In a
+/// path a newline is written as `\n` and a backslash as `\\`; all other bytes stand as they are.
 struct ManifestLine: Equatable {
+    /// The letter of a kind: f, d, l, h, p, s.
     enum Kind: UInt8 {
         case file = 0x66
         case directory = 0x64
@@ -18,33 +19,37 @@ struct ManifestLine: Equatable {
         case socket = 0x73
     }
 
-    var isHere: Bool
+    /// False if the entry is in the backup that this one continues.
+    var isInThisArchive: Bool
     var kind: Kind
+    /// SHA-256 of the entry without its content.
     var metadata: [UInt8]
-    /// Of a file with its holes as zeros, so that `sha256sum` of the unpacked file tells the same; nil for what is none.
+    /// SHA-256 of a file's content, holes as zeros, as `sha256sum` prints it of the unpacked file; nil for other kinds.
     var content: [UInt8]?
     var path: [UInt8]
 
-    /// The digest of a file of no bytes.
+    /// The digest of an empty file.
     static let digestOfNothing = HashFunction.sha256.digest(of: [])
 
+    /// The offset of the first digest in a line.
     private static let start = 4
     private static let digits = 2 * HashFunction.sha256.length
     private static let (newline, backslash) = (UInt8(ascii: "\n"), UInt8(ascii: "\\"))
 
-    /// Beyond it a line is none.
+    /// The limit of a line in bytes: every byte of the path may be escaped.
     static let longest = 2 * ArchivePath.longest + 1024
 
-    init(isHere: Bool, kind: Kind, metadata: [UInt8], content: [UInt8]?, path: [UInt8]) {
-        (self.isHere, self.kind, self.metadata, self.content, self.path) = (isHere, kind, metadata, content, path)
+    init(isInThisArchive: Bool, kind: Kind, metadata: [UInt8], content: [UInt8]?, path: [UInt8]) {
+        (self.isInThisArchive, self.kind, self.path) = (isInThisArchive, kind, path)
+        (self.metadata, self.content) = (metadata, content)
     }
 
-    /// With the line's end.
+    /// The line with its newline.
     var encoded: [UInt8] {
         let space = UInt8(ascii: " ")
         var bytes: [UInt8] = []
         bytes.reserveCapacity(ManifestLine.start + 2 * ManifestLine.digits + path.count + 4)
-        bytes += [isHere ? UInt8(ascii: "+") : UInt8(ascii: "="), space, kind.rawValue, space]
+        bytes += [isInThisArchive ? UInt8(ascii: "+") : UInt8(ascii: "="), space, kind.rawValue, space]
         bytes += metadata.hexadecimal.utf8
         bytes.append(space)
         if let content { bytes += content.hexadecimal.utf8 } else { bytes.append(UInt8(ascii: "-")) }
@@ -60,8 +65,9 @@ struct ManifestLine: Equatable {
         return bytes
     }
 
-    /// - Parameter bytes: without the line's end.
-    /// - Returns: nil for what is no line of a manifest.
+    /// Parses a line.
+    /// - Parameter bytes: the line without its newline.
+    /// - Returns: nil for a malformed line.
     init?(_ bytes: [UInt8]) {
         let digits = ManifestLine.digits
         let afterMetadata = ManifestLine.start + digits
@@ -80,9 +86,12 @@ struct ManifestLine: Equatable {
         }
         guard (content != nil) == (kind == .file), bytes[place] == 0x20 else { return nil }
         guard let path = ManifestLine.unescaped(bytes[(place + 1)...]), !path.isEmpty else { return nil }
-        self.init(isHere: bytes[0] == UInt8(ascii: "+"), kind: kind, metadata: metadata, content: content, path: path)
+        self.init(
+            isInThisArchive: bytes[0] == UInt8(ascii: "+"), kind: kind, metadata: metadata, content: content,
+            path: path)
     }
 
+    /// Undoes the escapes of a path; nil for a backslash before anything else.
     private static func unescaped(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
         guard bytes.contains(backslash) else { return Array(bytes) }
         var path: [UInt8] = []

@@ -1,50 +1,11 @@
-// A manifest while it is being made: on disk, not in memory, under no name.
+// The manifest of an archive that is being written: in a file without a name, because it may be too large for memory.
 
 import Glibc
 import HashFunctions
 import Platform
 import SandboxModel
 
-/// The last line of a manifest, of a fixed length, so that it is found from the end of an archive.
-///
-/// `end LINES BYTES DIGEST`: how many lines stand before it and how many bytes they take, 16 decimal digits each, and the
-/// SHA-256 of all of the manifest that stands before the digest itself.
-struct ManifestEnd: Equatable {
-    var lines: Int64
-    var bytes: Int64
-    /// It names the backup: another content has another one.
-    var digest: [UInt8]
-
-    static let length = 4 + 16 + 1 + 16 + 1 + 64 + 1
-
-    /// All that stands before the digest.
-    var beginning: [UInt8] {
-        let digits = { (number: Int64) in
-            let text = String(number)
-            return String(repeating: "0", count: 16 - text.utf8.count) + text
-        }
-        return Array("end \(digits(lines)) \(digits(bytes)) ".utf8)
-    }
-
-    var encoded: [UInt8] { beginning + Array("\(digest.hexadecimal)\n".utf8) }
-
-    init(lines: Int64, bytes: Int64, digest: [UInt8]) {
-        (self.lines, self.bytes, self.digest) = (lines, bytes, digest)
-    }
-
-    /// - Returns: nil for what is no such line.
-    init?(_ text: [UInt8]) {
-        guard text.count == ManifestEnd.length,
-            let lines = Int64(String(decoding: text[4..<20], as: UTF8.self)),
-            let bytes = Int64(String(decoding: text[21..<37], as: UTF8.self)), lines >= 0, bytes >= 0,
-            let digest = [UInt8](hexadecimal: text[38..<102])
-        else { return nil }
-        self.init(lines: lines, bytes: bytes, digest: digest)
-        guard encoded == text else { return nil }
-    }
-}
-
-/// Takes the lines of a manifest, and keeps them in a file.
+/// Collects the lines of a manifest in a file, and their digest.
 struct ManifestSpill: ~Copyable {
     private let file: SharedDescriptor
     private let buffer = PageBuffer(count: 256 << 10)
@@ -53,11 +14,12 @@ struct ManifestSpill: ~Copyable {
     private var lines: Int64 = 0
     private var digest = MessageDigest(.sha256)
 
-    /// - Parameter file: empty.
+    /// - Parameter file: an empty file.
     init(_ file: SharedDescriptor) {
         self.file = file
     }
 
+    /// Appends the line of an entry.
     mutating func append(_ line: ManifestLine) throws(SystemError) {
         try append(line.encoded)
         lines += 1
@@ -77,7 +39,7 @@ struct ManifestSpill: ~Copyable {
         fill = 0
     }
 
-    /// Adds the last line. The file then holds the whole manifest.
+    /// Appends the last line. The file then holds the whole manifest.
     mutating func finish() throws(SystemError) -> ManifestEnd {
         try flush()
         var end = ManifestEnd(lines: lines, bytes: written, digest: [])

@@ -1,4 +1,4 @@
-// What is read from an Info.plist, and what is said of one that will not do.
+// Reading an Info.plist, and the complaints about invalid ones.
 
 import Foundation
 import Platform
@@ -51,7 +51,7 @@ import Testing
 
     @Test(arguments: ["../../etc", "a/b", "com..example", ".hidden", "-rf", "a b", "com.exämple", "a\u{0}b", "x\ny"])
     func `an identifier that could leave its directory is refused in one line`(identifier: String) throws {
-        // Written by hand: the serializer refuses some of these itself.
+        // Written by hand, as the encoder refuses some of these.
         let bytes = try plist(["CFBundleIdentifier": identifier], .binary)
         let failure = complaint(bytes)
         #expect(failure?.kind == .invalidIdentifier)

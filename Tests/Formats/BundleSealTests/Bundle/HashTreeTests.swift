@@ -1,4 +1,4 @@
-// Hash trees against those that fs-verity's own tool computes.
+// Hash trees, compared with those of the tool fsverity.
 
 import Foundation
 import Platform
@@ -17,7 +17,7 @@ import Testing
         piece - 1, piece, piece + 1, 70 << 20,
     ]
 
-    /// The trees of some files, one after the other in a file of their own.
+    /// The trees of some files, one after the other in one file.
     private func build(
         _ app: SampleApp, _ progress: (Int64) -> Bool = { _ in true }
     ) throws -> (trees: HashTrees, digests: [[UInt8]]?, file: String) {
@@ -31,7 +31,7 @@ import Testing
     @Test func `digests and trees are those of fs-verity`() throws {
         let app = try SampleApp()
         for size in Self.sizes {
-            // Sparse, with bytes at the borders.
+            // Sparse, with data at the ends.
             let file = try app.root.descriptor.open(
                 FileName("\(size)")!, flags: O_RDWR | O_CREAT, mode: 0o644)
             try file.truncate(to: size)
@@ -48,7 +48,7 @@ import Testing
             let entry = trees.tree.entries[tree.entry]
             let name = entry.path.text
             let layout = HashTreeLayout(size: entry.status.size)
-            // The tool prints no tree of a file that has none.
+            // The tool writes no tree of a file of one block.
             let output = try shell(
                 "fsverity digest --compact --out-merkle-tree='\(app.scratch["tree"])' '\(app.path)/\(name)'")
             #expect(output == "\(built[number].hexadecimal)\n", "\(name) bytes")
@@ -70,7 +70,7 @@ import Testing
         let layout = HashTreeLayout(size: size)
         #expect(layout.levels.map(\.blocks) == blocks)
         #expect(layout.treeLength == blocks.reduce(0, +) * 4096)
-        // The highest lies first.
+        // The highest level comes first.
         #expect(layout.levels.last?.offset ?? 0 == 0)
     }
 

@@ -1,11 +1,11 @@
-// A change of a sealed app, and what a verification says of it.
+// A change of a sealed app, with the breaks that a verification has to report.
 
 import TestSupport
 import Testing
 
 @testable import BundleSeal
 
-/// One way to change the sample, and the breaks that it makes: none where the seal stays whole.
+/// A change of the sample, and its breaks: none if the seal stays valid.
 struct SealChange: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let breaks: [String]
@@ -18,14 +18,14 @@ struct SealChange: Sendable, CustomTestStringConvertible {
         self.make = make
     }
 
-    /// Breaks a seal and mends it.
+    /// Makes the change, verifies, and seals again.
     func check() throws {
         let app = try SampleApp.whole().seal()
         #expect(try app.breaks(trust: SampleApp.trustMine) == [])
         try make(app)
         #expect(try app.breaks() == breaks)
         #expect(try app.breaks(trust: SampleApp.trustMine) == breaks)
-        // Whoever signs what is there now makes it whole.
+        // A new seal of the changed app is valid.
         try app.seal()
         #expect(try app.breaks(trust: SampleApp.trustMine) == [])
     }

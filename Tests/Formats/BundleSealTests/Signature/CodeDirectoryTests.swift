@@ -1,4 +1,4 @@
-// What is read from code directories, what is refused, and what new ones look like.
+// Decoding code directories, refusing malformed ones, and encoding new ones.
 
 import HashFunctions
 import TestSupport
@@ -7,8 +7,8 @@ import Testing
 @testable import BundleSeal
 
 @Suite struct CodeDirectoryTests {
-    private var fixture: DirectoryFixture {
-        var fixture = DirectoryFixture()
+    private var fixture: CodeDirectoryFixture {
+        var fixture = CodeDirectoryFixture()
         fixture.special = [1: [1], 2: [2], 3: [3], 5: [5]]
         fixture.code = [UInt8](repeating: 7, count: 9000)
         return fixture
@@ -62,7 +62,7 @@ import Testing
         #expect(directory.codeDirectoryHash.count == 20)
     }
 
-    @Test func `a slot of zeros and a slot that there is no room for are absent`() throws {
+    @Test func `a slot of zeros and a slot beyond the last one are absent`() throws {
         let directory = try CodeDirectory(decoding: fixture.bytes)
         for slot in [-1, 0, 4, 6, 7, .max, .min] { #expect(directory.special(slot) == nil) }
     }
@@ -234,7 +234,7 @@ import Testing
     }
 
     @Test func `a new directory has the bytes that the format asks for`() {
-        var fixture = DirectoryFixture()
+        var fixture = CodeDirectoryFixture()
         fixture.team = nil
         fixture.pageShift = 0
         fixture.special = [1: Array("list".utf8), 3: Array("resources".utf8)]
@@ -245,7 +245,7 @@ import Testing
         #expect(made.bytes == fixture.bytes)
     }
 
-    // MARK: Chance
+    // MARK: Random changes
 
     @Test(.timeLimit(.minutes(1))) func `changed bytes are understood or refused`() {
         var fixture = fixture
@@ -276,7 +276,7 @@ import Testing
             }
             guard let directory = try? CodeDirectory(decoding: bytes) else { continue }
             understood += 1
-            // What was understood can be asked for everything that it says it has.
+            // Every slot of a decoded directory can be read.
             for slot in 0...min(directory.specialSlots + 1, 16) { _ = directory.special(slot) }
             for page in 0..<min(directory.codeSlots, 16) {
                 #expect(directory.codeHash(page).count == directory.hashSize)

@@ -1,4 +1,4 @@
-// Apps as Apple's own tools sign them: the signature lies in the main executable.
+// Apps with the signature in the main executable, as Apple's tools sign them.
 
 import Foundation
 import Platform
@@ -22,7 +22,7 @@ import Testing
             try app.write("readme.txt", "read me\n")
             try app.write("en.lproj/a.strings", "a")
             try app.link("link", to: "readme.txt")
-            // The sealer's list of resources is what codesign would have written.
+            // The sealer writes the CodeResources that codesign would write.
             try app.seal()
             resources = try app.read(SealLayout.resourcesPath)
             try app.remove(SealLayout.codeDirectoryPath)
@@ -36,7 +36,7 @@ import Testing
             return fixture
         }
 
-        /// Puts a program in its place.
+        /// Replaces the main executable.
         func put(_ bytes: [UInt8]) throws { try app.write("Notes", bytes) }
 
         func breaks() throws -> [String] {
@@ -50,7 +50,7 @@ import Testing
         { directories in try! CMSSignature.sign(directories[0], by: identity) }
     }
 
-    /// What Apple's tools add to the message: the hashes of all code directories.
+    /// The attribute that Apple's tools add to the signature: the hashes of all code directories.
     private func cms(naming hashes: [[UInt8]], over content: [UInt8]) throws -> [UInt8] {
         let list = try PropertyListSerialization.data(
             fromPropertyList: ["cdhashes": hashes.map { Data($0) }], format: .xml, options: 0)
@@ -133,7 +133,7 @@ import Testing
         #expect(try signed.breaks() == ["signature Notes"])
         try signed.put(signed.fixture.program { _ in [1, 2, 3] }.bytes)
         #expect(try signed.breaks() == ["signature Notes"])
-        // Nobody has signed, and the directory does not say so.
+        // No signature, and a directory without CS_ADHOC.
         try signed.put(signed.fixture.program().bytes)
         #expect(try signed.breaks() == ["signature Notes"])
     }
@@ -158,7 +158,7 @@ import Testing
         #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["signature Notes"])
         try signed.app.flip("Notes", at: 5000)
         #expect(try signed.app.breaks() == ["changed Notes"])
-        // A message that does not hold is not as good as none.
+        // An invalid signature is not the same as none.
         try signed.put(fixture.program { _ in [1, 2, 3] }.bytes)
         #expect(try signed.breaks() == ["signature Notes"])
     }
@@ -176,7 +176,7 @@ import Testing
         #expect(try signed.breaks() == [])
         try signed.app.flip("Notes", at: 5000)
         #expect(try signed.breaks() == ["changed Notes"])
-        // A further one that says something else of the code than the first.
+        // A further directory with other hashes than the first.
         let hash = program.blob(0x1000).upperBound - 1
         try signed.put(program.bytes.with(Int(program.bytes[hash] ^ 1), at: hash, width: 1))
         #expect(try signed.breaks() == ["signature Notes"])

@@ -1,15 +1,15 @@
-// Signed Mach-O programs, written without the code that reads them.
+// Signed Mach-O programs, written independently of the code under test.
 
 import TestSupport
 
 @testable import BundleSeal
 
-/// A program to be, with all that its signature seals (mach-o/loader.h; xnu, osfmk/kern/cs_blobs.h).
+/// A program to be written, with everything that its signature seals (mach-o/loader.h; xnu, osfmk/kern/cs_blobs.h).
 struct MachOFixture {
     enum Kind: CaseIterable {
-        /// Little-endian, as devices have it.
+        /// Little-endian, as on devices.
         case thin64
-        /// Big-endian, as they were before.
+        /// Big-endian, as on PowerPC.
         case thin32
     }
 
@@ -20,20 +20,20 @@ struct MachOFixture {
     /// Hash functions by their number in the format: that of the code directory, then those of its alternates.
     var hashTypes: [UInt8] = [2]
     var pageShift: UInt8 = 12
-    /// With its header; the last page is a short one.
+    /// Bytes of the code with its header; the last page is short.
     var codeLength = 3 * 4096 + 816
     var informationList: [UInt8]?
     var resources: [UInt8]?
-    /// What the blobs hold behind their headers.
+    /// The content of the blobs behind their headers.
     var requirements: [UInt8]? = [0, 0, 0, 0]
     var entitlements: [UInt8]? = Array("<plist><dict/></plist>".utf8)
     var derEntitlements: [UInt8]?
-    /// Room for the signature, which is part of the load commands that the signature is over.
-    var room = 24 * 1024
+    /// Bytes reserved for the signature. The load commands have the number, which the signature thus covers.
+    var reservedSpace = 24 * 1024
     var signed = true
 
-    /// A main executable as it lies in a bundle.
-    /// - Parameter sign: gives the CMS message over a code directory, of which there is one.
+    /// A main executable of a bundle.
+    /// - Parameter sign: makes the CMS signature over the only code directory.
     static func executable(
         informationList: [UInt8], resources: [UInt8], identifier: String, sign: ([UInt8]) -> [UInt8]
     ) -> [UInt8] {
@@ -44,29 +44,29 @@ struct MachOFixture {
         return fixture.program { sign($0[0]) }.bytes
     }
 
-    /// The bytes of a program, and where its parts are.
+    /// The bytes of a program, and the offsets of its parts.
     struct Program {
         var bytes: [UInt8]
-        /// Where the load command begins that names the signature.
+        /// The offset of LC_CODE_SIGNATURE.
         let command: Int
         let signature: Int
 
-        /// Where a blob of the signature lies.
+        /// The range of a blob of the signature.
         func blob(_ slot: UInt32) -> Range<Int> {
             let entry = entry(slot)
             let start = signature + Int(bytes.word(at: entry + 4))
             return start..<start + Int(bytes.word(at: start + 4))
         }
 
-        /// Where the signature's table tells of a blob.
+        /// The offset of a blob's entry in the signature's index.
         func entry(_ slot: UInt32) -> Int {
             (0..<Int(bytes.word(at: signature + 8))).map { signature + 12 + $0 * 8 }
                 .first { bytes.word(at: $0) == slot }!
         }
     }
 
-    /// - Parameter sign: gives the CMS message over the first of the code directories, whose alternates follow it.
-    ///   Nothing is put where it gives nothing.
+    /// - Parameter sign: makes the CMS signature over the first of the code directories, whose alternates follow it.
+    ///   Empty bytes leave the blob out.
     func program(sign: ([[UInt8]]) -> [UInt8] = { _ in [] }) -> Program {
         let (code, command) = code
         guard signed else { return Program(bytes: code, command: command, signature: code.count) }
@@ -75,7 +75,7 @@ struct MachOFixture {
         if let entitlements { blobs.append((5, MachOFixture.blob(0xFADE_7171, entitlements))) }
         if let derEntitlements { blobs.append((7, MachOFixture.blob(0xFADE_7172, derEntitlements))) }
 
-        var directory = DirectoryFixture()
+        var directory = CodeDirectoryFixture()
         directory.flags = flags
         directory.identifier = identifier
         directory.team = team
@@ -102,8 +102,8 @@ struct MachOFixture {
             contents += blob.bytes
         }
         let signature = MachOFixture.blob(0xFADE_0CC0, table + contents)
-        precondition(signature.count <= room, "the signature needs more room")
-        let rest = [UInt8](repeating: 0, count: room - signature.count)
+        precondition(signature.count <= reservedSpace, "the signature needs more reserved space")
+        let rest = [UInt8](repeating: 0, count: reservedSpace - signature.count)
         return Program(bytes: code + signature + rest, command: command, signature: code.count)
     }
 
@@ -139,15 +139,15 @@ struct MachOFixture {
         return bytes + content
     }
 
-    /// The header, load commands, and bytes of no meaning.
+    /// The header, the load commands, and arbitrary code.
     private var code: (bytes: [UInt8], command: Int) {
         let swap = kind == .thin64
         var bytes: [UInt8] = []
         func put(_ words: [UInt32]) { for word in words { bytes.append(word: swap ? word.byteSwapped : word) } }
         let commands: [[UInt32]] =
             [[0x1B, 24, 1, 2, 3, 4]]
-            + (signed ? [[0x1D, 16, UInt32(codeLength), UInt32(room)]] : []) + [[0x2A, 16, 0, 0]]
-        // An executable file of no flags.
+            + (signed ? [[0x1D, 16, UInt32(codeLength), UInt32(reservedSpace)]] : []) + [[0x2A, 16, 0, 0]]
+        // MH_EXECUTE without flags.
         put([kind == .thin64 ? 0xFEED_FACF : 0xFEED_FACE, kind == .thin64 ? 0x0100_000C : 12, 0, 2])
         put([UInt32(commands.count), UInt32(commands.joined().count * 4), 0])
         if kind == .thin64 { put([0]) }

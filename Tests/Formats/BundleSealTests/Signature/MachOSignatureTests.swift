@@ -1,4 +1,4 @@
-// What is read from the signatures of Mach-O programs, and which changes of a program they show.
+// Reading signatures of Mach-O programs, and finding changed pages.
 
 import Foundation
 import HashFunctions
@@ -123,8 +123,8 @@ func openFile(_ bytes: [UInt8], in scratch: Scratch) throws -> Descriptor {
     @Test func `pages are compared beyond what is read at once`() throws {
         var fixture = MachOFixture()
         fixture.codeLength = 2 << 20 | 100
-        fixture.room = 64 << 10
-        // A page that no read ends with.
+        fixture.reservedSpace = 64 << 10
+        // A page size that does not divide the size of a read.
         fixture.pageShift = 21
         let bytes = fixture.program().bytes
         let signatures = try signatures(bytes)
@@ -147,7 +147,7 @@ func openFile(_ bytes: [UInt8], in scratch: Scratch) throws -> Descriptor {
     @Test func `a comparison tells how far it is, and can be ended`() throws {
         var fixture = MachOFixture()
         fixture.codeLength = 3 << 20
-        fixture.room = 64 << 10
+        fixture.reservedSpace = 64 << 10
         let file = try openFile(fixture.program().bytes, in: scratch)
         let signature = try #require(MachOSignature.read(from: file).first)
         let directory = signature.codeDirectories[0]
@@ -182,16 +182,16 @@ func openFile(_ bytes: [UInt8], in scratch: Scratch) throws -> Descriptor {
             let signature = try #require(signatures(bytes).first)
             return signature.codeDirectories.map(signature.blobSlotsAgree)
         }
-        // In a slot that code directories do not cover, it is as good as removed.
+        // In a slot that code directories do not cover, a blob counts as removed.
         #expect(try agrees(program.bytes.with(0x10001, at: program.entry(5))) == [false, false])
         #expect(try agrees(program.bytes.with(8, at: program.entry(5))) == [false, false])
-        // The hash of the first directory alone is not there.
+        // Only the first directory lacks the hash.
         let directory = program.blob(0)
         let hash = directory.lowerBound + Int(program.bytes.word(at: directory.lowerBound + 0x10)) - 5 * 20
         var unsealed = program.bytes
         for index in hash..<hash + 20 { unsealed[index] = 0 }
         #expect(try agrees(unsealed) == [false, true])
-        // A hash of what nobody can tell.
+        // The hash of an unknown blob.
         unsealed = program.bytes
         unsealed[hash + 20] = 1
         #expect(try agrees(unsealed) == [false, true])

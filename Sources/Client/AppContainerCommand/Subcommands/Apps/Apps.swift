@@ -1,10 +1,12 @@
-// appcontainer apps
+// appcontainer apps: lists installed apps.
 
 import AppContainer
 import ArgumentParser
 import Daemon
 import SandboxModel
 
+/// Works on a device that is on or off: the list comes from the daemon, which knows the mounts, else from the device's
+/// records. Does not start the daemon.
 struct Apps: AsyncParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List the apps that are installed on a device.")
 

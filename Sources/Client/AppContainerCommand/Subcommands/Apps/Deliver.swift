@@ -1,8 +1,9 @@
-// appcontainer deliver
+// appcontainer deliver: puts files into an Inbox.
 
 import AppContainer
 import ArgumentParser
 
+/// The daemon reads the files, by absolute paths, with the rights of its user.
 struct Deliver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Put files into an app's Documents/Inbox, as another app or Mail would.",

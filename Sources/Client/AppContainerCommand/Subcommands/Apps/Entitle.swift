@@ -1,4 +1,4 @@
-// appcontainer entitle
+// appcontainer entitle: adds group and iCloud containers to an app.
 
 import AppContainer
 import ArgumentParser

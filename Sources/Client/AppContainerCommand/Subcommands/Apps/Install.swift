@@ -1,10 +1,12 @@
-// appcontainer install
+// appcontainer install: installs or updates an app.
 
 import AppContainer
 import ArgumentParser
 import Platform
 import SandboxModel
 
+/// The daemon does the work; its notices are printed here. Certificates of `--trust` are checked and read
+/// here, because the daemon gets them as text: an invalid file is exit code 39 before anything is copied.
 struct Install: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Install or update an app from its .app directory or an .ipa archive.",

@@ -1,4 +1,4 @@
-// appcontainer path
+// appcontainer path: prints the path of a container.
 
 import AppContainer
 import ArgumentParser
@@ -6,6 +6,8 @@ import BackingStore
 import Platform
 import SandboxModel
 
+/// Reads the device's records here, and asks a daemon only for the mount point, so that the command is fast in scripts.
+/// Ends with exit code 25 if the app is not mounted.
 struct Path: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print where an app's bundle or one of its containers is.",
@@ -73,6 +75,7 @@ struct Path: AsyncParsableCommand {
             }
         }
 
+        /// The path in the device directory.
         func backing(in directory: DeviceDirectory) -> String {
             let path = directory.presentPath(of: kind, uuid)
             return inner.isEmpty ? path : "\(path)/\(inner)"

@@ -1,4 +1,4 @@
-// appcontainer reset
+// appcontainer reset: empties a data container.
 
 import AppContainer
 import ArgumentParser

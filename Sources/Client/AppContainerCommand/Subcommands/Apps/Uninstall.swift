@@ -1,4 +1,4 @@
-// appcontainer uninstall
+// appcontainer uninstall: removes an app.
 
 import AppContainer
 import ArgumentParser

@@ -1,10 +1,12 @@
-// appcontainer audit
+// appcontainer audit: checks containers against the data storage guidelines.
 
 import AppContainer
 import ArgumentParser
 import Platform
 import SandboxModel
 
+/// The daemon finds and judges the files. The file of patterns is read here, as the request has its text. The report is
+/// printed in any case, before exit code 51.
 struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check an app's containers against Apple's data storage guidelines.",
@@ -81,6 +83,7 @@ struct Audit: AsyncParsableCommand {
         path.isEmpty ? domain : "\(domain)/\(path)"
     }
 
+    /// The words for the rules of `AuditRules` in `SandboxPolicy`.
     private static let advice = [
         "recreatableBackedUp": "can be made again, and would be backed up: exclude it, or move it to Library/Caches",
         "documentNotBackedUp": "a document that would not be backed up: include it",

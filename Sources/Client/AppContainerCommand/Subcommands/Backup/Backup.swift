@@ -1,9 +1,11 @@
-// appcontainer backup
+// appcontainer backup: makes a backup, or lists its content.
 
 import AppContainer
 import ArgumentParser
 import SandboxModel
 
+/// The daemon writes the backup, as it has the keys and knows the open files. The password is read here, from a file,
+/// so that it appears in no process list.
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Back the containers up that a phone would back up.",

@@ -1,4 +1,4 @@
-// appcontainer report
+// appcontainer report: draws containers as an HTML page.
 
 import AppContainer
 import ArgumentParser
@@ -7,6 +7,8 @@ import Glibc
 import Platform
 import SandboxModel
 
+/// The survey comes from the daemon and the events from the device's record; the page is made and written here, so that
+/// it belongs to the user of the command.
 struct Report: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Draw an app's containers as one HTML page.",

@@ -1,9 +1,10 @@
-// appcontainer restore
+// appcontainer restore: restores a backup.
 
 import AppContainer
 import ArgumentParser
 import SandboxModel
 
+/// The daemon reads the backup. The password is read here, from a file, so that it appears in no process list.
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring a backup's containers onto a device.",

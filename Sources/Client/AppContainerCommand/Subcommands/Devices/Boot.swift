@@ -1,4 +1,4 @@
-// appcontainer boot
+// appcontainer boot: starts the daemon of a device.
 
 import AppContainer
 import ArgumentParser

@@ -1,9 +1,11 @@
-// appcontainer check
+// appcontainer check: checks a device for damage.
 
 import AppContainer
 import ArgumentParser
 import SandboxModel
 
+/// Files that cannot be opened in the device's state are no damage: they are counted on standard error, and the exit
+/// code stays 0.
 struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look at every header, block and length of a device.",

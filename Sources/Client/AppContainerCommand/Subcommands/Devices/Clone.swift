@@ -1,10 +1,12 @@
-// appcontainer clone
+// appcontainer clone: copies a device.
 
 import ArgumentParser
 import Daemon
 import DeviceLifecycle
 import SandboxModel
 
+/// Works in this process, without a daemon: a device that is on is refused with exit code 8. Copies by reflink where
+/// the host's filesystem has it.
 struct Clone: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy a device that is shut down.",

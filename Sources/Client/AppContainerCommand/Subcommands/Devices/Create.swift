@@ -1,9 +1,11 @@
-// appcontainer create
+// appcontainer create: makes a device.
 
 import ArgumentParser
 import DeviceLifecycle
 import SandboxModel
 
+/// Works in this process; the first command that needs a daemon starts it. Options are checked in `validate()`, so that
+/// wrong ones are exit code 64 and nothing is made.
 struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a device.",

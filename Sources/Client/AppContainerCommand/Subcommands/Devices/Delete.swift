@@ -1,9 +1,10 @@
-// appcontainer delete
+// appcontainer delete: deletes a device.
 
 import ArgumentParser
 import DeviceLifecycle
 import SandboxModel
 
+/// Works in this process, after it has ended the daemon.
 struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Delete a device and everything in it.",

@@ -1,9 +1,10 @@
-// appcontainer erase
+// appcontainer erase: resets a device.
 
 import ArgumentParser
 import DeviceLifecycle
 import SandboxModel
 
+/// Works in this process, after it has ended the daemon.
 struct Erase: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove every app and all content from a device.",

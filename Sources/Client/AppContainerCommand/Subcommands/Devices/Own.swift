@@ -1,8 +1,10 @@
-// appcontainer own
+// appcontainer own: serves a device for a test harness.
 
 import ArgumentParser
 import Daemon
 
+/// `AppContainerCommand` runs this command before the parser, which makes its start faster. This declaration gives it
+/// its help, and handles `own` with further arguments.
 struct Own: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serve a device that goes with its owner, for a test harness.",

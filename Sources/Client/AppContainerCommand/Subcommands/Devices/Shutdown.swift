@@ -1,4 +1,4 @@
-// appcontainer shutdown
+// appcontainer shutdown: ends the daemon of a device.
 
 import ArgumentParser
 import Daemon

@@ -1,4 +1,4 @@
-// appcontainer status
+// appcontainer status: shows the state of a device.
 
 import AppContainer
 import ArgumentParser
@@ -7,6 +7,7 @@ import Daemon
 import DeviceLifecycle
 import SandboxModel
 
+/// Works on a device that is on or off, and never starts the daemon. The exit code is 0 in every state.
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show a device's state, its daemon and its mounts.",

@@ -1,4 +1,4 @@
-// appcontainer events
+// appcontainer events: prints the record of events.
 
 import AppContainer
 import ArgumentParser
@@ -6,6 +6,8 @@ import Daemon
 import Platform
 import SandboxModel
 
+/// Without `--follow` the record is read here, as its files can be read while a daemon writes them. Following needs the
+/// daemon: only it misses no event between the record's end and the next write.
 struct Events: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print what has happened on a device, and which calls were refused and why.",

@@ -1,9 +1,10 @@
-// appcontainer explain
+// appcontainer explain: explains refused calls.
 
 import AppContainer
 import ArgumentParser
 import Daemon
 
+/// Reads the record here, without a daemon. `Explanation` groups the events; this file has the words around them.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell in words which rules refused the last calls, and what to do instead.",
@@ -35,8 +36,9 @@ struct Explain: AsyncParsableCommand {
 }
 
 extension Explanation {
+    /// The explanation as printed: the call, its count, the rule, and the advice.
     fileprivate var lines: [String] {
-        var lines = [what, "    \(times)"]
+        var lines = [call, "    \(times)"]
         if let words {
             lines.append("    Rule \(rule): \(words).")
         } else {
@@ -46,7 +48,8 @@ extension Explanation {
         return lines
     }
 
-    private var what: String {
+    /// The caller, the call and the path, in a sentence.
+    private var call: String {
         let caller = [process ?? (pid == nil ? "A process that cannot be seen" : "A process"), pid.map { "(\($0))" }]
             .compactMap(\.self).joined(separator: " ")
         let place = [
@@ -60,6 +63,7 @@ extension Explanation {
         }
     }
 
+    /// The count and the time.
     private var times: String {
         let more = omitted.map { ", and \($0) more that the record leaves out" } ?? ""
         switch count {

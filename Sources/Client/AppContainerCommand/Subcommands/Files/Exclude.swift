@@ -1,9 +1,11 @@
-// appcontainer exclude
+// appcontainer exclude: sets the mark of exclusion.
 
 import ArgumentParser
 import Platform
 import SandboxModel
 
+/// Sets an extended attribute of the mount, with the rights of the user, instead of asking the daemon: the mount
+/// applies its rules as to any other process. Goes on after a failure, and ends with the exit code of the first.
 struct Exclude: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Keep files and directories out of backups.",

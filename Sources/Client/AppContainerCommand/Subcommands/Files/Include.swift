@@ -1,9 +1,11 @@
-// appcontainer include
+// appcontainer include: removes the mark of exclusion.
 
 import ArgumentParser
 import Platform
 import SandboxModel
 
+/// Removes an extended attribute of the mount, as `exclude` sets it. Goes on after a failure, and ends with the exit
+/// code of the first.
 struct Include: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let files and directories go into backups again.",

@@ -1,4 +1,4 @@
-// appcontainer inspect
+// appcontainer inspect: shows the rules and properties of a path in a mount.
 
 import AppContainer
 import ArgumentParser
@@ -6,6 +6,8 @@ import Daemon
 import Platform
 import SandboxModel
 
+/// The device follows from the mount that contains the path. Ends at the first path that cannot be inspected, before it
+/// prints anything.
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell what a path in a mount is, and which rules hold for it.",

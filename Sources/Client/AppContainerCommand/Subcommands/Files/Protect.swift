@@ -1,4 +1,4 @@
-// appcontainer protect
+// appcontainer protect: changes protection classes.
 
 import ArgumentParser
 import BackingStore
@@ -7,6 +7,8 @@ import Glibc
 import Platform
 import SandboxModel
 
+/// Sets an extended attribute of the mount, with the rights of the user, instead of asking the daemon: the mount
+/// applies its rules as to any other process. Goes on after a failure, and ends with the exit code of the first.
 struct Protect: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Change the protection class of files, or the one that directories give.",

@@ -1,9 +1,10 @@
-// appcontainer mount
+// appcontainer mount: mounts the home of an app.
 
 import AppContainer
 import ArgumentParser
 import SandboxModel
 
+/// The daemon mounts, as it serves the filesystem. The passcode is read first, so that a missing file changes nothing.
 struct Mount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show an app's home at a mount point.",

@@ -1,8 +1,9 @@
-// appcontainer unmount
+// appcontainer unmount: ends a mount.
 
 import ArgumentParser
 import Daemon
 
+/// Finds the device by the mount itself. Without a daemon, the abandoned mount is removed here.
 struct Unmount: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "End a mount.",

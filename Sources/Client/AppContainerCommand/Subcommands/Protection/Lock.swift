@@ -1,8 +1,9 @@
-// appcontainer lock
+// appcontainer lock: locks a device.
 
 import AppContainer
 import ArgumentParser
 
+/// Ends with exit code 33 if an unlock cancels the lock during the grace period.
 struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lock a device.",

@@ -1,10 +1,11 @@
-// appcontainer passcode
+// appcontainer passcode: sets, changes or removes the passcode.
 
 public import AppContainer
 public import ArgumentParser
 import DeviceLifecycle
 import SandboxModel
 
+/// The daemon changes the passcode; it is asked for here, as only this process has the user's terminal.
 struct Passcode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Set, change or remove a device's passcode.",

@@ -1,4 +1,4 @@
-// appcontainer restart
+// appcontainer restart: restarts a device.
 
 import AppContainer
 import ArgumentParser

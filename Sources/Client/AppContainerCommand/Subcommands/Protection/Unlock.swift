@@ -1,9 +1,10 @@
-// appcontainer unlock
+// appcontainer unlock: unlocks a device.
 
 import AppContainer
 import ArgumentParser
 import SandboxModel
 
+/// Ends with exit code 17 for a wrong passcode, 32 for any passcode during a delay.
 struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unlock a device with its passcode.",

@@ -1,9 +1,11 @@
-// appcontainer launch
+// appcontainer launch: starts an app without waiting for it.
 
 import AppContainer
 import ArgumentParser
 import SandboxModel
 
+/// The process is a child of this command, and gets another parent when the command ends; the daemon watches it by its
+/// process identifier. Failures have the exit codes of ``RunFailure``.
 struct Launch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Start an app and let it go on by itself.",

@@ -1,4 +1,4 @@
-// appcontainer run
+// appcontainer run: runs a command in an app's container.
 
 import AppContainer
 import ArgumentParser
@@ -6,6 +6,8 @@ import Glibc
 import Platform
 import SandboxModel
 
+/// The command is a child of this process, not of the daemon: it has the user's terminal, rights and signals. Its exit
+/// status is passed on, and a signal that killed it kills this process too, as a shell expects.
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command in an app's container.",

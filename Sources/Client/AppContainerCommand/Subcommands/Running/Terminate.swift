@@ -1,4 +1,4 @@
-// appcontainer terminate
+// appcontainer terminate: ends a running app.
 
 import AppContainer
 import ArgumentParser

@@ -1,4 +1,4 @@
-// appcontainer test
+// appcontainer test: runs a command against a copy of a device.
 
 import AppContainer
 import ArgumentParser
@@ -7,6 +7,8 @@ import FoundationEssentials
 import Platform
 import SandboxModel
 
+/// Uses the public library `AppContainer`, as another harness would. The copy's process ends with this one, even if
+/// this one is killed. Exit codes are those of `run`.
 struct Test: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command once against a fresh copy of a device.",
@@ -65,6 +67,7 @@ struct Test: AsyncParsableCommand {
         }
     }
 
+    /// Writes the report, if one is wanted.
     private func write(
         _ outcome: JUnitFile.Outcome, _ duration: Duration = .zero, _ refusals: [Event] = []
     ) throws(Complaint) {
@@ -105,6 +108,7 @@ struct Test: AsyncParsableCommand {
         return (end, duration, (events ?? []).filter { $0.event == .refused })
     }
 
+    /// Mounts the app that was named, or the only app of the device; nil if there are several or none.
     private func mount(on copy: AppContainer.Device) async throws -> AppContainer.Mount? {
         if let app { return try await copy.mount(app) }
         let apps = try await copy.apps()
@@ -112,6 +116,7 @@ struct Test: AsyncParsableCommand {
         return try await copy.mount(only.identifier)
     }
 
+    /// Runs the command with the variables that name the copy, and waits for its end.
     private func runCommand(on copy: AppContainer.Device, _ mount: AppContainer.Mount?) throws -> ChildProcess.End {
         var variables = ProcessInfo.processInfo.environment
         variables["APPCONTAINER_DEVICE"] = copy.path

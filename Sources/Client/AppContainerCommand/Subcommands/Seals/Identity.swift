@@ -1,4 +1,4 @@
-// appcontainer identity
+// appcontainer identity: makes a signing identity.
 
 import ArgumentParser
 import BundleSeal
@@ -6,6 +6,7 @@ import Glibc
 import Platform
 import SandboxModel
 
+/// Works in this process; no device is involved. The private key is created with mode 0600, and never overwritten.
 struct Identity: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make an identity to sign apps with.",

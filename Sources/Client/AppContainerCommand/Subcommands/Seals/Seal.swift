@@ -1,4 +1,4 @@
-// appcontainer seal
+// appcontainer seal: signs an app.
 
 import ArgumentParser
 import BackingStore
@@ -6,6 +6,7 @@ import BundleSeal
 import Platform
 import SandboxModel
 
+/// Works in this process on a directory of the host; no device is involved.
 struct Seal: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign an app.",

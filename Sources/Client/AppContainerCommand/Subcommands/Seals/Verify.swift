@@ -1,4 +1,4 @@
-// appcontainer verify
+// appcontainer verify: verifies the seal of an app.
 
 import ArgumentParser
 import BackingStore
@@ -6,6 +6,8 @@ import BundleSeal
 import Platform
 import SandboxModel
 
+/// Works in this process on a directory of the host; no device is involved. The breaks are the command's answer, so
+/// they go to standard output, before exit code 37.
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Hold an app against its seal.",
@@ -51,6 +53,7 @@ struct Verify: ParsableCommand {
         guard report.isValid else { throw ExitCode(Complaint.Kind.sealBroken.exitCode) }
     }
 
+    /// The answer in JSON. `signer` is null, not left out, if there is none.
     private struct Answer: Encodable {
         struct Break: Encodable {
             let kind, path: String

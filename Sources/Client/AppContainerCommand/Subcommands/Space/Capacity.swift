@@ -1,4 +1,4 @@
-// appcontainer capacity
+// appcontainer capacity: shows or changes the capacity of a device.
 
 import AppContainer
 import ArgumentParser

@@ -1,9 +1,10 @@
-// appcontainer purge
+// appcontainer purge: purges caches and temporary files.
 
 import AppContainer
 import ArgumentParser
 import SandboxModel
 
+/// The report is printed in any case, before exit code 45.
 struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Purge caches and temporary files of apps that are not running.",
@@ -69,12 +70,14 @@ struct Purge: AsyncParsableCommand {
         [verdict, entry.app, entry.path, Output.size(entry.size), reasons[entry.reason] ?? entry.reason]
     }
 
+    /// The words for the reasons of `PurgePlan` to purge an entry.
     private static let reasons = [
         "leastRecentlyUsed": "unused for the longest time",
         "purgeable": "all that is purgeable goes",
         "unused": "not used for that long",
     ]
 
+    /// The words for the reasons to skip an entry.
     private static let refusals = [
         "appRunning": "its app is running",
         "fileOpen": "a file in it is open",

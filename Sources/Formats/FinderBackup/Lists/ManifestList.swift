@@ -1,0 +1,161 @@
+// The keys of Manifest.plist: Apple's, and under `appcontainer` this project's.
+
+import BackupModel
+import FoundationEssentials
+import SandboxModel
+
+/// The property list. All keys are written; only those that a restore needs are read, and have to be valid.
+struct ManifestList: Encodable {
+    /// This project's keys of a backup.
+    struct Addition: Codable {
+        var format: Int
+        var databaseDigest: Data
+
+        private enum CodingKeys: String, CodingKey {
+            case format = "Format"
+            case databaseDigest = "DatabaseDigest"
+        }
+    }
+
+    /// Properties of the device.
+    struct Lockdown: Encodable {
+        var name, systemVersion, identifier: String
+
+        private enum CodingKeys: String, CodingKey {
+            case name = "DeviceName"
+            case systemVersion = "ProductVersion"
+            case identifier = "UniqueDeviceID"
+        }
+    }
+
+    var version: String
+    var isEncrypted: Bool
+    var keybag, key: Data?
+    /// nil if they cannot be decoded.
+    var applications: [String: Application]?
+    var addition: Addition?
+    // Written for other tools, and not read.
+    var date: Date?
+    var systemDomainsVersion: String?
+    var wasPasscodeSet: Bool?
+    var lockdown: Lockdown?
+
+    private enum CodingKeys: String, CodingKey {
+        case version = "Version"
+        case isEncrypted = "IsEncrypted"
+        case keybag = "BackupKeyBag"
+        case key = "ManifestKey"
+        case applications = "Applications"
+        case addition = "appcontainer"
+        case date = "Date"
+        case systemDomainsVersion = "SystemDomainsVersion"
+        case wasPasscodeSet = "WasPasscodeSet"
+        case lockdown = "Lockdown"
+    }
+}
+
+extension ManifestList {
+    /// - Parameters:
+    ///   - key: the wrapped key of Manifest.db.
+    ///   - databaseDigest: SHA-256 of Manifest.db as it is stored.
+    init(_ origin: FinderBackupOrigin, keybag: [UInt8]?, key: [UInt8]?, databaseDigest: [UInt8]) {
+        let (apps, device) = (origin.apps, origin.device)
+        (version, isEncrypted) = (FinderManifest.version, keybag != nil)
+        (self.keybag, self.key) = (keybag.map { Data($0) }, key.map { Data($0) })
+        var applications: [String: Application] = [:]
+        for group in apps.flatMap(\.groups) { applications[group.text] = Application(group: group) }
+        for app in apps { applications[app.identifier.text] = Application(app) }
+        self.applications = applications
+        addition = Addition(format: FinderManifest.format, databaseDigest: Data(databaseDigest))
+        date = Date(timeIntervalSinceReferenceDate: origin.date)
+        systemDomainsVersion = "24.0"
+        wasPasscodeSet = device.hasPasscode
+        lockdown = Lockdown(name: device.name, systemVersion: device.systemVersion, identifier: device.identifier)
+    }
+}
+
+extension ManifestList: Decodable {
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        version = try container.decode(String.self, forKey: .version)
+        isEncrypted = try container.decode(Bool.self, forKey: .isEncrypted)
+        addition = try container.decodeIfPresent(Addition.self, forKey: .addition)
+        keybag = try? container.decode(Data.self, forKey: .keybag)
+        key = try? container.decode(Data.self, forKey: .key)
+        // A newer format may have other types here; the version is then reported instead.
+        applications = try? container.decodeIfPresent([String: Application].self, forKey: .applications) ?? [:]
+    }
+}
+
+// MARK: - Apps
+
+extension ManifestList {
+    /// An app or a group container.
+    struct Application: Encodable {
+        var identifier, contentClass: String?
+        var version: String?
+        var addition: Addition?
+
+        private enum CodingKeys: String, CodingKey {
+            case identifier = "CFBundleIdentifier"
+            case contentClass = "ContainerContentClass"
+            case version = "CFBundleShortVersionString"
+            case addition = "appcontainer"
+        }
+
+        /// Facts of an app that a restore needs and that Apple has no key for.
+        struct Addition: Codable {
+            /// nil for the name `$null`, which Foundation decodes as nil.
+            var name: String?
+            var groups: [String]
+            var owner, ownerGroup: UInt32
+
+            private enum CodingKeys: String, CodingKey {
+                case name = "Name"
+                case groups = "Groups"
+                case owner = "Owner"
+                case ownerGroup = "OwnerGroup"
+            }
+        }
+    }
+}
+
+extension ManifestList.Application {
+    /// The keys of a group container.
+    init(group: ContainerIdentifier) {
+        (identifier, contentClass) = (group.text, "Shared/AppGroup")
+    }
+
+    /// The keys of an app.
+    init(_ app: BackupApp) {
+        (identifier, contentClass, version) = (app.identifier.text, "Data/Application", app.version)
+        addition = Addition(
+            name: app.name, groups: app.groups.map(\.text), owner: app.owner, ownerGroup: app.ownerGroup)
+    }
+}
+
+extension ManifestList.Application: Decodable {
+    init(from decoder: any Decoder) throws {
+        guard let container = try? decoder.container(keyedBy: CodingKeys.self) else { return }
+        version = try? container.decode(String.self, forKey: .version)
+        addition = try container.decodeIfPresent(Addition.self, forKey: .addition)
+    }
+}
+
+extension BackupApp {
+    /// `mobile`, the owner of every app's data on an iPhone.
+    static let phoneUser: UInt32 = 501
+
+    /// - Parameter list: the app's keys in Manifest.plist, if there are any.
+    /// - Returns: nil if this project's keys are invalid.
+    init?(identifier: ContainerIdentifier, _ list: ManifestList.Application?) {
+        self.init(
+            identifier: identifier, name: "", version: list?.version ?? "", groups: [], owner: BackupApp.phoneUser,
+            ownerGroup: BackupApp.phoneUser)
+        guard let addition = list?.addition else { return }
+        let groups = addition.groups.compactMap { ContainerIdentifier($0) }
+        guard groups.count == addition.groups.count else { return nil }
+        (name, self.groups) = (addition.name ?? "", groups)
+        (owner, ownerGroup) = (addition.owner, addition.ownerGroup)
+    }
+}

@@ -1,0 +1,27 @@
+// Relative paths between the files of a chain of backups.
+
+import Platform
+import SandboxModel
+
+/// Paths from a backup to the one that it continues, so that both can be moved together.
+enum RelativePath {
+    /// The path of a file from a directory, both with links resolved.
+    static func from(_ directory: String, to file: String) throws(Complaint) -> String {
+        let (start, end) = try Complaint.wrap("cannot find \(file)") { () throws(SystemError) in
+            (try HostPath.resolved(directory), try HostPath.resolved(file))
+        }
+        var (up, down) = (start.split(separator: "/")[...], end.split(separator: "/")[...])
+        while let first = up.first, first == down.first {
+            up.removeFirst()
+            down.removeFirst()
+        }
+        return (up.map { _ in ".." } + down.map(String.init)).joined(separator: "/")
+    }
+
+    /// The path that a relative path of a backup means.
+    /// - Parameter file: the backup that has the relative path.
+    static func resolve(_ path: String, beside file: String) -> String {
+        guard let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
+        return file[...slash] + path
+    }
+}
