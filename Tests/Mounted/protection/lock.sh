@@ -1,7 +1,7 @@
 # Lock, unlock and restart: what each class answers to each call, and that nothing is lost and nothing left.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034,SC2119
 
-protection() { timeout 120 /usr/bin/python3 "$BASE/cases/protection.py" "$@"; }
+protection() { timeout 120 /usr/bin/python3 "$HERE/protection.py" "$@"; }
 # calls_while COLUMNS COMMAND…: descriptors and mappings are made, the command is run, then every call is made.
 calls_while() {
     local columns=$1

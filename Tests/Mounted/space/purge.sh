@@ -1,4 +1,4 @@
-# Purging: what goes under pressure, in which order, what stays, and what a crash in the middle leaves.
+# Purging: what goes under pressure, in which order, and what stays.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 CACHES=$MOUNT/Library/Caches
@@ -333,24 +333,4 @@ case_space_is_told_as_ios_tells_it() {
     appcontainer unmount "$MOUNT"
     appcontainer shutdown "$DEVICE"
     same "$(figure available)" null
-}
-
-case_killed_in_the_middle_of_a_purge_again_and_again() {
-    start
-    mkdir "$WORK/template"
-    for name in $(seq 40); do
-        mkdir "$CACHES/$name"
-        for file in 1 2 3; do echo x >"$CACHES/$name/$file"; done
-        echo y >"$MOUNT/tmp/$name"
-    done
-    echo kept >"$DOCUMENTS/kept"
-    stop
-    local data
-    data=$(backing)
-    cp -a "$data/Library/Caches" "$data/tmp" "$WORK/template"
-    if [ "$(id -u)" = 0 ]; then kills=100; else kills=40; fi
-    timeout 280 /usr/bin/python3 "$BASE/cases/purge_kill.py" "$DEVICE" "$data" "$WORK/template" "${KILLS:-$kills}" 9>&-
-    whole
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-    same "$(cat "$DOCUMENTS/kept")" kept
 }

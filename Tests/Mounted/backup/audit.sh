@@ -72,6 +72,6 @@ case_a_report_draws_itself_in_a_browser() {
     HOME=$WORK timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$WORK/browser" \
         --window-size=1200,1400 --virtual-time-budget=5000 --dump-dom "file://$WORK/report.html" \
         >"$WORK/drawn.html" 2>/dev/null
-    /usr/bin/python3 "$BASE/cases/report.py" "$WORK/drawn.html"
+    /usr/bin/python3 "$HERE/report.py" "$WORK/drawn.html"
     complains "1|26" appcontainer report "$DEVICE" "$APP" "$WORK/none/report.html"
 }

@@ -101,6 +101,6 @@ rootcase_the_python_package_is_typed() {
 }
 
 rootcase_the_python_package_has_all_that_the_control_api_has() {
-    PYTHONPATH=$BASE/checkout/Sources/Client/pytest-appcontainer /usr/bin/python3 -B \
-        "$BASE/cases/python_package.py" "$BASE/openapi.yaml"
+    PYTHONPATH=$PYTHONPATH:$BASE/checkout/Sources/Client/pytest-appcontainer /usr/bin/python3 -B \
+        "$HERE/python_package.py" "$BASE/openapi.yaml"
 }

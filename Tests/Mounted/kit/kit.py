@@ -34,6 +34,17 @@ def in_another_process(body):
     check(status == 0, "the other process failed")
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def bundle_of(mount):
+    found = [name for name in os.listdir(mount) if name.endswith(".app")]
+    check(len(found) == 1, "bundles:", found)
+    return os.path.join(mount, found[0])
+
+
 def pattern(size, seed=1):
     return random.Random(seed).randbytes(size)
 

@@ -6,7 +6,7 @@ APPLE=com.apple.metadata:com_apple_backup_excludeItem
 PLIST=user.$APPLE
 ROBOTS=user.xdg.robots.backup
 
-tagged() { /usr/bin/python3 "$BASE/cases/exclusion.py" tag "$1"; }
+tagged() { /usr/bin/python3 "$KIT/exclusion.py" tag "$1"; }
 
 # A tree with a marked file, a marked directory, and what is beside them.
 marked_tree() {

@@ -7,7 +7,7 @@ start_complete() {
     classed complete "$DOCUMENTS/A"
     cd "$DOCUMENTS/A"
 }
-locking() { SOCKET=$(appcontainer status "$DEVICE" --json | json daemon socket) timeout 300 /usr/bin/python3 "$BASE/cases/locking.py" "$@"; }
+locking() { SOCKET=$(appcontainer status "$DEVICE" --json | json daemon socket) within /usr/bin/python3 "$HERE/locking.py" "$@"; }
 events() { appcontainer events "$DEVICE"; }
 
 case_what_was_written_before_a_lock_is_there_after_it() {
@@ -38,7 +38,7 @@ case_no_page_is_left_in_the_page_cache() {
 # A write that the kernel has allowed, and that then waits for another to the same file, comes after everything else.
 case_writers_that_wait_for_their_turn_at_a_lock_leave_no_page() {
     start_complete
-    locking queue 25
+    locking queue "$(rounds locks_under_queued_writers)"
     cd "$WORK"
     same "$(events | grep -c '"range"' || true)" 0 "lost ranges"
     whole
@@ -72,7 +72,7 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
     backing=$(backing)/Documents/A/secret
     pid=$(daemon_pid)
     in_memory() {
-        /usr/bin/python3 "$BASE/cases/memory.py" "$DEVICE" "$pid" "$(head -n 1 "$CODE")" "$backing" "$1" | xargs
+        /usr/bin/python3 "$HERE/memory.py" "$DEVICE" "$pid" "$(head -n 1 "$CODE")" "$backing" "$1" | xargs
     }
     echo >secret
     # What can be found at all: the plaintext of another class.
@@ -105,11 +105,10 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
 }
 
 case_locks_and_restarts_under_eight_processes() {
-    local socket rounds=1000
-    [ "$(id -u)" = 0 ] || rounds=300
+    local socket
     start_complete
     socket=$(appcontainer status "$DEVICE" --json | json daemon socket)
-    timeout 540 /usr/bin/python3 "$BASE/cases/lock_stress.py" "$socket" "$(head -n 1 "$CODE")" "$PWD" $rounds
+    within /usr/bin/python3 "$HERE/lock_stress.py" "$socket" "$(head -n 1 "$CODE")" "$PWD" "$(rounds locks_under_load)"
     cd "$WORK"
     whole
 }

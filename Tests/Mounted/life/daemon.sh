@@ -1,8 +1,6 @@
 # The life of a device, its daemon and its mounts: starts, ends, deaths, and what the commands say.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
-gone() { tool listen_for_end "$1"; }
-
 case_a_killed_daemon_gives_enotconn_and_then_a_clean_mount() {
     start
     echo kept >"$DOCUMENTS/f"
@@ -52,29 +50,6 @@ case_a_mount_left_by_a_killed_daemon_can_be_unmounted() {
     ls "$WORK/other/Documents"
     appcontainer unmount "$WORK/other"
     ! mountpoint -q "$MOUNT" || appcontainer unmount "$MOUNT"
-}
-
-case_killed_in_the_middle_of_work_nothing_acknowledged_is_lost() {
-    start
-    for round in $(seq "${KILLS:-25}"); do
-        rm -f report
-        /usr/bin/python3 "$BASE/cases/tool.py" acknowledge "$DOCUMENTS/f$round" "$WORK/report" "$round" \
-            2>/dev/null 9>&- &
-        writer=$!
-        until [ -e report ]; do sleep 0.01; done
-        sleep "0.$((RANDOM % 20 + 10))"
-        pid=$(daemon_pid)
-        kill -9 "$pid"
-        wait "$writer" 2>/dev/null || true
-        gone "$pid"
-        appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-        tool acknowledged "$DOCUMENTS/f$round" report || fail "round $round"
-        # What was there before is there still.
-        [ "$round" = 1 ] || cmp before "$DOCUMENTS/f$((round - 1))"
-        cp "$DOCUMENTS/f$round" before
-    done
-    stop
-    whole
 }
 
 case_a_time_that_was_set_outlives_a_kill_though_the_file_is_open_for_writing() {
@@ -240,7 +215,7 @@ rootcase_the_control_socket_is_closed_to_other_users() {
     socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
     [ -S "$socket" ]
     AS=$TEST_USER
-    contains "$(runuser -u "$TEST_USER" -- /usr/bin/python3 "$BASE/cases/tool.py" talk "$socket" 'GET / HTTP/1.1\r\n\r\n' 2>&1 || true)" \
+    contains "$(runuser -u "$TEST_USER" -- /usr/bin/python3 "$KIT/tool.py" talk "$socket" 'GET / HTTP/1.1\r\n\r\n' 2>&1 || true)" \
         "Permission denied"
     contains "$(fails runuser -u "$TEST_USER" -- cat "$DEVICE/UID.key")" "Permission denied"
 }

@@ -10,7 +10,7 @@ start_bounded() {
 }
 # figure KEY: of the device's space, in bytes.
 figure() { appcontainer capacity "$DEVICE" --json | json "$1"; }
-space() { timeout 280 /usr/bin/python3 "$BASE/cases/space.py" "$@"; }
+space() { within /usr/bin/python3 "$HERE/capacity.py" "$@"; }
 # What the containers hold on the host, as du counts it. It counts one block of each of the directories that hold them as
 # the device does.
 on_host() { du -s --block-size=1 "$DEVICE/Containers" | cut -f1; }

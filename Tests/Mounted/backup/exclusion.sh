@@ -52,7 +52,7 @@ TABLE
         not_excluded "$node"
         contains "$(act lsattr -d "$node" | cut -d' ' -f1)" A
         act chattr -A "$node"
-        act /usr/bin/python3 "$BASE/cases/exclusion.py" extended "$node"
+        act /usr/bin/python3 "$KIT/exclusion.py" extended "$node"
     done
     for node in "$DOCUMENTS/link" "$DOCUMENTS/fifo"; do
         expect <<TABLE
@@ -122,7 +122,7 @@ hostcase_marks_and_tags_on_any_host() {
         appcontainer mount "$DEVICE" "$APP" "$MOUNT" --cachedir-tag
         excluded "$DOCUMENTS/file" "$MOUNT/tmp"
         seq 3000 | split -l 1 -a 4 -d - "$MOUNT/tmp/file-"
-        /usr/bin/python3 "$BASE/cases/exclusion.py" tag "$MOUNT/tmp/CACHEDIR.TAG"
+        /usr/bin/python3 "$KIT/exclusion.py" tag "$MOUNT/tmp/CACHEDIR.TAG"
         list=$(find "$MOUNT/tmp" -mindepth 1 -printf '%f\n' | sort)
         same "$(wc -l <<<"$list")" 3001 "names in tmp on $host"
         same "$(uniq -d <<<"$list")" "" "names that come twice"

@@ -62,7 +62,7 @@ case_a_confined_command_ends_as_any_other() {
     complains 126 appcontainer run "$DEVICE" "$APP" --confine -- /etc/passwd
     complains 126 appcontainer run "$DEVICE" "$APP" --confine -- Documents/
     same "$(appcontainer run "$DEVICE" "$APP" --confine -- printf %s 'a b')" "a b" "an argument with a blank"
-    /usr/bin/python3 "$BASE/cases/running.py" signals "$DEVICE" "$APP" "$DOCUMENTS" --confine
+    /usr/bin/python3 "$HERE/running.py" signals "$DEVICE" "$APP" "$DOCUMENTS" --confine
     # It ends with its runner, whatever it ignores, and so does what it left behind.
     appcontainer run "$DEVICE" "$APP" --confine -- \
         sh -c 'trap "" TERM HUP INT; setsid sleep 300 & touch Documents/ready; while :; do sleep 0.1; echo >>Documents/alive; done' &

@@ -269,13 +269,13 @@ case_a_run_outlives_a_killed_daemon() {
 case_a_run_over_the_control_socket() {
     start_unmounted
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-    /usr/bin/python3 "$BASE/cases/running.py" lease "$(control_socket)" "$APP"
+    /usr/bin/python3 "$HERE/running.py" lease "$(control_socket)" "$APP"
     same "$(running)" "" "running apps"
 }
 
 case_signals_reach_the_command() {
     start
-    /usr/bin/python3 "$BASE/cases/running.py" signals "$DEVICE" "$APP" "$DOCUMENTS"
+    /usr/bin/python3 "$HERE/running.py" signals "$DEVICE" "$APP" "$DOCUMENTS"
     # What the caller ignores stays ignored.
     nohup appcontainer run "$DEVICE" "$APP" -- sh -c 'trap - HUP; kill -HUP $$; echo alive >Documents/alive' </dev/null >/dev/null 2>&1
     same "$(cat "$DOCUMENTS/alive")" alive "after a signal that nohup ignores"
@@ -283,13 +283,13 @@ case_signals_reach_the_command() {
 
 case_a_shell_at_a_terminal() {
     start
-    /usr/bin/python3 "$BASE/cases/running.py" terminal "$DEVICE" "$APP" "$DOCUMENTS"
-    /usr/bin/python3 "$BASE/cases/running.py" terminal "$DEVICE" "$APP" "$DOCUMENTS" --confine
+    /usr/bin/python3 "$HERE/running.py" terminal "$DEVICE" "$APP" "$DOCUMENTS"
+    /usr/bin/python3 "$HERE/running.py" terminal "$DEVICE" "$APP" "$DOCUMENTS" --confine
 }
 
 case_a_program_stops_and_goes_on_at_a_terminal() {
     start
-    /usr/bin/python3 "$BASE/cases/running.py" stop "$DEVICE" "$APP" "$DOCUMENTS"
+    /usr/bin/python3 "$HERE/running.py" stop "$DEVICE" "$APP" "$DOCUMENTS"
 }
 
 case_foundation_finds_its_directories_in_the_container() {

@@ -1,7 +1,7 @@
 # Two apps in one group at once: each sees what the other does, and stays where it is.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
-shared() { timeout 300 /usr/bin/python3 "$BASE/cases/shared.py" "$@"; }
+shared() { within /usr/bin/python3 "$HERE/groups.py" "$@"; }
 
 TASKS=com.example.Tasks
 GROUP=group.com.example.shared

@@ -12,7 +12,7 @@ later() {
     sed -i 's/>1\.2</>1.3</' "$app/Info.plist"
     echo "$app"
 }
-update() { timeout 60 /usr/bin/python3 "$BASE/cases/update.py" "$@"; }
+update() { timeout 60 /usr/bin/python3 "$HERE/update.py" "$@"; }
 container() { appcontainer apps "$DEVICE" --json | json 0 container; }
 
 fill_home() {
@@ -239,41 +239,4 @@ case_what_is_open_where_the_app_was_unmounted_works_on() {
     same "$(ls -A "$MOUNT/tmp")" "" "tmp"
     same "$(cat "$MOUNT/Notes.app/Samples/Later.txt")" later "the bundle"
     whole
-}
-
-# Two versions with some two hundred files.
-two_versions() {
-    for version in one two; do
-        mkdir -p "$WORK/$version"
-        cp -R "$BASE/Notes.app" "$WORK/$version/Notes.app"
-        chmod -R u+w "$WORK/$version"
-        echo "$version" >"$WORK/$version/Notes.app/version"
-        for number in $(seq 200); do echo "$version $number" >"$WORK/$version/Notes.app/Samples/$number"; done
-    done
-}
-case_killed_while_it_updates_the_old_app_or_the_new_one_stands() {
-    two_versions
-    mkdir -p "$MOUNT"
-    appcontainer create "$DEVICE"
-    appcontainer install "$DEVICE" one/Notes.app
-    if [ "$(id -u)" = 0 ]; then kills=100; else kills=30; fi
-    timeout 280 /usr/bin/python3 "$BASE/cases/update.py" kill "$DEVICE" "$MOUNT" "${KILLS:-$kills}" "$RANDOM" one/Notes.app two/Notes.app 9>&-
-}
-case_killed_while_it_installs_the_app_is_there_or_it_is_not() {
-    two_versions
-    appcontainer create "$DEVICE"
-    if [ "$(id -u)" = 0 ]; then kills=100; else kills=30; fi
-    timeout 280 /usr/bin/python3 "$BASE/cases/update.py" kill_install "$DEVICE" "${KILLS:-$kills}" "$RANDOM" one/Notes.app 9>&-
-}
-rootcase_a_power_cut_in_an_update_leaves_the_old_app_or_the_new_one() {
-    DEVICE=$HOSTS/disk/${WORK##*/}-device
-    two_versions
-    mkdir -p "$MOUNT"
-    appcontainer create "$DEVICE"
-    appcontainer install "$DEVICE" one/Notes.app
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-    timeout 280 /usr/bin/python3 "$BASE/cases/update.py" power "$DEVICE" "$MOUNT" "$HOSTS/xfs/disk.image" \
-        "$HOSTS/xfs/${WORK##*/}-cut.image" "${CUTS:-15}" "$RANDOM" one/Notes.app two/Notes.app 9>&-
-    whole
-    stop
 }

@@ -246,7 +246,6 @@ case_a_reader_who_does_not_read_holds_nothing_up_and_is_told_what_he_missed() {
     appcontainer status --json "$DEVICE" >state.json
     /usr/bin/python3 - "$MOUNT" <<'PYTHON'
 import json, os, subprocess, sys
-sys.path.insert(0, os.environ["BASE"] + "/cases")
 import kit
 
 place = sys.argv[1] + "/Notes.app/" + "n" * 250
@@ -299,7 +298,6 @@ case_who_follows_does_not_keep_the_device_on() {
     mkfifo ready
     /usr/bin/python3 - "$socket" >ready <<'PYTHON' &
 import os, sys, time
-sys.path.insert(0, os.environ["BASE"] + "/cases")
 import kit
 silent = kit.ControlConnection(sys.argv[1])
 silent.request("GET", "/v1/events/follow")
@@ -369,18 +367,4 @@ case_explain_says_what_inspect_says() {
     refused rm "$MOUNT/Notes.app/Info.plist"
     same "$(explain --json | json 0 words)" "$(appcontainer inspect "$MOUNT" --json | json 0 rule)" "of the top level"
     same "$(explain --json | json 1 words)" "$(appcontainer inspect "$MOUNT/Notes.app" --json | json 0 rule)" "of the bundle"
-}
-
-# MARK: The control API
-
-case_every_example_of_the_control_api_does_what_its_document_says() {
-    cp -R "$BASE/Notes.app" .
-    chmod -R u+w Notes.app
-    echo letter >letter.txt
-    mkdir home
-    appcontainer create "$DEVICE" --kdf-cost 1
-    appcontainer check "$DEVICE"
-    timeout 200 /usr/bin/python3 "$BASE/cases/openapi.py" "$BASE/openapi.yaml" \
-        "$(appcontainer status --json "$DEVICE" | json daemon socket)"
-    same "$(appcontainer status --json "$DEVICE" | json daemon pid)" null "the daemon, when all is done"
 }

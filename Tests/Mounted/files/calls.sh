@@ -67,20 +67,17 @@ line" $'not utf-8 \xff\xfe' "back\\slash" "*?[a]" ".hidden" "...  "; do
     cd "$WORK"
 }
 
-# Makes so many files, of which a tenth goes while it is listed.
-many_files() {
+# A tenth of the files goes while the directory is listed.
+case_many_files_in_one_directory() {
+    local count
+    count=$(rounds files_in_one_directory)
     start
-    tool many "$DOCUMENTS/many" "$1"
+    tool many "$DOCUMENTS/many" "$count"
     again
-    same "$(find "$DOCUMENTS/many" -type f | wc -l)" $(($1 - $1 / 10)) "after a remount"
+    same "$(find "$DOCUMENTS/many" -type f | wc -l)" $((count - count / 10)) "after a remount"
     rm -r "$DOCUMENTS/many"
     absent "$DOCUMENTS/many"
 }
-
-rootcase_100000_files_in_one_directory() { many_files 100000; }
-
-# What is different for the user's own daemon, each entry's own rights, does not take as many.
-usercase_10000_files_in_one_directory() { many_files 10000; }
 
 case_a_deep_path() {
     start

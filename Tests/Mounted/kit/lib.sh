@@ -1,7 +1,15 @@
 #!/bin/bash
-# The words that mounted tests are written in. `bash lib.sh FILE CASE` runs one case; Tests/Mounted/run calls it so,
-# with WORK (an empty directory), BASE (binary, sample app, tree of real files) and HOSTS in the environment.
+# The words that mounted tests are written in. `bash lib.sh THEME/FILE.sh CASE` runs one case; `turn` calls it so,
+# with WORK (an empty directory), BASE (binary, sample app, tree of real files), HOSTS and LIMIT (its seconds) in the
+# environment.
 set -euo pipefail
+
+# The programs that all themes share, and the folder of this case's theme with those of its own.
+KIT=$BASE/cases/kit
+HERE=$BASE/cases/${1%/*}
+export KIT HERE PYTHONPATH=$KIT PYTHONDONTWRITEBYTECODE=1
+# shellcheck source=Tests/Mounted/kit/rounds.sh
+. "$KIT/rounds.sh"
 
 APP=com.example.Notes
 DEVICE=$WORK/device
@@ -46,10 +54,16 @@ complains() {
 
 # A table on standard input: `ERRNO CALL ARGUMENTS…` a line, each tried with the bare system call,
 # by the user AS where that is set.
-expect() { ${AS:+runuser -u "$AS" --} /usr/bin/python3 "$BASE/cases/calls.py"; }
+expect() { ${AS:+runuser -u "$AS" --} /usr/bin/python3 "$KIT/calls.py"; }
+
+# within COMMAND…: for as long as a case may take, less the seconds that its end needs.
+within() { timeout "$((LIMIT - 20))" "$@"; }
 
 # The calls no tool makes: tool NAME ARGUMENTS…
-tool() { timeout 120 /usr/bin/python3 "$BASE/cases/tool.py" "$@"; }
+tool() { timeout 120 /usr/bin/python3 "$KIT/tool.py" "$@"; }
+
+# Waits for the end of a process that this shell did not start.
+gone() { tool listen_for_end "$1"; }
 
 # json FILE-OR-- KEY…: one value out of a JSON text on standard input.
 json() {
@@ -118,8 +132,8 @@ some_tree() { if [ "$(id -u)" = 0 ]; then echo "$BASE/tree"; else echo "$BASE/tr
 # Like a shell command, but by whoever the table is tried as.
 act() { ${AS:+runuser -u "$AS" --} "$@"; }
 # Whether paths are kept out of backups, which every form of the mark has to agree on.
-excluded() { act /usr/bin/python3 "$BASE/cases/exclusion.py" yes "$@"; }
-not_excluded() { act /usr/bin/python3 "$BASE/cases/exclusion.py" no "$@"; }
+excluded() { act /usr/bin/python3 "$KIT/exclusion.py" yes "$@"; }
+not_excluded() { act /usr/bin/python3 "$KIT/exclusion.py" no "$@"; }
 # How many events there are of a rule.
 rules() { appcontainer events "$DEVICE" | json_lines rule | sort | uniq -c | awk -v rule="$1" '$2 == rule { print $1 }'; }
 # Whose container it is.

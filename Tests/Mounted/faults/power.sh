@@ -4,8 +4,8 @@
 rootcase_what_fsync_promised_is_there_after_a_power_cut() {
     DEVICE=$HOSTS/disk/${WORK##*/}-device
     start
-    timeout 280 /usr/bin/python3 "$BASE/cases/power.py" "$DEVICE" "$APP" "$MOUNT" \
-        "$HOSTS/xfs/disk.image" "$HOSTS/xfs/${WORK##*/}-cut.image" "${CUTS:-12}" "$RANDOM" 9>&-
+    within /usr/bin/python3 "$HERE/power.py" "$DEVICE" "$APP" "$MOUNT" \
+        "$HOSTS/xfs/disk.image" "$HOSTS/xfs/${WORK##*/}-cut.image" "$(rounds power_cuts)" "$RANDOM" 9>&-
     whole
     stop
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Writers on a device that is full: what was acknowledged is there, and what was refused is not to be read.
 
-space.py fill DIRECTORY [WRITERS]    writers until each has been refused three times
-space.py refused FILE                 a range that is refused, read, and written anew
-space.py mapped FILE                  a shared mapping that finds no room
-space.py left FILE                    a range that is refused and left so, with a block behind it that was written
-space.py again FILE COMMAND…          a file that a command removes, opened once more by what only names it
+capacity.py fill DIRECTORY [WRITERS]    writers until each has been refused three times
+capacity.py refused FILE                 a range that is refused, read, and written anew
+capacity.py mapped FILE                  a shared mapping that finds no room
+capacity.py left FILE                    a range that is refused and left so, with a block behind it that was written
+capacity.py again FILE COMMAND…          a file that a command removes, opened once more by what only names it
 """
 
 import errno

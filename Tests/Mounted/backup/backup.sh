@@ -108,7 +108,7 @@ rootcase_tools_of_others_read_a_finder_backup() {
         if [ $form = plain ]; then set --; else set -- --password-file "$WORK/password"; fi
         timeout 300 appcontainer backup "$DEVICE" "$WORK/$form" --format finder "$@"
         if [ $form = plain ]; then set --; else set -- 'correct horse'; fi
-        "$PYTHON_TOOLS/bin/python" "$BASE/cases/read_with_public_tools.py" "$WORK/$form" "$@" >"$WORK/$form.txt"
+        "$PYTHON_TOOLS/bin/python" "$HERE/read_with_public_tools.py" "$WORK/$form" "$@" >"$WORK/$form.txt"
         local files=0
         while IFS=$'\t' read -r tool kind domain path digest; do
             if [ "$kind" = file ] && [ "$domain" = "AppDomain-$APP" ]; then
@@ -126,7 +126,7 @@ rootcase_tools_of_others_read_a_finder_backup() {
 
 rootcase_a_backup_of_a_phone_is_accepted() {
     start_unmounted
-    "$PYTHON_TOOLS/bin/python" "$BASE/cases/make_phone_backup.py" "$WORK/phone" --password sesame
+    "$PYTHON_TOOLS/bin/python" "$HERE/make_phone_backup.py" "$WORK/phone" --password sesame
     echo sesame >"$WORK/password" && echo simsim >"$WORK/wrong"
     complains 48 appcontainer restore "$DEVICE" "$WORK/phone" --password-file "$WORK/wrong"
     contains "$(appcontainer restore "$DEVICE" "$WORK/phone" --password-file "$WORK/password" \
