@@ -1,5 +1,5 @@
 #!/bin/bash
-# The words that mounted tests are written in. `bash lib.sh THEME/FILE.sh CASE` runs one case; `turn` calls it so,
+# The words that mounted tests are written in. `bash lib.sh FILE CASE` runs one case; `turn` calls it so,
 # with WORK (an empty directory), BASE (binary, sample app, tree of real files), HOSTS and LIMIT (its seconds) in the
 # environment.
 set -euo pipefail
