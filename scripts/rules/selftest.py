@@ -43,7 +43,7 @@ package struct Name {
     package let text = "unsafe \\(["}": 1].count) { import Store"
     package let page = """
         import Store
-        // Nowhere.swift { {
+        // } { {
         """
     package init(_ text: String) { unsafely(text) }
     func open() -> String { text }  // one line

@@ -52,7 +52,6 @@ struct AppContainerCommand: AsyncParsableCommand {
     static func main() async {
         // Writing to a daemon that has ended must be an error to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)
-        ProcessSettings.occupyStandardDescriptors()
         await serve(CommandLine.arguments.dropFirst())
         if let argument = ArgumentBytes.firstNotUTF8() {
             StandardError.complain(

@@ -3,12 +3,15 @@
 import AppContainer
 import Dispatch
 import Glibc
+import Platform
 import SandboxModel
 
 @main
 enum Program {
     /// Answers `--version` first, because scripts ask for it often, and threads and the parser would take most of the time.
     static func main() {
+        // Before Dispatch opens descriptors of its own, which it does with its first thread.
+        ProcessSettings.occupyStandardDescriptors()
         guard CommandLine.arguments.dropFirst() != ["--version"] else {
             do throws(Complaint) {
                 try Output.line(AppContainer.version)

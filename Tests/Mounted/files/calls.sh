@@ -147,7 +147,7 @@ TABLE
 
 case_random_operations_against_a_model() {
     start
-    for seed in 1 2 3; do tool torture "$DOCUMENTS/f$seed" 4 "$seed"; done
+    for seed in 1 2 3; do tool torture "$DOCUMENTS/f$seed" "$(rounds seconds_of_random_calls)" "$seed"; done
     again
     for seed in 1 2 3; do cmp "$DOCUMENTS/f$seed" "$DOCUMENTS/f$seed.model"; done
     whole
@@ -157,7 +157,7 @@ case_random_calls_answered_as_the_host_answers_them() {
     start
     # A tree on the host is the model: each call gives the same errno and result in both.
     for seed in 1 2 3 4; do
-        tool twins "$DOCUMENTS/twin-$seed" "$WORK/twin-$seed" 4 "$seed"
+        tool twins "$DOCUMENTS/twin-$seed" "$WORK/twin-$seed" "$(rounds seconds_of_random_calls)" "$seed"
         # rsync is to read what an ordinary user has closed to itself.
         chmod -R u+rwX "$DOCUMENTS/twin-$seed" "$WORK/twin-$seed"
         same_content "$WORK/twin-$seed" "$DOCUMENTS/twin-$seed"

@@ -23,7 +23,7 @@ on_host() {
     tool copy_range "$DOCUMENTS/copied"
     tool locks "$DOCUMENTS/locked"
     tool big_sparse "$DOCUMENTS/big"
-    tool torture "$DOCUMENTS/random" 3 7
+    tool torture "$DOCUMENTS/random" "$(rounds seconds_of_random_calls)" 7
     long=$(printf 'ü%.0s' $(seq 127))
     echo long >"$DOCUMENTS/$long"
     for size in 0 1 4095 4096 4097; do head -c "$size" /dev/urandom >"$DOCUMENTS/size-$size"; done

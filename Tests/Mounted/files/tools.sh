@@ -1,7 +1,7 @@
 # Ordinary tools on an ordinary tree: what they do on any filesystem they do here.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
-case_untar_8000_files_and_compare_byte_for_byte_after_a_remount() {
+case_untar_thousands_of_files_and_compare_byte_for_byte_after_a_remount() {
     start
     mkdir "$DOCUMENTS/tree"
     tar -xf "$BASE/tree.tar" -C "$DOCUMENTS/tree"

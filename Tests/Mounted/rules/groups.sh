@@ -161,7 +161,7 @@ rootcase_a_lock_and_a_restart_reach_both_homes() {
 rootcase_two_apps_at_work_in_one_group_at_random() {
     start_both
     mount_second
-    shared random "$FIRST" "$SECOND" 15
+    shared random "$FIRST" "$SECOND" "$(rounds seconds_in_one_group)"
     shared compare "$FIRST" "$SECOND" >"$WORK/tree"
     test -s "$WORK/tree"
     appcontainer unmount "$WORK/tasks"
