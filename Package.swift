@@ -185,7 +185,9 @@ let package = Package(
         tests(
             "AppContainerTestingTests", in: "Client",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),
-        tests("ContainerFoundationTests", in: "Client", of: ["ContainerFoundation", "Platform", "SandboxModel"]),
+        tests(
+            "ContainerFoundationTests", in: "Client",
+            of: ["ContainerFoundation", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "DaemonTests", in: "Device",
             of: [

@@ -245,69 +245,101 @@ import Testing
     // MARK: Chance
 
     @Test(.timeLimit(.minutes(1))) func `changed files are understood or refused`() throws {
+        let files = try mixedFiles()
+        let count = rounds(1000, full: 4000)
+        var understood = 0
+        for seed in 1...UInt64(count) {
+            var chance = SeededGenerator(seed: seed)
+            let file = files[Int(seed % 4)]
+            let change = try file.change(&chance)
+            if try isUnderstood(file.shared.descriptor) { understood += 1 }
+            try file.undo(change)
+        }
+        #expect((count / 10..<count * 9 / 10).contains(understood), "\(understood) of \(count) were understood")
+    }
+
+    /// Thin and fat files, of 32 and 64 bits, with several CodeDirectories and with one.
+    private func mixedFiles() throws -> [ChangeableFile] {
         var fixture = MachOFixture()
         fixture.hashTypes = [1, 2]
         fixture.codeLength = 4096 + 256
         fixture.room = 2048
         let little = fixture.program { _ in [1, 2, 3] }
         fixture.kind = .thin32
-        let files = [
+        return try [
             little.bytes, fixture.program { _ in [4] }.bytes,
             MachOFixture.fat([little, fixture.program()]), MachOFixture.fat([fixture.program(), little], wide: true),
-        ]
-        // Where headers, tables and blobs are: other bytes change nothing but hashes.
-        let interesting = files.map { bytes in
-            bytes.indices.dropLast(3).filter { index in
-                let page = index & 4095
-                return page < 128 || bytes.count - index < 2048 && bytes[index...index + 3].contains { $0 != 0 }
-            }
-        }
-        let open = try files.map { try SharedDescriptor(openFile($0, in: Scratch())) }
-        let whole = files.map { bytes in
-            let buffer = PageBuffer(count: bytes.count)
-            buffer.copy(bytes, to: 0)
-            return buffer
-        }
-        let buffer = PageBuffer(count: 4096)
-        var understood = 0
-        for seed in 1...4000 as ClosedRange<UInt64> {
-            var chance = SeededGenerator(seed: seed)
-            let kind = Int(seed % 4)
-            let (original, file) = (files[kind], open[kind])
-            var changed: [Range<Int>] = []
-            for _ in 0...Int.random(in: 0..<3, using: &chance) {
-                let offset = interesting[kind].randomElement(using: &chance)!
-                let range = offset & ~3..<offset & ~3 + 4
-                var value = [0, 1, 0x7FFF_FFFF, .max, 0x1000_0000, 0x1D00_0000, 0x1D, UInt32(original.count)]
-                    .randomElement(using: &chance)!
-                if Bool.random(using: &chance) {
-                    value = original.word(at: range.lowerBound) ^ 1 << UInt32.random(in: 0..<32, using: &chance)
-                }
-                buffer.store(value.byteSwapped, at: 0)
-                try file.descriptor.write(from: buffer, count: 4, to: Int64(range.lowerBound))
-                changed.append(range)
-            }
-            let cut = Int.random(in: 0..<10, using: &chance) == 0
-            if cut { try file.descriptor.truncate(to: Int64.random(in: 0..<Int64(original.count), using: &chance)) }
+        ].map { try ChangeableFile($0, descriptor: SharedDescriptor(openFile($0, in: Scratch()))) }
+    }
 
-            if let signatures = try? MachOSignature.read(from: file.descriptor) {
-                understood += 1
-                for signature in signatures {
-                    for directory in signature.codeDirectories {
-                        _ = signature.blobSlotsAgree(with: directory)
-                        _ = try signature.firstChangedPage(of: directory, in: file.descriptor) { _ in true }
-                    }
-                }
-            }
-            if cut {
-                try file.descriptor.write(from: whole[kind], count: original.count, to: 0)
-            } else {
-                for range in changed {
-                    buffer.store(original.word(at: range.lowerBound).byteSwapped, at: 0)
-                    try file.descriptor.write(from: buffer, count: 4, to: Int64(range.lowerBound))
-                }
+    /// Whether a file has signatures that can be read. All that can be asked of one is asked.
+    private func isUnderstood(_ file: borrowing Descriptor) throws -> Bool {
+        guard let signatures = try? MachOSignature.read(from: file) else { return false }
+        for signature in signatures {
+            for directory in signature.codeDirectories {
+                _ = signature.blobSlotsAgree(with: directory)
+                _ = try signature.firstChangedPage(of: directory, in: file) { _ in true }
             }
         }
-        #expect((400..<3600).contains(understood), "\(understood) of 4000 were understood")
+        return true
+    }
+}
+
+/// A file that chance changes in a few words, or cuts, and that is made whole again.
+private struct ChangeableFile {
+    struct Change {
+        var words: [Range<Int>] = []
+        var isCut = false
+    }
+
+    private let original: [UInt8]
+    let shared: SharedDescriptor
+    /// Where headers, tables and blobs are: other bytes change nothing but hashes.
+    private let interesting: [Int]
+    private let whole: PageBuffer
+    private let word = PageBuffer(count: 4096)
+
+    init(_ bytes: [UInt8], descriptor: SharedDescriptor) {
+        original = bytes
+        shared = descriptor
+        interesting = bytes.indices.dropLast(3).filter { index in
+            let page = index & 4095
+            return page < 128 || bytes.count - index < 2048 && bytes[index...index + 3].contains { $0 != 0 }
+        }
+        whole = PageBuffer(count: bytes.count)
+        whole.copy(bytes, to: 0)
+    }
+
+    func change(_ chance: inout SeededGenerator) throws -> Change {
+        var change = Change()
+        for _ in 0...Int.random(in: 0..<3, using: &chance) {
+            let offset = interesting.randomElement(using: &chance)!
+            let range = offset & ~3..<offset & ~3 + 4
+            var value = [0, 1, 0x7FFF_FFFF, .max, 0x1000_0000, 0x1D00_0000, 0x1D, UInt32(original.count)]
+                .randomElement(using: &chance)!
+            if Bool.random(using: &chance) {
+                value = original.word(at: range.lowerBound) ^ 1 << UInt32.random(in: 0..<32, using: &chance)
+            }
+            try write(value, at: range)
+            change.words.append(range)
+        }
+        change.isCut = Int.random(in: 0..<10, using: &chance) == 0
+        if change.isCut {
+            try shared.descriptor.truncate(to: Int64.random(in: 0..<Int64(original.count), using: &chance))
+        }
+        return change
+    }
+
+    func undo(_ change: Change) throws {
+        if change.isCut {
+            try shared.descriptor.write(from: whole, count: original.count, to: 0)
+        } else {
+            for range in change.words { try write(original.word(at: range.lowerBound), at: range) }
+        }
+    }
+
+    private func write(_ value: UInt32, at range: Range<Int>) throws {
+        word.store(value.byteSwapped, at: 0)
+        try shared.descriptor.write(from: word, count: 4, to: Int64(range.lowerBound))
     }
 }
