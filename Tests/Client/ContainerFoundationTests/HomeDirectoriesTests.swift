@@ -3,7 +3,7 @@
 import ContainerFoundation
 import Testing
 
-@Suite struct HomeTests {
+@Suite struct HomeDirectoriesTests {
     private func paths(_ directory: FileManager.SearchPathDirectory) -> [String] {
         FileManager.default.urls(for: directory, in: .userDomainMask).map(\.path)
     }

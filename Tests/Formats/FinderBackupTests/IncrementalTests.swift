@@ -8,7 +8,7 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite struct ContinuingTests {
+@Suite struct IncrementalTests {
     @Test(arguments: [false, true])
     func whatDidNotChangeIsTakenAndTheResultIsWhole(isEncrypted: Bool) throws {
         let scratch = Scratch()

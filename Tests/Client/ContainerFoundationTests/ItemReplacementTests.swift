@@ -5,7 +5,7 @@ import Testing
 
 @testable import ContainerFoundation
 
-@Suite struct ReplacementTests {
+@Suite struct ItemReplacementTests {
     let place: Workplace
     let files = FileManager.default
 

@@ -4,7 +4,7 @@ import AppContainer
 import Foundation
 import Testing
 
-@Suite struct ConnectionTests {
+@Suite struct ControlConnectionTests {
     private let version = "appcontainer/\(AppContainer.version)"
 
     private func complaint(of socket: String) async throws -> DeviceError {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AppContainer
 
-@Suite struct SpareTests {
+@Suite struct SpareProcessTests {
     private let program = Result { try DaemonProgram.path() }
 
     @Test func `one that was killed while it waited is no reason to fail`() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 let notes = "Tests/Fixtures/Notes.app"
 
-@Suite(.appContainer(app: notes, passcode: "1234")) struct TraitTests {
+@Suite(.appContainer(app: notes, passcode: "1234")) struct ContainerTraitTests {
     @Test func `a file survives a lock, and cannot be read meanwhile`() async throws {
         let container = AppContainer.current
         let path = container.path("Documents/secret")

@@ -5,7 +5,7 @@ import AppContainerTesting
 import Foundation
 import XCTest
 
-final class TestCaseTests: AppContainerTestCase {
+final class AppContainerTestCaseTests: AppContainerTestCase {
     override class var container: ContainerOptions { ContainerOptions(.app(notes), passcode: "1234") }
 
     private let secret = "Documents/secret"

@@ -5,7 +5,7 @@ import AppContainerTesting
 import Foundation
 import Testing
 
-@Suite(.appContainer(app: notes, passcode: "1234")) struct RecordTests {
+@Suite(.appContainer(app: notes, passcode: "1234")) struct EarlierEventsTests {
     private let container = AppContainer.current
 
     @Test func `a refusal after a flood of the same is expected like any other`() async throws {

@@ -1,31 +1,10 @@
-// Requests that arrive slowly, in parts, wrongly, or not at all: the values that decide on them, without a socket.
+// Requests whose parts arrive slowly, wrongly or not at all, as values and without a socket.
 
 import NIOCore
 import NIOHTTP1
 import Testing
 
 @testable import ControlServer
-
-@Suite struct PendingRequestsTests {
-    @Test func `the oldest of too many gives way`() {
-        var pending = PendingRequests<String>(limit: 2)
-        #expect(pending.add("a").oldest == nil)
-        #expect(pending.add("b").oldest == nil)
-        #expect(pending.add("c").oldest == "a")
-        #expect(pending.removeOldest() == "b")
-        #expect(pending.removeOldest() == "c")
-        #expect(pending.removeOldest() == nil)
-    }
-
-    @Test func `one that has arrived does not give way`() {
-        var pending = PendingRequests<String>(limit: 2)
-        let (number, _) = pending.add("a")
-        pending.remove(number)
-        #expect(pending.add("b").oldest == nil)
-        #expect(pending.add("c").oldest == nil)
-        #expect(pending.removeOldest() == "b")
-    }
-}
 
 @Suite struct RequestAssemblyTests {
     private func head(_ uri: String = "/a", version: HTTPVersion = .http1_1, _ headers: HTTPHeaders = [:])

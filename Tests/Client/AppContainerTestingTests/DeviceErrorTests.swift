@@ -4,7 +4,7 @@ import AppContainer
 import Foundation
 import Testing
 
-@Suite struct ComplaintTests {
+@Suite struct DeviceErrorTests {
     private let app = "com.example.Notes"
     private let directory = Directory()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct SignatureTests {
+@Suite struct CodeSignatureTests {
     private static let directory = SealLayout.codeDirectoryPath
     private static let resources = SealLayout.resourcesPath
     private static let signature = SealLayout.signaturePath

@@ -8,11 +8,11 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct SealingTests {
+@Suite struct BundleSealerTests {
     private static let bundles = ["", "Frameworks/Kit.framework/", "PlugIns/Share.appex/", "Extras/Inner.app/"]
 
     private func parts(_ app: SampleApp, _ name: String) throws -> [[UInt8]] {
-        try SealingTests.bundles.map { try app.read("\($0)\(name)") }
+        try BundleSealerTests.bundles.map { try app.read("\($0)\(name)") }
     }
 
     @Test func `the same content gives the same resources and code directories`() throws {

@@ -4,7 +4,7 @@ import AppContainer
 import Foundation
 import Testing
 
-@Suite struct WireTests {
+@Suite struct ControlMessagesTests {
     private func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

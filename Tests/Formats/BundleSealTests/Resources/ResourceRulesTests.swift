@@ -8,7 +8,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct RuleTests {
+@Suite struct ResourceRulesTests {
     /// What becomes of a path, in letters that the table can be read by.
     private func fate(_ rules: ResourceRules, _ path: String) -> String {
         guard let rule = rules.rule(for: path) else { return "none" }

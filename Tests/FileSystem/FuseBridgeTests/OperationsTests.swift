@@ -7,7 +7,7 @@ import Platform
 import SandboxModel
 import Testing
 
-@Suite(.serialized) struct OperationTests {
+@Suite(.serialized) struct OperationsTests {
     @Test func contentIsReadBackAsItWasWritten() throws {
         try Mounted.run { mount in
             try mount.write("hello", to: "a")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct BreakTests {
+@Suite struct SealVerificationTests {
     // MARK: Files and links
 
     static let files = [

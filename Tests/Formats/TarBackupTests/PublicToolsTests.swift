@@ -9,7 +9,7 @@ import TarBackup
 import TestSupport
 import Testing
 
-@Suite struct ToolTests {
+@Suite struct PublicToolsTests {
     let scratch = Scratch()
 
     /// Whatever a container can hold, and tools can make; all names are text.
