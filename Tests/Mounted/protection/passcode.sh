@@ -213,76 +213,7 @@ usercase_a_passcode_file_of_somebody_else_is_one_line() {
 
 case_a_terminal_does_not_show_a_passcode_and_asks_for_a_new_one_twice() {
     appcontainer create "$DEVICE" --kdf-cost 1
-    DEVICE=$DEVICE /usr/bin/python3 - <<'PYTHON'
-import os, pty, select, signal, sys, termios, time
-
-device = os.environ["DEVICE"]
-
-
-def echoes(terminal):
-    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
-
-
-def run(*answers, command):
-    """Gives each answer to its prompt. Returns the exit status and everything that the terminal showed."""
-    # A child that stops with an interrupt leaves the terminal to us: held open by both ends.
-    master, slave = pty.openpty()
-    pid = os.fork()
-    if pid == 0:
-        os.setsid()
-        import fcntl
-        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-        for number in range(3):
-            os.dup2(slave, number)
-        os.execvp("appcontainer", ["appcontainer", *command])
-    shown = b""
-
-    def read_until(end):
-        nonlocal shown
-        deadline = time.monotonic() + 20
-        while not shown.endswith(end):
-            assert time.monotonic() < deadline, shown
-            if select.select([master], [], [], 0.1)[0]:
-                shown += os.read(master, 4096)
-
-    for prompt, answer in answers:
-        read_until(prompt.encode() + b": ")
-        # The prompt comes before the terminal is told to be silent.
-        for _ in range(200):
-            if not echoes(slave):
-                break
-            time.sleep(0.01)
-        assert not echoes(slave), "the terminal shows what is typed"
-        os.write(master, answer.encode())
-    status = os.waitpid(pid, 0)[1]
-    while select.select([master], [], [], 0.1)[0]:
-        shown += os.read(master, 4096)
-    assert echoes(slave), "the terminal was left silent"
-    os.close(master)
-    os.close(slave)
-    shown = shown.decode()
-    for word in ("geheim", "anders"):
-        assert word not in shown, shown
-    return status, shown
-
-
-change = ["passcode", device, "change"]
-new, again, old = "New passcode", "New passcode, once more", "Old passcode"
-status, shown = run((new, "geheim\n"), (again, "anders\n"), command=["passcode", device, "set"])
-assert os.waitstatus_to_exitcode(status) == 35 and "differ" in shown, (status, shown)
-status, shown = run((new, "\n"), command=["passcode", device, "set"])
-assert os.waitstatus_to_exitcode(status) == 18, (status, shown)
-status, shown = run((new, "geheim\n"), (again, "geheim\n"), command=["passcode", device, "set"])
-assert status == 0, (status, shown)
-status, shown = run((old, "geheim\n"), (new, "anders\n"), (again, "anders\n"), command=change)
-assert status == 0, (status, shown)
-status, shown = run(("Passcode", "geheim\n"), command=["unlock", device])
-assert os.waitstatus_to_exitcode(status) == 17, (status, shown)
-status, shown = run(("Passcode", "\x03"), command=["unlock", device])
-assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGINT, (status, shown)
-status, shown = run((old, "anders\n"), command=["passcode", device, "remove"])
-assert status == 0, (status, shown)
-PYTHON
+    /usr/bin/python3 "$HERE/prompts.py" "$DEVICE"
     same "$(appcontainer status --json "$DEVICE" | json hasPasscode)" False "has a passcode"
 }
 

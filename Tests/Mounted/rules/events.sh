@@ -15,30 +15,7 @@ refusals() {
     expect <table
     # Nothing is waited for: the record has what the calls did when they return.
     named refused | tail -n "+$((before + 1))" >seen
-    /usr/bin/python3 - "$APP" <<'PYTHON'
-import datetime, json, sys
-
-rows = [line.rstrip("\n").split(" # ") for line in open("table")]
-seen = [json.loads(line) for line in open("seen")]
-bad = []
-for row, event in zip(rows, seen):
-    call, (path, operation, rule) = row[0], row[1].rsplit(" ", 2)
-    path = "" if path == "/" else path
-    got = (event.get("path"), event["operation"], event["rule"])
-    if got != (path, operation, rule):
-        bad.append(f"{call}: {got}")
-if len(rows) != len(seen):
-    bad.append(f"{len(seen)} events of {len(rows)} calls: " + "\n".join(map(str, seen)))
-for event in seen:
-    if (event["app"], event["process"], event["errno"]) != (sys.argv[1], "python3", "EPERM"):
-        bad.append(str(event))
-    datetime.datetime.strptime(event["time"], "%Y-%m-%dT%H:%M:%S.%fZ")
-    if set(event) - {"time", "event", "app", "path", "operation", "pid", "process", "rule", "errno"}:
-        bad.append(f"further keys: {event}")
-if len({event["pid"] for event in seen}) != 1:
-    bad.append("more than one process")
-sys.exit("\n".join(bad) or 0)
-PYTHON
+    /usr/bin/python3 "$HERE/refusals.py" "$APP" table seen
 }
 
 case_each_refusal_is_an_event_that_says_why() {
