@@ -57,7 +57,7 @@ case_an_audit_tells_what_breaks_the_guidelines() {
     complains 26 appcontainer audit "$DEVICE" "$APP" --patterns "$WORK/none"
 }
 
-case_a_report_draws_itself_in_a_browser() {
+oncecase_a_report_draws_itself_in_a_browser() {
     start_protected
     some_files 50
     head -c 200K /dev/urandom >"$DOCUMENTS/<b>&\"quoted'" && appcontainer protect complete "$DOCUMENTS/<b>&\"quoted'"

@@ -84,7 +84,7 @@ case_a_finder_backup_brings_everything_back() {
     round_trip "$FINDER"
 }
 
-case_an_encrypted_finder_backup_needs_its_password() {
+oncecase_an_encrypted_finder_backup_needs_its_password() {
     start --group "$GROUP"
     fill_home
     echo shared >"$MOUNT/Groups/$GROUP/shared"

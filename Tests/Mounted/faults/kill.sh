@@ -12,7 +12,7 @@ case_killed_again_and_again_no_block_is_torn_and_nothing_safe_is_lost() {
     same "$(appcontainer check "$DEVICE")" whole "check after the shutdown"
 }
 
-case_killed_in_the_middle_of_work_nothing_acknowledged_is_lost() {
+oncecase_killed_in_the_middle_of_work_nothing_acknowledged_is_lost() {
     start
     for round in $(seq "$(rounds kills_of_one_writer)"); do
         rm -f report
@@ -35,7 +35,7 @@ case_killed_in_the_middle_of_work_nothing_acknowledged_is_lost() {
     whole
 }
 
-case_killed_in_the_middle_of_a_purge_again_and_again() {
+oncecase_killed_in_the_middle_of_a_purge_again_and_again() {
     start
     mkdir "$WORK/template"
     for name in $(seq 40); do

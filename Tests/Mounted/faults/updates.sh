@@ -11,14 +11,14 @@ two_versions() {
         for number in $(seq 200); do echo "$version $number" >"$WORK/$version/Notes.app/Samples/$number"; done
     done
 }
-case_killed_while_it_updates_the_old_app_or_the_new_one_stands() {
+oncecase_killed_while_it_updates_the_old_app_or_the_new_one_stands() {
     two_versions
     mkdir -p "$MOUNT"
     appcontainer create "$DEVICE"
     appcontainer install "$DEVICE" one/Notes.app
     within /usr/bin/python3 "$HERE/updates.py" kill "$DEVICE" "$MOUNT" "$(rounds kills_in_updates)" "$RANDOM" one/Notes.app two/Notes.app 9>&-
 }
-case_killed_while_it_installs_the_app_is_there_or_it_is_not() {
+oncecase_killed_while_it_installs_the_app_is_there_or_it_is_not() {
     two_versions
     appcontainer create "$DEVICE"
     within /usr/bin/python3 "$HERE/updates.py" kill_install "$DEVICE" "$(rounds kills_in_updates)" "$RANDOM" one/Notes.app 9>&-

@@ -68,7 +68,7 @@ line" $'not utf-8 \xff\xfe' "back\\slash" "*?[a]" ".hidden" "...  "; do
 }
 
 # A tenth of the files goes while the directory is listed.
-case_many_files_in_one_directory() {
+oncecase_many_files_in_one_directory() {
     local count
     count=$(rounds files_in_one_directory)
     start

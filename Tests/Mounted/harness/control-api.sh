@@ -1,7 +1,7 @@
 # The control API, as docs/openapi.yaml describes it.
 # shellcheck shell=bash disable=SC2164
 
-case_every_example_of_the_control_api_does_what_its_document_says() {
+oncecase_every_example_of_the_control_api_does_what_its_document_says() {
     cp -R "$BASE/Notes.app" .
     chmod -R u+w Notes.app
     echo letter >letter.txt

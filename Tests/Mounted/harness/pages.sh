@@ -3,7 +3,7 @@
 
 tour() { "$BASE/checkout/scripts/tour" --binary "$BASE/appcontainer" "$@"; }
 
-case_the_pages_commands_print_what_the_pages_say() { tour; }
+oncecase_the_pages_commands_print_what_the_pages_say() { tour; }
 
 case_a_page_that_says_otherwise_is_told() {
     local said

@@ -16,14 +16,14 @@ python_place() {
     rm -r "$package/pytest_appcontainer"
 }
 
-case_the_python_package_passes_its_tests() {
+oncecase_the_python_package_passes_its_tests() {
     python_place
     cd "$package"
     "$WORK/venv/bin/python" -m pytest -q -p no:cacheprovider --durations=5
     same "$(find "$TMPDIR" -maxdepth 1 -name 'appcontainer-*')" "" "devices that are left"
 }
 
-case_the_python_package_needs_no_pytest_but_for_its_fixture() {
+oncecase_the_python_package_needs_no_pytest_but_for_its_fixture() {
     python_place
     rm "$WORK"/venv/lib/python3*/site-packages/tools.pth
     "$WORK/venv/bin/python" - "$BASE/Notes.app" <<'PYTHON'

@@ -29,7 +29,7 @@ case_the_samples_pass_and_leave_nothing() { samples SampleTests; }
 case_the_tutorial_does_what_it_says() { samples TutorialTests; }
 
 # All of them in parallel, as far as the library lets them.
-case_two_hundred_tests_have_a_device_each() {
+oncecase_two_hundred_tests_have_a_device_each() {
     samples ReachTests
     grep -qE 'with 200 test cases passed' "$WORK/output"
 }

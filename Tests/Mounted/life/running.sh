@@ -292,7 +292,7 @@ case_a_program_stops_and_goes_on_at_a_terminal() {
     /usr/bin/python3 "$HERE/running.py" stop "$DEVICE" "$APP" "$DOCUMENTS"
 }
 
-case_foundation_finds_its_directories_in_the_container() {
+oncecase_foundation_finds_its_directories_in_the_container() {
     mkdir -p app "$MOUNT"
     cp -R "$BASE/Notes.app" app/Notes.app
     cat >paths.swift <<'SWIFT'

@@ -52,7 +52,7 @@ case_df_tells_the_capacity() {
     complains 27 appcontainer capacity "$DEVICE" --low-water 20 --high-water 10
 }
 
-case_foundation_is_told_the_capacity() {
+oncecase_foundation_is_told_the_capacity() {
     start_bounded 512M
     cat >free.swift <<'SWIFT'
 import Foundation
@@ -126,7 +126,7 @@ case_tools_on_a_full_device() {
     counted
 }
 
-case_operations_on_containers_are_counted() {
+oncecase_operations_on_containers_are_counted() {
     start_bounded 512M
     make_app com.example.Other Other
     head -c 5M /dev/urandom >"$WORK/Other.app/asset"
