@@ -1,4 +1,4 @@
-// What a program is told that asks a device for the impossible: a kind to tell apart, and one line for people.
+// Tests of impossible requests of a device: the error has a kind to tell apart, and one line for people.
 
 import AppContainer
 import Foundation

@@ -1,4 +1,4 @@
-// What an expectation takes from the device's record, however much is in it.
+// Tests of expectations on a record with any number of earlier events.
 
 import AppContainer
 import AppContainerTesting

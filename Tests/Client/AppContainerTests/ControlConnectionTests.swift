@@ -1,4 +1,4 @@
-// Who answers at a control socket, if anybody, and what a program is told when it is not a device as this library knows it.
+// Tests of a control socket with no device behind it, or an unknown one: the error that a program gets.
 
 import AppContainer
 import Foundation

@@ -1,4 +1,4 @@
-// What goes over the control socket, as a client in another language has to read it.
+// Tests of the messages on the control socket, as a client in another language has to read them.
 
 import AppContainer
 import Foundation

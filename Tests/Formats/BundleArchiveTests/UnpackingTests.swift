@@ -1,4 +1,4 @@
-// What is unpacked from the archives of apps, and how it looks then.
+// Tests of unpacked archives of apps: their files, modes and links.
 
 import BundleArchive
 import Foundation

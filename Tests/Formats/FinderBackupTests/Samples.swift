@@ -1,4 +1,4 @@
-// What the tests put into backups, and how they write and read one.
+// Samples for backups, and their writing and reading.
 
 import BackupModel
 import DataProtection

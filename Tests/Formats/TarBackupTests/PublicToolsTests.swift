@@ -1,4 +1,4 @@
-// What GNU tar, bsdtar and Python make of a backup.
+// Tests of a backup in the hands of GNU tar, bsdtar and Python.
 
 import BackupModel
 import Foundation

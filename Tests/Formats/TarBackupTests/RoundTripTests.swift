@@ -1,4 +1,4 @@
-// What goes into a backup comes out of it.
+// Tests that a backup gives back everything that was put into it.
 
 import BackupModel
 import Foundation

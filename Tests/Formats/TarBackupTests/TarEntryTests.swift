@@ -1,4 +1,4 @@
-// What stands before content that no test has the time to write.
+// Tests of headers before content that no test has the time to write.
 
 import BackupModel
 import Glibc

@@ -1,4 +1,4 @@
-// What Foundation decodes, and what its decoder is not let near.
+// Tests of lists that Foundation decodes, and of lists that are kept from its decoder.
 
 import Foundation
 import PropertyLists

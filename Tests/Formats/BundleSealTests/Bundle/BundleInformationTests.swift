@@ -1,4 +1,4 @@
-// What is read from an Info.plist, and what is said of one that will not do.
+// Tests of reading an Info.plist, and of the messages about one that is refused.
 
 import Foundation
 import Platform

@@ -1,4 +1,4 @@
-// What a new seal consists of: the same for the same content, and valid for any content that can be sealed.
+// Tests of new seals: the same for the same content, and valid for any content that can be sealed.
 
 import Foundation
 import Platform

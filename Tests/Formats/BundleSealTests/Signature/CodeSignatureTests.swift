@@ -1,4 +1,4 @@
-// What is said of a signature that was changed, exchanged or taken apart, and of code inside an app.
+// Tests of signatures that were changed, exchanged or taken apart, and of code inside an app.
 
 import Foundation
 import Platform

@@ -1,4 +1,4 @@
-// What is said of files that are no Mach-O programs, have no signature, or have one that will not do.
+// Tests of files that are no Mach-O programs, have no signature, or have a signature that is refused.
 
 import Foundation
 import Platform
