@@ -1,4 +1,4 @@
-"""What comments say: a file's first line, and the names of other files."""
+"""Rules of comments: a file's first line, and the names of other files."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which module may import which, where Foundation is used, and where memory is touched by hand."""
+"""Rules of imports, of the places of Foundation, and of memory that is touched by hand."""
 
 import re
 

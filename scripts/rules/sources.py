@@ -1,4 +1,4 @@
-"""What the rules read: the targets of Package.swift, and the lines of every file, with and without strings and comments."""
+"""The rules read this: the targets of Package.swift, and each file's lines, with and without strings and comments."""
 
 import functools
 import re

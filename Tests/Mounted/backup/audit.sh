@@ -9,7 +9,7 @@ some_files() {
     (cd "$BASE/tree" && find . -type f | sort | sed -n "1,$1p" | tar -cf - -T -) | tar -C "$DOCUMENTS/tree" -xf -
 }
 
-# What is not a file takes the page, and stays what it is: the terminal of whoever asked for it is one.
+# A path that is no file takes the page, and stays what it is: the terminal of the user is one.
 case_a_report_replaces_files_and_nothing_else() {
     start
     mkfifo "$WORK/pipe" && cat "$WORK/pipe" >"$WORK/piped" &

@@ -408,7 +408,7 @@ case_terabytes_of_nothing_hold_nobody_up() {
     wait "$command" || true
     eventually no_leftover
     absent "$FINDER"
-    # Whoever shuts the device down does not wait for it either.
+    # A shutdown does not wait for it either.
     appcontainer backup "$DEVICE" "$FINDER" --format finder 2>"$WORK/.err" &
     command=$!
     eventually unfinished_backup

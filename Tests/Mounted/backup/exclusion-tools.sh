@@ -1,4 +1,4 @@
-# What tools make of what is excluded: copies that carry the mark along, backups that leave it out, and the tag by which
+# Tools and excluded files: copies that carry the mark along, backups that leave it out, and the tag by which
 # they know directories of caches.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
@@ -42,7 +42,7 @@ case_copies_carry_marks_along() {
     rsync -aX --delete "$DOCUMENTS/tree/" "$DOCUMENTS/back/"
     excluded "$DOCUMENTS/back/left"
     not_excluded "$DOCUMENTS/back/kept/one"
-    # What removes marks in the mount removes them in the next copy.
+    # A mark removed in the mount is removed in the next copy.
     appcontainer include "$DOCUMENTS/tree/left"
     rsync -aX --delete "$DOCUMENTS/tree/" "$away/"
     same "$(getfattr --absolute-names -d -m - "$away/left")" "" "attributes of the copy"
@@ -176,7 +176,7 @@ tmp/CACHEDIR.TAG" "what tar took of caches"
     tagged "$MOUNT/tmp/CACHEDIR.TAG"
     tagged "$MOUNT/Library/Caches/CACHEDIR.TAG"
     refused touch "$MOUNT/tmp/CACHEDIR.TAG"
-    # What is made on the host's side stays without it.
+    # Files made on the host's side stay without it.
     absent "$(backing)/Library/Caches/CACHEDIR.TAG"
     appcontainer unmount "$MOUNT"
     appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file "$CODE"

@@ -1,4 +1,4 @@
-# What is kept out of backups: marked in every form that a tool knows, carried along, and met by the tools themselves.
+# Exclusion from backups: marked in every form that a tool knows, carried along, and met by the tools themselves.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 APPLE=com.apple.metadata:com_apple_backup_excludeItem
@@ -62,7 +62,7 @@ ENODATA getxattr $node $APPLE
 ok      listxattr $node
 TABLE
     done
-    # What ordinary tools show, without being asked for more.
+    # Ordinary tools show this without being asked for more.
     act chattr +d "$DOCUMENTS/file"
     contains "$(act getfattr --absolute-names -d "$DOCUMENTS/file")" 'user.xdg.robots.backup="false"'
     same "$(act getfattr --absolute-names -n "$PLIST" -e hex "$DOCUMENTS/file" | grep -c '=0x62706c6973743030')" 1 "the list"
@@ -171,7 +171,7 @@ TABLE
         refused act setfattr -x "$APPLE" "$node"
         excluded "$node"
     done
-    # What is in them bears no mark, and is in no backup all the same.
+    # Their content bears no mark, and is in no backup all the same.
     not_excluded "$MOUNT/tmp/file" "$MOUNT/Library/Caches/directory" "$(bundle)/Info.plist"
     same "$(backup_of "$MOUNT/tmp/file")" excluded-by:tmp
     same "$(backup_of "$MOUNT/Library/Caches/directory/file")" excluded-by:Library/Caches
@@ -268,7 +268,7 @@ case_a_mark_goes_with_the_file_and_not_with_the_name() {
     mv "$DOCUMENTS/.saved" "$DOCUMENTS/linked"
     not_excluded "$DOCUMENTS/linked"
     excluded "$MOUNT/Library/file"
-    # Who cannot read a file can tell that it is excluded, and exclude it.
+    # A user who cannot read a file can tell that it is excluded, and exclude it.
     appcontainer lock "$DEVICE" --now
     excluded "$DOCUMENTS/secret/file"
     setfattr -x "$APPLE" "$DOCUMENTS/secret/file"
@@ -311,7 +311,7 @@ case_exclude_and_include() {
     same "$(json 0 backup <said) $(json 0 excluded <said)" "excluded True"
     same "$(json 1 backup <said) $(json 1 excluded <said)" "excluded-by:Documents/cache False"
     same "$(json 2 backup <said) $(json 2 excluded <said)" "excluded True"
-    # What lies in an excluded directory is told to stay out.
+    # A file in an excluded directory is told to stay out.
     contains "$(appcontainer include "$DOCUMENTS/cache/deep/file" 2>&1)" "stays out of backups with Documents/cache"
     appcontainer include "$DOCUMENTS/one" "$DOCUMENTS/cache" "$DOCUMENTS/two"
     not_excluded "$DOCUMENTS/one" "$DOCUMENTS/cache" "$DOCUMENTS/two"

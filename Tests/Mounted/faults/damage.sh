@@ -22,7 +22,7 @@ case_any_flipped_byte_is_eio_or_harmless() {
     online
     tool flipped "$DOCUMENTS" flips original
     tool flipped "$DOCUMENTS" littles little
-    # What was not touched is untouched.
+    # A file that was not touched is unchanged.
     echo fine >"$DOCUMENTS/new"
     same "$(cat "$DOCUMENTS/new")" fine "another file"
 }

@@ -1,4 +1,4 @@
-"""What writers on a disk whose power fails were told is safe: only fsync and fdatasync make something safe, a file with
+"""Writers on a disk whose power fails know what is safe: only fsync and fdatasync make something safe, a file with
 its names, or what a directory lists. A block that was to be written and was not yet synchronized may be EIO; nothing
 else may."""
 
@@ -13,7 +13,7 @@ from writers import BLOCK
 
 
 class Kept(writers.Kept):
-    """What only fsync makes safe. While a cut is made, states are kept that were acknowledged after it began."""
+    """Content that only fsync makes safe. During a cut, states are kept that were acknowledged after it began."""
 
     lock = threading.Lock()
     holding = False
@@ -82,11 +82,11 @@ class Kept(writers.Kept):
     def compare(self, path):
         last = self.states[-1]
         super().compare(path)
-        # What was not safe was lost, as it may be.
+        # Content that was not safe was lost, as it may be.
         self.lost = self.lost or self.states[0] != last
 
     def mend(self, path):
-        """What cannot be read can be overwritten as a whole."""
+        """A file that cannot be read can be overwritten as a whole."""
         [got] = self.states
         file = os.open(path, os.O_RDWR)
         try:
@@ -139,7 +139,7 @@ class Writer(writers.Writer):
             self.steady += 1
         else:
             super().step()
-        # What is never synchronized would be remembered in all its states.
+        # A file that is never synchronized would be remembered in all its states.
         for name in ("large", "middle-0", "middle-1", "middle-2", "middle-3"):
             if len(self.kept(name).states) > 40:
                 file = os.open(self.path(name), os.O_RDONLY)
@@ -161,7 +161,7 @@ class Writer(writers.Writer):
         names = [name for name, each in self.files.items() if each in kept]
         for directory in {os.path.dirname(name) for name in names}:
             self.synchronize_directory(directory)
-        # What a renamed file holds was synchronized before.
+        # The content of a renamed file was synchronized before.
         self.acknowledge("fsync of the directory", *kept)
 
     def synchronize_directory(self, directory):

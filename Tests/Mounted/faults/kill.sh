@@ -27,7 +27,7 @@ oncecase_killed_in_the_middle_of_work_nothing_acknowledged_is_lost() {
         gone "$pid"
         appcontainer mount "$DEVICE" "$APP" "$MOUNT"
         tool acknowledged "$DOCUMENTS/f$round" report || fail "round $round"
-        # What was there before is there still.
+        # The file of the round before is there still.
         [ "$round" = 1 ] || cmp before "$DOCUMENTS/f$((round - 1))"
         cp "$DOCUMENTS/f$round" before
     done

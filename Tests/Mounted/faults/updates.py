@@ -43,7 +43,7 @@ def tree(path):
 
 
 class Home:
-    """What an update has to leave alone."""
+    """The files that an update has to leave alone."""
 
     def __init__(self, mount):
         self.mount = mount
@@ -182,7 +182,7 @@ class Updated(Look):
 
 
 def power(device, mount, disk, cut, cuts, seed, first, second):
-    """What install answered is there after a power cut, and Documents in any case."""
+    """An answered installation is there after a power cut, and Documents in any case."""
     source = random.Random(int(seed))
     apps = {read(os.path.join(app, "version")).strip(): app for app in (first, second)}
     home = Home(mount)
@@ -207,7 +207,7 @@ def power(device, mount, disk, cut, cuts, seed, first, second):
     new = 0
     for number in range(int(cuts)):
         time.sleep(source.uniform(0.1, 0.4))
-        # What may be there is known before and after the instant itself.
+        # The versions that may be there are known before and after the instant itself.
         before = list(versions)
         with open(disk, "rb") as held, open(cut, "wb") as copy:
             fcntl.ioctl(copy, FICLONE, held.fileno())

@@ -1,4 +1,4 @@
-"""What writers on a mount were told is safe, and whether it is there after everything was stopped.
+"""Writers on a mount know what they were told is safe, and whether it is there after everything was stopped.
 
 A writer keeps outside the mount what was there when it was last told that a file is safe, and every state that it
 asked for since. Afterwards each block of 4 KiB must be as it was in one of these states, and so must the length be
@@ -35,12 +35,12 @@ class Kept:
         self.note(by)
 
     def contents(self, path):
-        """What the file holds, and the numbers of the blocks that may be unreadable and are."""
+        """The file's content, and the numbers of the blocks that may be unreadable and are."""
         with open(path, "rb") as file:
             return file.read(), set()
 
     def compare(self, path):
-        """What the file holds now, which is acknowledged from now on; or fails."""
+        """The file's content now, which is acknowledged from now on; or fails."""
         try:
             got, unreadable = self.contents(path)
         except FileNotFoundError:
@@ -84,7 +84,7 @@ class Writer(threading.Thread):
     """Works on one large file that stays open, on small ones, and on one that is replaced; until it is stopped."""
 
     make_kept = Kept
-    # What the calls answer once there is nobody to do the work.
+    # The answers of calls once there is nobody to do the work.
     endings = frozenset()
 
     def __init__(self, directory, number, seed, files=None):
@@ -131,7 +131,7 @@ class Writer(threading.Thread):
         else:
             self.replace("replaced")
 
-    # What makes things safe depends on what is going to stop the writer.
+    # The call that makes things safe depends on what is going to stop the writer.
 
     def acknowledge(self, by, *kept):
         for each in kept:

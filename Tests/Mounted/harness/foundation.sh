@@ -1,4 +1,4 @@
-# What an app that imports ContainerFoundation asks for, and whether it arrives: Tests/Samples/Notes, run in its home.
+# Requests of an app that imports ContainerFoundation, and whether they arrive: Tests/Samples/Notes, run in its home.
 # shellcheck shell=bash disable=SC2164,SC2153,SC2016
 
 notes() { timeout 60 appcontainer run "$DEVICE" "$APP" -- "$BASE/notes" "$@"; }
@@ -164,7 +164,7 @@ new"
     same "$(ls -A "$DOCUMENTS/Inbox")" ""
     # The app did nothing that is refused, and neither did this.
     same "$(appcontainer events "$DEVICE" | json_lines event | grep -c refused || true)" 0 "refusals"
-    # What is refused is refused still, and leaves all where it was: the locked device, and the bundle.
+    # A refusal stays one, and leaves all where it was: the locked device, and the bundle.
     appcontainer deliver "$DEVICE" "$APP" plan
     appcontainer lock "$DEVICE" --now
     replaced vault/plan plan 513

@@ -81,7 +81,7 @@ def request(socket, method, path, body=None, accept=JSON):
 
 
 def refusals(document, socket):
-    """What is wrong with a request is said as the document has it, whatever the path; nothing is carried out."""
+    """A wrong request is refused as the document has it, whatever the path; nothing is carried out."""
     for path, method, operation in document.operations:
         other = "POST" if method == "get" else "GET"
         answer, body = request(socket, other, path, "{}" if other == "POST" else None)

@@ -39,7 +39,7 @@ case_a_device_goes_with_its_owner() {
     home=$(curl -sS --unix-socket "$socket" http://device/v1/mount --json "{\"app\": \"$APP\"}" | json mountPoint)
     contains "$home" "/mounts/$(appcontainer apps "$WORK/copy" --json | json 0 container)"
     echo hello >"$home/Documents/note"
-    # What lies there goes as well.
+    # Files that lie there go as well.
     touch "$WORK/copy/stranger"
     # Somebody else's look at it does not keep it.
     same "$(appcontainer status "$WORK/copy" --json | json daemon pid)" "$owned"
@@ -134,7 +134,7 @@ case_an_order_may_be_wrong() {
     said 26 notFound "{\"device\": \"$WORK/no/new\", \"create\": {}}"
     said 26 notFound "{\"device\": \"$WORK/new\", \"create\": {}, \"install\": [{\"app\": \"$WORK/No.app\"}]}"
     absent "$WORK/new"
-    # What is there already is left alone, with what it holds.
+    # A device that is there already is left alone, with its content.
     said 7 deviceExists "{\"device\": \"$WORK/template\", \"create\": {}}"
     same "$(appcontainer apps "$WORK/template" --json | json 0 identifier)" "$APP"
     # A device that is on cannot be copied.
@@ -253,7 +253,7 @@ case_a_copy_is_gone_when_its_test_is_killed() {
     wait "$tested" || true
     tool listen_for_end "$daemon"
     absent "$(json device <status)"
-    # What it had started is nobody's now.
+    # The command's own processes are nobody's now.
     kill "$(cat child)"
 }
 

@@ -49,7 +49,7 @@ else:
 PYTHON
 }
 
-# What the machine lacks is said in a line, by whoever finds out.
+# The library says in one line what the machine lacks.
 rootcase_a_test_in_python_is_told_what_the_machine_lacks() {
     python_place
     mkdir tests dev

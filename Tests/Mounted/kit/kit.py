@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the calls that no tool makes have in common."""
+"""Functions that the programs of all themes share."""
 
 import ctypes
 import http.client

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What was acknowledged before a kill, a flipped bit or a full disk, and what is found after it."""
+"""Content that was acknowledged before a kill, a flipped bit or a full disk, compared with what is found after it."""
 
 import errno
 import os

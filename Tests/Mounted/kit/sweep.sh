@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# What a case leaves behind, found and taken away. Sourced by `run` and `turn`.
+# Leftovers of a case, found and taken away. Sourced by `run` and `turn`.
 
 # Processes that a case started and that are still there: they have its directory in their environment.
 left_processes() {
     { grep -lazE "^WORK=$1(/|\$)" /proc/[0-9]*/environ 2>/dev/null || true; } | cut -d/ -f3 | grep -vx "$$" || true
 }
 
-# What a case left behind: says so on standard output, and takes it away.
+# The leftovers of a case: says so on standard output, and takes them away.
 sweep() {
     local place=$1 line pid _
     for _ in 1 2 3 4 5 6 7 8 9 10; do

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What no ordinary tool does: mappings shared by two processes, holes, descriptors without a name, locks.
+"""Calls of no ordinary tool: mappings shared by two processes, holes, descriptors without a name, locks.
 
     tool.py WHAT PATH [ARGUMENT…]
 
@@ -21,7 +21,7 @@ from survivors import acknowledge, acknowledged, fill, filled, flip, flipped  # 
 
 
 def shared_mapping(path):
-    """What one process writes into a shared mapping another one reads, from its mapping and by read(2)."""
+    """Another process reads the bytes that one writes into a shared mapping, from its mapping and by read(2)."""
     with open(path, "wb") as file:
         file.write(bytes(64 * 1024))
     file = os.open(path, os.O_RDWR)

@@ -1,4 +1,4 @@
-# What cannot be done gets one line on standard error and an exit code of its own, and nothing is lost by it.
+# Impossible requests get one line on standard error and an exit code of their own, and nothing is lost by it.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 case_no_device_and_not_a_device() {
@@ -205,7 +205,7 @@ rootcase_without_dev_fuse() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
-# What the machine gives an ordinary user is changed for that one command only, in a mount namespace of its own.
+# The machine's offer to an ordinary user is changed for that one command only, in a mount namespace of its own.
 as_user_with() {
     local over=$1 file=$2
     shift 2

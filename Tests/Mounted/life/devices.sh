@@ -1,4 +1,4 @@
-# What is done to devices and apps: the commands that show, remove, copy and deliver.
+# Commands on devices and apps: those that show, remove, copy and deliver.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 case_apps_path_and_inspect() {

@@ -68,7 +68,7 @@ def lease(path, app):
         answer = ask(path, "POST", command, values)
         check(answer[0] == status and answer[1]["complaint"]["kind"] == kind, command, answer)
 
-    # Whoever does not read the answer as it comes would have a lease that ends at once.
+    # A client that does not read the answer as it comes would have a lease that ends at once.
     fails(400, "badRequest", "run", app=app)
     check(running() == [], running())
 
@@ -170,7 +170,7 @@ def signals(device, app, documents, *options):
         runner.send_signal(getattr(signal, name))
         until(lambda: last() == name, name, "after", last())
     check(runner.wait(PATIENCE) == 11, runner.returncode)
-    # What a command does not care for ends it; the runner ends in the same way.
+    # A signal that a command does not handle ends it; the runner ends in the same way.
     runner = subprocess.Popen(["appcontainer", "run", device, app, *options, "--", "sh", "-c",
                                "touch Documents/begun; exec sleep 300"])
     until(lambda: os.path.exists(documents + "/begun"), "the command's begin")
@@ -207,7 +207,7 @@ class Terminal:
                 except OSError as error:
                     check(error.errno == errno.EIO, error)
                     check(words in self.text, "the terminal ended before", repr(words), repr(self.text))
-        # What comes next is looked for behind it.
+        # The next output is looked for behind it.
         self.text = self.text[self.text.index(words) + len(words):]
 
     def size(self, rows, columns):

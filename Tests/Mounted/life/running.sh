@@ -152,7 +152,7 @@ case_a_launched_app_runs_until_its_process_ends() {
     eventually runs_not
     eventually unmounted
     eventually is_gone "$process"
-    # What cannot be launched is not marked, nor mounted.
+    # An app that cannot be launched is not marked, nor mounted.
     mkdir other
     cp -R "$BASE/Notes.app" other/Notes.app
     printf '#!/no/such/interpreter\n' >other/Notes.app/Notes
@@ -182,11 +182,11 @@ case_an_app_is_marked_running_without_being_started() {
     appcontainer launch "$DEVICE" "$APP" --no-exec
     appcontainer launch "$DEVICE" "$APP" --no-exec
     same "$(running) $(mounts)" "$APP " "running apps and mounts"
-    # What runs as well neither needs the mark nor takes it away.
+    # A command that runs as well neither needs the mark nor takes it away.
     appcontainer run "$DEVICE" "$APP" -- true
     same "$(running) $(mounts)" "$APP " "after a run"
     complains 41 appcontainer uninstall "$DEVICE" "$APP"
-    # What happens to the device as a whole happens to it.
+    # A change of the device as a whole changes it too.
     complains 41 appcontainer erase "$DEVICE"
     complains 41 appcontainer delete "$DEVICE"
     appcontainer terminate "$DEVICE" "$APP"
@@ -276,7 +276,7 @@ case_a_run_over_the_control_socket() {
 case_signals_reach_the_command() {
     start
     /usr/bin/python3 "$HERE/running.py" signals "$DEVICE" "$APP" "$DOCUMENTS"
-    # What the caller ignores stays ignored.
+    # A signal that the caller ignores stays ignored.
     nohup appcontainer run "$DEVICE" "$APP" -- sh -c 'trap - HUP; kill -HUP $$; echo alive >Documents/alive' </dev/null >/dev/null 2>&1
     same "$(cat "$DOCUMENTS/alive")" alive "after a signal that nohup ignores"
 }

@@ -1,4 +1,4 @@
-# Who sees less than all: a confined command, and file sharing.
+# Partial views: a confined command, and file sharing.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 case_a_confined_command_sees_the_container_only() {

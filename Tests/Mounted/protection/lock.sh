@@ -19,7 +19,7 @@ calls_while() {
     rm "$WORK/orders"
 }
 
-# What works in every state, in the order in which a file has to be renamed before it is removed.
+# The calls that work in every state, in the order in which a file has to be renamed before it is removed.
 free_calls() {
     local call
     for call in \
@@ -84,7 +84,7 @@ TABLE
     whole
 }
 
-# What was opened before a restart belongs to nobody any more: EIO, whatever the class and the state.
+# A descriptor of before a restart belongs to nobody any more: EIO, whatever the class and the state.
 case_every_call_after_a_restart() {
     start_protected
     protection prepare "$DOCUMENTS"

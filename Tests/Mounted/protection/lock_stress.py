@@ -86,7 +86,7 @@ def work(seed):
             if error.errno not in ALLOWED:
                 print(f"errno {errno.errorcode.get(error.errno)}", flush=True)
                 os._exit(4)
-            # What a restart left behind is of no use any more. Its close may tell of a page that was not written.
+            # A descriptor of before a restart is of no use any more. Its close may tell of a page that was not written.
             if error.errno == errno.EIO and descriptors:
                 try:
                     os.close(descriptors.pop(0))

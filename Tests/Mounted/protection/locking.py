@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What happens to files of class A when the device locks in the middle of work.
+"""Files of class A while the device locks in the middle of work.
 
     locking.py dirty COUNT      writes COUNT files, some removed while open, and locks before anything is written out
     locking.py detached         writes to a file of $MOUNT, unmounted by then, and locks before anything is written out
@@ -43,7 +43,7 @@ def unlock():
 
 
 def reads(descriptor, offset=0):
-    """What a read answers: the bytes, or the number of an error."""
+    """The answer of a read: the bytes, or the number of an error."""
     try:
         return os.pread(descriptor, 4096, offset)
     except OSError as error:
@@ -220,7 +220,7 @@ def slow(seconds):
     written, lost = found.count(b"P" * 4096), found.count(EIO)
     assert written + lost == len(found), "neither what was written nor an error"
     assert (lost == 0) == (seconds < 5), f"{lost} pages lost"
-    # What is written again can be read again.
+    # Pages that are written again can be read again.
     os.pwrite(file, b"Q" * 4096, SIZE - 4096)
     assert reads(file, SIZE - 4096) == b"Q" * 4096
     print(lost * 4096)

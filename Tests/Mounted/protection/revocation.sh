@@ -75,7 +75,7 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
         /usr/bin/python3 "$HERE/memory.py" "$DEVICE" "$pid" "$(head -n 1 "$CODE")" "$backing" "$1" | xargs
     }
     echo >secret
-    # What can be found at all: the plaintext of another class.
+    # The plaintext of another class can be found: the search works.
     for _ in $(seq 3000); do echo -n "$other"; done >"$DOCUMENTS/D/public"
     sync -f "$DOCUMENTS/D/public"
     contains "$(in_memory "$other")" plaintext
@@ -89,7 +89,7 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
     dd if=secret of=/dev/null bs=4096 iflag=direct status=none
     dd if=secret of=direct bs=4096 oflag=direct conv=fsync status=none || true
     same "$(in_memory "$text")" "class-key file-key"
-    # What was written when it was of another class is of class A as well when the device locks.
+    # A file that was written under another class is of class A as well when the device locks.
     for _ in $(seq 3000); do echo -n "$text"; done >"$DOCUMENTS/later"
     sync -f "$DOCUMENTS/later"
     appcontainer protect complete "$DOCUMENTS/later"

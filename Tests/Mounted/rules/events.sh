@@ -63,7 +63,7 @@ rmdir $inbox # Documents/Inbox rmdir inbox
 setxattr $DOCUMENTS/link com.apple.note x # Documents/link setxattr attributeHolder
 setxattr $DOCUMENTS/mine user.appcontainer.backup x # Documents/mine setxattr computedAttribute
 TABLE
-    # What mode bits deny is not the sandbox's, and what succeeds is no event.
+    # A denial by mode bits is not the sandbox's, and a call that succeeds is no event.
     before=$(named refused | wc -l)
     [ "$(id -u)" = 0 ] || { chmod 000 "$DOCUMENTS/mine" && ! cat "$DOCUMENTS/mine"; chmod 600 "$DOCUMENTS/mine"; }
     echo more >>"$DOCUMENTS/mine"
@@ -303,7 +303,7 @@ for _ in range(2000):
 PYTHON
     rm "$HOSTS/tmpfs/${WORK##*/}-filler"
     refused mkdir "$MOUNT/two"
-    # What was left out of the flood is told within two seconds, unless the next of that process has told it.
+    # The part of the flood that was left out is told within two seconds, unless the next of that process has told it.
     for _ in $(seq 100); do
         events >seen
         /usr/bin/python3 - <<'PYTHON' && break

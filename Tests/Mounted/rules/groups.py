@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What two apps do in one group, each in its own home."""
+"""The calls of two apps in one group, each in its own home."""
 
 import ctypes
 import errno
@@ -60,7 +60,7 @@ def text(path):
 
 
 def places(mine, theirs):
-    """Who is in a directory is where it is, whoever moves it."""
+    """A process in a directory is where the directory is, whoever moves it."""
     for directory in ["p", "p/a", "p/a/b", "p/c"]:
         os.mkdir(f"{mine}/{directory}")
     os.chdir(f"{theirs}/p/a/b")
@@ -175,7 +175,7 @@ def content(mine, theirs):
         check(os.pread(other.fileno(), 5, 0) == b"still")
         a.close()
         b.close()
-    # What nobody has open takes no room, though the other app has looked at it.
+    # A file that nobody has open takes no room, though the other app has looked at it.
     before = os.statvfs(mine).f_bfree
     put(f"{mine}/big", "x" * (8 << 20))
     os.sync()

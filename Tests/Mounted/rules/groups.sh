@@ -69,7 +69,7 @@ rootcase_a_group_that_a_second_app_comes_to_show_is_not_cached_for_the_first() {
     rm -rf "${FIRST:?}"/*
     mkdir "$FIRST/d" "$FIRST/in"
     echo old >"$FIRST/d/f"
-    # What the second app cached has gone with its mount, and the first one is alone again.
+    # The second app's cache has gone with its mount, and the first one is alone again.
     shared learn "$FIRST" &
     learner=$!
     eventually test -e "$FIRST/in/learned"
@@ -96,7 +96,7 @@ rootcase_git_in_both_homes_at_once() {
     git commit -qam moved
     (
         cd "$SECOND/repo"
-        # What only looks is not to keep the index from who changes it.
+        # A reader is not to keep the index from the one that changes it.
         export GIT_OPTIONAL_LOCKS=0
         for _ in $(seq 40); do
             same "$(/bin/pwd)" "$SECOND/repo" "where the second app is"

@@ -156,7 +156,7 @@ case_an_archive_is_installed() {
     same "$(appcontainer install "$DEVICE" "$WORK/Notes.ipa" --require-signed --trust "$WORK/Developer.crt")" "$APP" install
     same_content "$WORK/Notes.app" "$(backing_bundle)"
     appcontainer run "$DEVICE" "$APP" -- sh -c 'cmp Notes.app/Notes '"$WORK"'/Notes.app/Notes'
-    # What leads out of it is refused, and nothing of it appears anywhere.
+    # An archive that leads out of itself is refused, and nothing of it appears anywhere.
     /usr/bin/python3 - "$WORK" <<'PYTHON'
 import stat, sys, zipfile
 def archive(name, entries):

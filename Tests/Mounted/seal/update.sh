@@ -32,7 +32,7 @@ fill_home() {
     echo passing >"$MOUNT/tmp/t/passing"
     appcontainer deliver "$DEVICE" "$APP" "$BASE/Notes.app/Samples/Welcome.txt" >/dev/null
 }
-# What has to stay, as the mount shows it.
+# The part that has to stay, as the mount shows it.
 kept_home() {
     (
         cd "$MOUNT"
@@ -79,7 +79,7 @@ case_a_mounted_app_is_updated_under_what_is_open() {
     rm -rf "$DOCUMENTS"/kept "$DOCUMENTS"/mapped
     update live "$MOUNT" appcontainer install "$DEVICE" "$WORK/Other.app"
     same "$(ls "$MOUNT" | tr '\n' ' ')" "Documents Library Other.app tmp " "the home"
-    # What nobody has open any more is gone, once the kernel has let go of it.
+    # Files that nobody has open any more are gone, once the kernel has let go of them.
     for _ in $(seq 100); do [ -z "$(ls "$DEVICE/Staging")" ] && break; sleep 0.1; done
     same "$(ls "$DEVICE/Staging")" "" "what is left over"
     whole

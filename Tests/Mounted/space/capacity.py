@@ -25,7 +25,7 @@ def name(error):
 
 
 def attempt(call, *arguments):
-    """What the call gives, or the name of its errno."""
+    """The result of the call, or the name of its errno."""
     try:
         return call(*arguments)
     except OSError as error:

@@ -11,7 +11,7 @@ start_bounded() {
 # figure KEY: of the device's space, in bytes.
 figure() { appcontainer capacity "$DEVICE" --json | json "$1"; }
 space() { within /usr/bin/python3 "$HERE/capacity.py" "$@"; }
-# What the containers hold on the host, as du counts it. It counts one block of each of the directories that hold them as
+# The containers' bytes on the host, as du counts them. It counts one block of each of the directories that hold them as
 # the device does.
 on_host() { du -s --block-size=1 "$DEVICE/Containers" | cut -f1; }
 # counted [BYTES]: what the device says agrees with the host, but for directories that have grown, as soon as the files that
@@ -108,7 +108,7 @@ case_tools_on_a_full_device() {
     contains "$(fails mkdir "$DOCUMENTS/directory")" "No space left on device"
     contains "$(fails ln -s target "$DOCUMENTS/link")" "No space left on device"
     contains "$(fails cp /etc/passwd "$DOCUMENTS/copy")" "No space left on device"
-    # What is there can be read, moved, marked, shortened and removed.
+    # Files that are there can be read, moved, marked, shortened and removed.
     cmp -n 1000000 "$DOCUMENTS/big" /dev/zero
     mv "$DOCUMENTS/big" "$DOCUMENTS/moved"
     chmod 600 "$DOCUMENTS/moved"
@@ -177,7 +177,7 @@ case_a_killed_device_is_counted_anew() {
     sync -f "$MOUNT"
     kill -9 "$(daemon_pid)"
     appcontainer unmount "$MOUNT" || true
-    # What is written while it counts is counted once.
+    # Bytes written while it counts are counted once.
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     mv "$DOCUMENTS/tree" "$DOCUMENTS/Tree"
     cp -R "$tree" "$DOCUMENTS/Tree/inner"

@@ -39,7 +39,7 @@ case_the_least_recently_used_entries_go_first() {
     ls -lR "$CACHES/a" >/dev/null
     touch -c -d 2031-01-01 "$CACHES/a/data" "$CACHES/a"
     refused setfattr -n user.appcontainer.used -v 1900000000000000000 "$CACHES/a"
-    # What is appended is a use of its entry when it is closed.
+    # An append is a use of its entry when the file is closed.
     echo more >>"$CACHES/c/data"
     local told
     told=$(purge --free "$(($(figure available) + 3 * MIB))" --json)
@@ -142,7 +142,7 @@ case_a_purge_is_seen_at_once_and_never_in_part() {
     # Names come back as if nothing had been there.
     mkdir "$CACHES/unit"
     same "$(ls -A "$CACHES/unit")" ""
-    # What the kernel lets go of afterwards is what was there before.
+    # The kernel lets go afterwards of what was there before.
     (cd "$CACHES/unit" && sleep 0.3 && same "$(/bin/pwd)" "$CACHES/unit")
     echo new >"$CACHES/file"
     same "$(cat "$CACHES/file")" new
@@ -166,7 +166,7 @@ case_free_says_when_it_cannot_be_reached() {
     contains "$(cat told)" "purged  com.example.Notes  Library/Caches/b"
     same "$(wc -l <said)" 1 "lines on standard error"
     same "$(ls "$CACHES")" ""
-    # What is available already needs nothing.
+    # Room that is available already needs nothing.
     cache "$CACHES/a" 4
     purge --free 1M
     purge
@@ -243,7 +243,7 @@ case_nothing_of_a_running_app_goes() {
     told=$(purge --level critical --dry-run --json)
     same "$(paths purged <<<"$told")" Library/Caches/mail
     same "$(reasons skipped <<<"$told")" "Library/Caches/notes:appRunning tmp/notes:appRunning"
-    # What it writes itself is made room for by the other one, though that was used later.
+    # The app's own write has the other app's entries purged, though they were used later.
     head -c $((42 * MIB)) /dev/urandom >"$DOCUMENTS/document"
     absent "$WORK/mail/Library/Caches/mail"
     ls "$CACHES/notes/data" "$MOUNT/tmp/notes/data"
@@ -269,7 +269,7 @@ case_writers_find_room_by_purging() {
     local number entry
     # Four times as much as there is room for, with never a word to the writer.
     for number in $(seq 10 41); do cache "$CACHES/$number" 8; done
-    # What is left are the last ones, whole. Up to the high-water mark it goes on purging by itself.
+    # The last ones are left, whole. Up to the high-water mark it goes on purging by itself.
     purge
     local left
     left=$(ls "$CACHES" | wc -l)
@@ -325,7 +325,7 @@ case_space_is_told_as_ios_tells_it() {
     refused setfattr -n user.appcontainer.capacity.important -v 1 "$MOUNT"
     refused setfattr -x user.appcontainer.capacity.important "$MOUNT"
     contains "$(fails getfattr -n user.appcontainer.capacity.important "$DOCUMENTS")" "No such attribute"
-    # What is held open may not go, and does not count.
+    # An entry that is held open may not go, and does not count.
     exec 7<"$CACHES/a/data"
     same "$(figure purgeable)" 0
     exec 7<&-
