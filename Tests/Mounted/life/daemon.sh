@@ -1,6 +1,9 @@
 # The life of a device, its daemon and its mounts: starts, ends, deaths, and what the commands say.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
+not_a_mount_point() { ! mountpoint -q "$MOUNT"; }
+knows_no_mount() { [ "$(appcontainer status "$DEVICE" --json | json mounts)" = "[]" ]; }
+
 case_a_killed_daemon_gives_enotconn_and_then_a_clean_mount() {
     start
     echo kept >"$DOCUMENTS/f"
@@ -133,12 +136,7 @@ case_an_outside_umount_is_noticed() {
     echo kept >"$DOCUMENTS/f"
     if [ "$(id -u)" = 0 ]; then umount "$MOUNT"; else fusermount3 -u "$MOUNT"; fi
     not_mounted "$MOUNT"
-    for _ in $(seq 50); do
-        count=$(appcontainer status --json "$DEVICE" | /usr/bin/python3 -c 'import json, sys; print(len(json.load(sys.stdin)["mounts"]))')
-        [ "$count" != 0 ] || break
-        sleep 0.1
-    done
-    same "$count" 0 "mounts that the daemon knows"
+    eventually knows_no_mount
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     same "$(cat "$DOCUMENTS/f")" kept content
 }
@@ -253,13 +251,12 @@ case_foreground_serves_until_it_is_ended() {
     appcontainer install "$DEVICE" "$BASE/Notes.app"
     appcontainer mount "$DEVICE" "$APP" "$MOUNT" --foreground 9>&- &
     process=$!
-    for _ in $(seq 100); do ! mountpoint -q "$MOUNT" || break; sleep 0.05; done
+    eventually mountpoint -q "$MOUNT"
     echo x >"$DOCUMENTS/f"
     kill -0 $process || fail "it did not stay"
     kill -TERM $process
     wait $process || true
-    for _ in $(seq 50); do mountpoint -q "$MOUNT" || break; sleep 0.1; done
-    not_mounted "$MOUNT"
+    eventually not_a_mount_point
 }
 
 case_mount_answers_at_once() {

@@ -198,7 +198,7 @@ $MOUNT $MOUNT $MOUNT/tmp" "where it runs"
     # A signal that asks for the end reaches the command.
     appcontainer run "$DEVICE" "$APP" -- sh -c 'trap "echo asked >Documents/asked; exit 9" TERM; echo >Documents/ready; while :; do sleep 0.1; done' &
     local runner=$!
-    for _ in $(seq 100); do [ -e "$DOCUMENTS/ready" ] && break; sleep 0.1; done
+    eventually test -e "$DOCUMENTS/ready"
     kill "$runner"
     status=0
     wait "$runner" || status=$?
@@ -226,11 +226,11 @@ case_a_launched_app_goes_on_by_itself() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     local process
     process=$(appcontainer launch "$DEVICE" "$APP")
-    for _ in $(seq 100); do [ -s "$DOCUMENTS/where" ] && break; sleep 0.1; done
+    eventually test -s "$DOCUMENTS/where"
     same "$(cat "$DOCUMENTS/where")" "$MOUNT" "its working directory"
     kill -0 "$process" || fail "no process $process"
     touch "$DOCUMENTS/stop"
-    for _ in $(seq 100); do [ -e "$DOCUMENTS/bye" ] && break; sleep 0.1; done
+    eventually test -s "$DOCUMENTS/bye"
     same "$(cat "$DOCUMENTS/bye")" bye "its end"
 }
 

@@ -13,6 +13,8 @@ later() {
     echo "$app"
 }
 update() { timeout 60 /usr/bin/python3 "$HERE/update.py" "$@"; }
+nothing_staged() { [ -z "$(ls "$DEVICE/Staging")" ]; }
+works_in_its_home() { [ -n "$(find "$DEVICE/Containers" -name where)" ]; }
 container() { appcontainer apps "$DEVICE" --json | json 0 container; }
 
 fill_home() {
@@ -80,8 +82,7 @@ case_a_mounted_app_is_updated_under_what_is_open() {
     update live "$MOUNT" appcontainer install "$DEVICE" "$WORK/Other.app"
     same "$(ls "$MOUNT" | tr '\n' ' ')" "Documents Library Other.app tmp " "the home"
     # Files that nobody has open any more are gone, once the kernel has let go of them.
-    for _ in $(seq 100); do [ -z "$(ls "$DEVICE/Staging")" ] && break; sleep 0.1; done
-    same "$(ls "$DEVICE/Staging")" "" "what is left over"
+    eventually nothing_staged
     whole
     again
     same "$(cat "$DOCUMENTS/kept")" "Xefore after" "after a boot"
@@ -114,8 +115,7 @@ case_who_stands_in_the_old_bundle_or_tmp_is_not_disturbed() {
     contains "$(cat said1)" "$(cat "$BASE/Notes.app/Samples/Welcome.txt")"
     contains "$(cat said1)" Info.plist
     contains "$(cat said2)" out
-    for _ in $(seq 100); do [ -z "$(ls "$DEVICE/Staging")" ] && break; sleep 0.1; done
-    same "$(ls "$DEVICE/Staging")" "" "what is left over"
+    eventually nothing_staged
 }
 
 case_sqlite_and_git_go_on_through_updates() {
@@ -188,7 +188,7 @@ case_an_app_that_runs_is_updated_only_when_it_is_ended() {
     appcontainer unmount "$MOUNT"
     appcontainer run "$DEVICE" "$APP" -- sh -c 'pwd >Documents/where; echo >tmp/x; exec sleep 60' &
     local runner=$! status=0
-    for _ in $(seq 200); do [ -n "$(find "$DEVICE/Containers" -name where)" ] && break; sleep 0.1; done
+    eventually works_in_its_home
     complains 41 appcontainer install "$DEVICE" "$BASE/Notes.app"
     appcontainer install "$DEVICE" "$BASE/Notes.app" --terminate
     wait "$runner" || status=$?
@@ -234,7 +234,7 @@ case_what_is_open_where_the_app_was_unmounted_works_on() {
     echo two >&5
     exec 5<&- 6<&- 7<&-
     # An ordinary user's mount ends with the last of them.
-    for _ in $(seq 100); do appcontainer mount "$DEVICE" "$APP" "$MOUNT" 2>/dev/null && break; sleep 0.1; done
+    eventually appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     same "$(tr '\n' ' ' <"$DOCUMENTS/file")" "one two " "Documents"
     same "$(ls -A "$MOUNT/tmp")" "" "tmp"
     same "$(cat "$MOUNT/Notes.app/Samples/Later.txt")" later "the bundle"
