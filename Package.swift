@@ -94,7 +94,7 @@ let package = Package(
         // Floor 4: the filesystem.
         module(
             "ContainerVolume", in: "FileSystem",
-            uses: ["BackingStore", "DataProtection", "Platform", "SandboxModel", "SandboxPolicy"]),
+            uses: ["BackingStore", "Platform", "SandboxModel", "SandboxPolicy"]),
 
         // Floor 5: the filesystem as the kernel sees it, and the life of a device.
         module(
@@ -103,8 +103,8 @@ let package = Package(
         module(
             "DeviceLifecycle", in: "Device",
             uses: [
-                "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ContainerVolume", "DataProtection",
-                "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy",
+                "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "DataProtection", "HashFunctions",
+                "Platform", "SandboxModel", "SandboxPolicy",
             ]),
 
         // Floor 6: the public library and the process that it talks to.
@@ -174,21 +174,20 @@ let package = Package(
         tests(
             "FinderBackupTests", in: "Formats",
             of: [
-                "BackupModel", "DataProtection", "FinderBackup", "HashFunctions", "Platform", "SandboxModel",
-                "TestSupport",
+                "BackupModel", "DataProtection", "FinderBackup", "HashFunctions", "SandboxModel", "TestSupport",
             ],
             resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
         tests("FuseBridgeTests", in: "FileSystem", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
         tests(
             "AppContainerCommandTests", in: "Client", of: ["AppContainerCommand"],
             resources: [.copy("Transcripts")]),
-        tests(
-            "AppContainerTests", in: "Client",
-            of: ["AppContainer", "Platform", "SandboxModel"]),
+        tests("AppContainerTests", in: "Client", of: ["AppContainer", "Platform"]),
         tests(
             "AppContainerTestingTests", in: "Client",
             of: ["AppContainer", "AppContainerCommand", "AppContainerTesting", "ContainerFoundation", "Platform"]),
-        tests("ContainerFoundationTests", in: "Client", of: ["ContainerFoundation", "Platform", "SandboxModel"]),
+        tests(
+            "ContainerFoundationTests", in: "Client",
+            of: ["ContainerFoundation", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "DaemonTests", in: "Device",
             of: [

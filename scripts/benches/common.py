@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What all measurements need: tools, filesystems that come and go, and how figures are told."""
+"""The needs of all measurements: tools, filesystems that come and go, and the output of figures."""
 
 import os
 import pathlib

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What a device for one test takes: a copy of a template, unlocked and mounted, and its end; beside it the host's own copy
-and removal of the same directory."""
+"""The time of a device for one test: a copy of a template, unlocked and mounted, and its end; beside it the host's
+own copy and removal of the same directory."""
 
 import json
 import pathlib
@@ -13,7 +13,7 @@ from benches.lock import ControlSocket
 from benches.ratios import Ratios
 
 PASSCODE = "1234"
-# What a process that waits for its order has before the order comes: less than a short test takes.
+# The start of a process that waits for its order, before the order comes: less than a short test takes.
 AHEAD = 0.15
 # Seconds within which a device of a template is to be mounted.
 GOAL = 0.05

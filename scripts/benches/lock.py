@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What data protection takes: lock, unlock, and the change of a class."""
+"""The time of data protection: lock, unlock, and the change of a class."""
 
 import http.client
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the daemon keeps for files that the kernel remembers."""
+"""The daemon's memory for files that the kernel remembers."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def resident(pid):
 
 
 def measure(options, work, binary):
-    """What the daemon keeps for files that the kernel remembers."""
+    """The daemon's memory for files that the kernel remembers."""
     files = options.files or 1_000_000
     system = Filesystem(OURS, work, binary)
     try:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What one process's refused calls take from another's work."""
+"""The time that one process's refused calls take from another's work."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ RATE = 10_000
 ALONE, REFUSED, GRANTED = "alone", "refused", "granted"
 
 
-# What the other process does: this file, run by itself.
+# The other process's work: this file, run by itself.
 
 def calls(kind, home):
     """Calls at a pace, until the process is told to end; then it says how many a second there were."""

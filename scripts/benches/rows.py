@@ -112,7 +112,7 @@ class Bench:
         if not self.root:
             self.rows = [row for row in self.rows if not row[2]]
 
-    # What is measured
+    # The measured one
 
     def fresh(self, job):
         def measure(place):

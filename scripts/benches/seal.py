@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What sealed bundles take: verify, install and reads, against the speed of SHA-256 on this machine."""
+"""The time of sealed bundles: verify, install and reads, against the speed of SHA-256 on this machine."""
 
 import os
 import pathlib

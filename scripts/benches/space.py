@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What room takes: purges against the host's own removal of such a tree, the counting of what is written where a device
+"""The time of space: purges against the host's own removal of such a tree, the counting of what is written where a device
 has a capacity of its own, and the look through a hundred thousand purgeable entries."""
 
 import os
@@ -12,7 +12,7 @@ from benches.common import APP, BEFORE, NATIVE, OURS, ROOT, drop_caches, elapsed
 from benches.ratios import Ratios
 from benches.rows import make_tree
 
-# What was written through a mount, removed as the host's tools remove it.
+# A tree that was written through a mount, removed as the host's tools remove it.
 BACKING = "backing"
 HOST, BOUNDED, AGAIN = "unbounded", "bounded", "unbounded 2"
 CAPACITY = "16G"
@@ -91,7 +91,7 @@ class Purge:
 
     def purge(self, phone):
         times = self.removal(self.work, phone.binary, "purge", phone.device, "--level", "critical", "--json")
-        # What it purged is removed from the host when it returns, and not only out of sight.
+        # A purge's files are removed from the host when it returns, and not only out of sight.
         left = os.listdir(phone.device / "Trash") + os.listdir(phone.caches)
         if left:
             raise RuntimeError(f"{len(left)} entries are left after the purge, {left[0]} for one")
@@ -100,7 +100,7 @@ class Purge:
     def removal(self, place, *tool):
         if self.cold:
             drop_caches()
-            # What a tool is made of is not to be read from the disk meanwhile.
+            # The files of a tool are not to be read from the disk meanwhile.
             run(tool[0], "--version")
         returned = elapsed(*tool)
         return returned, returned + elapsed("sync", "-f", place)

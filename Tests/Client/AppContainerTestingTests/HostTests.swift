@@ -1,4 +1,4 @@
-// What a test says on a host where it can have no device: which of the many things that it needs is missing, and what to do.
+// Tests on a host that can have no device: the message names the missing one of many needs, and the remedy.
 
 import Foundation
 import Testing

@@ -50,7 +50,7 @@ final class ObedientTestCase: AppContainerTestCase {
     }
 }
 
-/// What a process leaves to the test that kills it: one line of JSON on standard output.
+/// A process's message to the test that kills it: one line of JSON on standard output.
 struct Held: Codable {
     var daemon: Int32
     var socket: String

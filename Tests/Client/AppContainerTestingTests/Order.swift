@@ -1,4 +1,4 @@
-// What a test does only where another test has started it, in a process of its own: fail, forget a file, be killed.
+// An order for a test that another test starts in a process of its own: fail, forget a file, be killed.
 
 import Foundation
 import Platform
@@ -10,7 +10,7 @@ enum Order: String {
 
     private static let variable = "TEST_ORDER"
 
-    /// What this process was told; nothing in a usual run of the tests.
+    /// The order for this process; nothing in a usual run of the tests.
     static var given: Order? { ProcessInfo.processInfo.environment[variable].flatMap(Order.init) }
 
     /// This program once more, with a directory for what is temporary, and told to do this in some of its tests.
@@ -35,7 +35,7 @@ enum Order: String {
     }
 }
 
-/// What a process has said, and how it ended.
+/// The output of a process, and its end.
 struct Run {
     let status: Int32
     let output: String

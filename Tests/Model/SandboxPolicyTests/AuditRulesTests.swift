@@ -1,4 +1,4 @@
-// Which of Apple's data storage guidelines a file breaks, by what it is and where it lies.
+// Tests of Apple's data storage guidelines: the one that a file breaks, by its kind and its place.
 
 import SandboxModel
 import SandboxPolicy

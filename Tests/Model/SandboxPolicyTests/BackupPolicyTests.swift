@@ -8,7 +8,7 @@ import Testing
 struct BackupPolicyTests {
     private func path(_ text: String) -> [FileName] { text.split(separator: "/").map { FileName(String($0))! } }
 
-    /// What the attribute says of a path, with marks on others.
+    /// The attribute's value for a path, with marks on others.
     private func inclusion(_ text: String, marked: Set<String> = []) -> String {
         let path = path(text)
         let never = SandboxPolicy.neverInBackup(path, bundle: "Notes.app")

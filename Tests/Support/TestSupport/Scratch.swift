@@ -42,7 +42,7 @@ public func shell(_ command: String) throws -> String {
     return text
 }
 
-/// What a person would be told, which is one line; nil when the body succeeds.
+/// The message for a person, which is one line; nil when the body succeeds.
 public func complaint(_ body: () throws -> Void) -> Complaint? {
     do {
         try body()

@@ -1,4 +1,4 @@
-"""What a mount tells and takes by extended attributes: protection classes, and exclusion from backups.
+"""Extended attributes of a mount: protection classes, and exclusion from backups.
 
 All functions raise DeviceError of kind ``notMounted`` off a mount: another filesystem would take the attributes as
 well, and mean nothing by them.
@@ -111,7 +111,7 @@ def _is_mounted(place: str) -> bool:
         above = os.path.dirname(place)
         if error.errno != errno.EACCES or above == place:
             raise
-        # What may not be read may be written to all the same. It is where its directory is.
+        # A file that may not be read may be written to all the same. It is where its directory is.
         return _is_mounted(above)
 
 

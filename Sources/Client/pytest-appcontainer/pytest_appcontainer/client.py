@@ -102,14 +102,14 @@ class Device:
         return self._ask(CheckReport, "check", {"repair": repair}, progress)
 
     def events(self, *, timeout: Optional[float] = None) -> list[Event]:
-        """What has happened, the oldest first, as far as the record goes back.
+        """The events so far, the oldest first, as far as the record goes back.
 
         Raises DeviceError of kind ``daemonUnreachable`` where no answer has come for ``timeout`` seconds.
         """
         return list(decoded_list(Event, ask(self.socket, "events", None, timeout=timeout)))
 
     def follow_events(self, *, since: Optional[str] = None, timeout: Optional[float] = None) -> EventStream:
-        """What has happened, and then each event as it comes; without what was before ``since``.
+        """The events so far, and then each event as it comes; without those before ``since``.
 
         ``since`` is a time as ``Event.time`` has it, or a beginning of one, such as a day. Ends when the device is shut
         down, when it is closed, and when none has come for ``timeout`` seconds. Raises DeviceError of kind
@@ -182,7 +182,7 @@ class Device:
         return self._ask(AuditReport, "audit", {"app": app, "patterns": patterns}, progress)
 
     def survey(self, app: str, *, progress: Optional[Progress] = None) -> Survey:
-        """What lies in its containers, by size."""
+        """The files in its containers, by size."""
         return self._ask(Survey, "survey", {"app": app}, progress)
 
     # Space and backups
@@ -228,7 +228,7 @@ class Device:
         return self._ask(BackupReport, "backup", body, progress)
 
     def list_backup(self, app: Optional[str] = None, *, ignore_exclusions: bool = False) -> list[BackupItem]:
-        """What a backup would take in, and what it would leave out and why."""
+        """The items that a backup would take in, and those that it would leave out and why."""
         body = {"app": app, "ignoreExclusions": ignore_exclusions}
         return list(decoded_list(BackupItem, ask(self.socket, "backup-list", body)))
 
@@ -287,7 +287,7 @@ class Device:
         finally:
             self.unmount(mount.mount_point)
 
-    # What runs
+    # Running apps
 
     def lease(self, app: str, *, verify_all: bool = False) -> Lease:
         """Marks an app running until the lease ends. ``verify_all``: read the whole bundle before."""

@@ -22,7 +22,7 @@ __tracebackhide__ = SHOWN_WHERE_ASKED
 Progress = Callable[[WorkProgress], None]
 
 _JSON, _LINES = "application/json", "application/x-ndjson"
-# What a connection that ends in the middle of something raises.
+# The errors of a connection that ends in the middle of something.
 _BROKEN = (http.client.HTTPException, ConnectionError)
 
 
@@ -186,7 +186,7 @@ def ask_in_lines(
 
 
 def result_line(line: object) -> object:
-    """What one line of work has as its result; WorkProgress where it tells how far it is. Raises its complaint."""
+    """The result in one line of work; WorkProgress where it tells how far it is. Raises its complaint."""
     told = DeviceError.told(line)
     if told is not None:
         raise told

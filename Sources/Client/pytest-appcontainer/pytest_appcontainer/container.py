@@ -86,7 +86,7 @@ class AppContainer(Expectations):
         return self.home / "iCloud" / identifier
 
     def events(self, *, timeout: Optional[float] = None) -> list[Event]:
-        """What has happened since the test began. ``timeout``: as ``Device.events`` has it."""
+        """The events since the test began. ``timeout``: as ``Device.events`` has it."""
         return later(self.device.events(timeout=timeout), self._earlier)
 
     # The device's state

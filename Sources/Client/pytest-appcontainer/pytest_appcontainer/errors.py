@@ -29,7 +29,7 @@ class DeviceError(Exception):
 
     @classmethod
     def told(cls, answer: object) -> Optional[DeviceError]:
-        """What an answer complains of; None where it does not."""
+        """The complaint of an answer; None where it has none."""
         complaint = answer.get("complaint") if isinstance(answer, dict) else None
         if not isinstance(complaint, dict):
             return None

@@ -1,4 +1,4 @@
-"""What tests expect of a container, in words. What does not hold is an AssertionError that says what holds instead."""
+"""Expectations of tests, in words. One that does not hold is an AssertionError that says what holds instead."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Expectations:
         wanted = None if path is None else self._relative(path)
         others = []
         for event in later(self.device.events(), before):
-            # What sums up a flood is of no call, and may be of one long ago.
+            # An event that sums up a flood is of no call, and may be of one long ago.
             if event.event != "refused" or event.operation is None or event.app != self.identifier:
                 continue
             if event.rule == rule and wanted in (None, event.path):

@@ -17,7 +17,7 @@ __tracebackhide__ = SHOWN_WHERE_ASKED
 
 
 class EventStream(Iterator[Event]):
-    """What has happened, and then what happens. Closed by ``close``, from any thread, or as a context."""
+    """The events so far, and then those to come. Closed by ``close``, from any thread, or as a context."""
 
     def __init__(self, socket: str, since: Optional[str], timeout: Optional[float]) -> None:
         self._since = since or ""

@@ -1,4 +1,4 @@
-"""What a forked child has of this process and is not to keep: it would hold open what ends by being closed.
+"""Descriptors that a forked child must not keep of this process: they hold open what ends by being closed.
 
 A child closes what is known. Whoever opens such a thing makes it known before another thread can fork.
 """

@@ -1,4 +1,4 @@
-"""What this process still has open below a directory."""
+"""The files that this process still has open below a directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test asks of its container: by the ini file, the fixture `app_container_options` and the marker."""
+"""The options of a test's container: from the ini file, the fixture `app_container_options` and the marker."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class AppContainerOptions:
         return dataclasses.replace(self, **taken)
 
     def order(self, root: Path) -> dict[str, object]:
-        """What makes the template."""
+        """The options that make the template."""
         if self.app is None:
             raise OptionError(
                 'no app is named for app_container: add @pytest.mark.appcontainer(app="path/My.app") to the test, or '

@@ -71,7 +71,7 @@ class OwnedDevice:
         # For the end as well: a test may change both.
         self._command = program()
         self._environment = os.environ.copy()
-        # What could not be made is not kept.
+        # A device that could not be made is not kept.
         self._is_kept = False
         self._process = self._start()
         try:
@@ -94,7 +94,7 @@ class OwnedDevice:
 
     @property
     def device(self) -> Device:
-        """What drives it. A template is not served."""
+        """The client that drives it. A template is not served."""
         if self._device is None:
             raise DeviceError("shuttingDown", f"{self.directory} is a template, which is not on; clone it")
         return self._device

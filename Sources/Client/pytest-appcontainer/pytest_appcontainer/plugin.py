@@ -97,7 +97,7 @@ def app_container(
         # Told before the device goes, which takes the paths away.
         _warn_of_open_files(container)
     finally:
-        # Whoever reports on what comes now would ask a device that has gone.
+        # A report on anything later would ask a device that has gone.
         if _container in request.node.stash:
             del request.node.stash[_container]
         try:

@@ -1,4 +1,4 @@
-"""What a device tells of itself and of its apps. Times are text as they are sent, and sizes are bytes."""
+"""The records of a device and of its apps. Times are text as they are sent, and sizes are bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a device reports of long work: purges, backups and restores, audits, surveys and checks."""
+"""A device's reports of long work: purges, backups and restores, audits, surveys and checks."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class BackupReport:
 
 @dataclass(frozen=True)
 class BackupItem:
-    """What a backup would take in, or leave out."""
+    """An item that a backup would take in, or leave out."""
 
     #: The container, such as ``AppDomain-com.example.Notes``.
     domain: str
@@ -120,7 +120,7 @@ class SurveyNode:
 
 @dataclass(frozen=True)
 class Survey:
-    """What lies in an app's containers, by size."""
+    """The files in an app's containers, by size."""
 
     app: str
     name: str

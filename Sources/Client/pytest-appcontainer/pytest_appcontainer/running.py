@@ -26,7 +26,7 @@ Command = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]
 # How many seconds the device has to end what runs.
 _LONGEST_END = 10
 
-# What says that a lease is no more: its app was removed, or its device has ended, or is about to.
+# The events that say that a lease is no more: its app was removed, or its device has ended, or is about to.
 _ENDED_ALREADY = {"unknownApp", "daemonUnreachable", "daemonEnded", "shuttingDown"}
 
 # A process waits here, known by its number, until the device knows it; then it becomes the command. It says by the same
@@ -50,7 +50,7 @@ except OSError as error:
 
 
 class Lease:
-    """What an app is marked running by, until ``end`` or the end of the context; also when this process is killed.
+    """A mark of an app as running, until ``end`` or the end of the context; also when this process is killed.
 
     An app that is not mounted is mounted for that time, and what was started under a lease ends with it.
     """

@@ -1,4 +1,4 @@
-"""What the tests have in common: an app, and a device of it for each test."""
+"""Fixtures of all tests: an app, and a device of it for each test."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def orders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     spy.write_text(
         "#!/bin/bash\nread -r order\n"
         f'echo "$order" >>{shlex.quote(str(orders))}\n'
-        # What comes after the order, which is nothing until the owner lets go, comes from the owner still.
+        # A line after the order, which is nothing until the owner lets go, comes from the owner still.
         f'exec {shlex.quote(program())} "$@" < <(echo "$order"; exec cat)\n'
     )
     spy.chmod(0o755)

@@ -1,4 +1,4 @@
-"""What is told and taken by attributes, of what has them, of what has none, and off a mount."""
+"""Tests of attributes: of files that have them, of files that have none, and off a mount."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pytest_appcontainer import AppContainer, DeviceError
 def test_what_is_on_no_mount_is_refused_and_not_marked(tmp_path: Path, call: Callable[[Path], object]) -> None:
     (tmp_path / "note").write_text("note")
     os.mkfifo(tmp_path / "fifo")
-    # What a filesystem of the host takes like any attribute, and what has it after a copy from a mount.
+    # An attribute that a filesystem of the host takes like any other, and that a copy from a mount has.
     os.setxattr(tmp_path / "note", "user.com.apple.metadata:com_apple_backup_excludeItem", b"mine")
     os.setxattr(tmp_path / "note", "user.appcontainer.protection", b"NSFileProtectionComplete")
     before = os.listxattr(tmp_path / "note")

@@ -1,4 +1,4 @@
-"""What is said of a device that does not answer, or answers something else: here a few bytes stand for it."""
+"""Tests of a device that does not answer, or answers something else: here a few bytes stand for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is expected of a container holds, or says what holds instead."""
+"""Tests of expectations: one holds, or says what holds instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with what the fixture is given is one line."""
+"""Tests of mistakes in the fixture's options: each is one line."""
 
 from __future__ import annotations
 

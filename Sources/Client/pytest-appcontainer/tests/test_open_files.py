@@ -1,4 +1,4 @@
-"""What a test left open is found by way of /proc."""
+"""Tests of files that a test left open: they are found by way of /proc."""
 
 from __future__ import annotations
 

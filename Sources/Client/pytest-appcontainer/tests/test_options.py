@@ -1,4 +1,4 @@
-"""What a test may ask of its container."""
+"""Tests of the options of a test's container."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_a_lease_marks_the_app_running_and_terminate_ends_its_processes(app_cont
             assert raised.value.kind == "appRunning"
             app_container.terminate()
             assert process.wait(60) == -signal.SIGTERM
-        # What is started now would not be known to the device.
+        # A process that is started now would not be known to the device.
         with pytest.raises(DeviceError) as raised:
             lease.start(["touch", "Documents/late"])
         assert raised.value.kind == "notRunning" and not (app_container.documents / "late").exists()

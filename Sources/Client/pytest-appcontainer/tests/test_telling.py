@@ -1,4 +1,4 @@
-"""What is told of a test that fails or forgets, and what is put right after it."""
+"""Tests of the report on a test that fails or forgets, and of putting things right after it."""
 
 from __future__ import annotations
 

@@ -76,12 +76,15 @@ final class DeviceService: ServedDevice {
     private static func waitForLock(_ path: String) -> Bool {
         let free = DispatchSemaphore(value: 0)
         DispatchQueue.global().async {
-            guard let file = try? Descriptor.open(path: path + "/lock", flags: O_RDWR),
-                (try? file.lock()) != nil
-            else { return }
-            free.signal()
+            if takeLockOnce(path) { free.signal() }
         }
         return free.wait(timeout: .now() + 15) == .success
+    }
+
+    /// Waits for the lock and lets go of it again: before the answer, or the caller would find it taken by this one.
+    private static func takeLockOnce(_ path: String) -> Bool {
+        guard let file = try? Descriptor.open(path: path + "/lock", flags: O_RDWR) else { return false }
+        return (try? file.lock()) != nil
     }
 
     // MARK: Events

@@ -43,7 +43,7 @@ int platform_filesystem_type(int fd, int64_t *type, int64_t *block_size);
 /// When the file came into being, by statx(2); -1 and ENODATA where the host filesystem does not record it.
 int platform_birth_time(int fd, int64_t *seconds, uint32_t *nanoseconds);
 
-/// What fstat answers, but for the times of modification and change, which stay as they are in `status`, a struct stat.
+/// The result of fstat. The times of modification and change stay as they are in `status`, a struct stat.
 /// A kernel with multigrain timestamps notes that somebody looked at those, and gives the next write a time of its own.
 int platform_status_without_write_times(int fd, void *status);
 

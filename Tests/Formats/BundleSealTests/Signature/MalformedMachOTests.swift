@@ -1,4 +1,4 @@
-// Files that are no Mach-O programs, have no signature, or a malformed one.
+// Tests of files that are no Mach-O programs, have no signature, or have a signature that is refused.
 
 import Foundation
 import Platform
@@ -11,9 +11,9 @@ import Testing
 @Suite struct MalformedMachOTests {
     private let scratch = Scratch()
 
-    private func readError(_ bytes: [UInt8]) throws -> MachOSignature.ReadError? {
+    private func absence(_ bytes: [UInt8]) throws -> MachOSignature.Absence? {
         let file = try openFile(bytes, in: scratch)
-        do throws(MachOSignature.ReadError) {
+        do throws(MachOSignature.Absence) {
             _ = try MachOSignature.read(from: file)
             return nil
         } catch {
@@ -25,27 +25,26 @@ import Testing
         for bytes in [
             [], [0xCF], [0xCF, 0xFA, 0xED, 0xFE], Array("#!/bin/sh\n".utf8), [UInt8](repeating: 0, count: 99),
         ] {
-            #expect(try readError(bytes) == .notMachO)
+            #expect(try absence(bytes) == .notMachO)
         }
         // Class files of Java 1.1 and 21.
         for version in [45, 65] as [UInt8] {
             #expect(
-                try readError([0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, version] + [UInt8](repeating: 1, count: 999))
-                    == .notMachO
+                try absence([0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, version] + [UInt8](repeating: 1, count: 999)) == .notMachO
             )
         }
         var fixture = MachOFixture()
         fixture.signed = false
         for kind in MachOFixture.Kind.allCases {
             fixture.kind = kind
-            #expect(try readError(fixture.program().bytes) == .unsigned)
+            #expect(try absence(fixture.program().bytes) == .unsigned)
         }
-        #expect(try readError(MachOFixture.fat([MachOFixture().program(), fixture.program()])) == .unsigned)
+        #expect(try absence(MachOFixture.fat([MachOFixture().program(), fixture.program()])) == .unsigned)
     }
 
     @Test func `what cannot be read is neither`() throws {
         let directory = try Descriptor.open(path: scratch.path, flags: O_RDONLY)
-        #expect(throws: MachOSignature.ReadError.unreadable(SystemError(code: EISDIR))) {
+        #expect(throws: MachOSignature.Absence.unreadable(SystemError(code: EISDIR))) {
             try MachOSignature.read(from: directory)
         }
     }
@@ -64,7 +63,7 @@ import Testing
 
     private static func little(_ value: Int) -> Int { Int(UInt32(value).byteSwapped) }
 
-    // The header of a 64-bit program has 32 bytes.
+    // The header of a program of 64 bits is 32 bytes long.
     static let programs = [
         Malformation("a magic number and no more", "the Mach-O header is cut short") { Array($0.bytes.prefix(31)) },
         Malformation("a file that ends in the load commands", "the load commands are cut short") {
@@ -105,7 +104,7 @@ import Testing
         Malformation("something else for a signature", "the signature does not begin with its magic number") {
             $0.bytes.with(0xFADE_0CC1, at: $0.signature)
         },
-        Malformation("a signature longer than its reserved space", "the signature is cut short") {
+        Malformation("a signature longer than its room", "the signature is cut short") {
             $0.bytes.with(24 * 1024 + 1, at: $0.signature + 4)
         },
         Malformation("a signature shorter than its table", "the signature is cut short") {
@@ -171,8 +170,8 @@ import Testing
         var fixture = MachOFixture()
         fixture.hashTypes = [1, 2]
         let program = fixture.program { _ in [1, 2, 3] }
-        #expect(try readError(program.bytes) == nil)
-        #expect(try readError(malformation.change(program)) == .malformed(malformation.reason))
+        #expect(try absence(program.bytes) == nil)
+        #expect(try absence(malformation.change(program)) == .malformed(malformation.reason))
     }
 
     // The first entry of the table of a fat file is at 8, the second at 28.
@@ -220,95 +219,127 @@ import Testing
     {
         let program = MachOFixture().program()
         let bytes = MachOFixture.fat([program, program])
-        #expect(try readError(bytes) == nil)
+        #expect(try absence(bytes) == nil)
         let file = MachOFixture.Program(bytes: bytes, command: 0, signature: 0)
-        #expect(try readError(malformation.change(file)) == .malformed(malformation.reason))
+        #expect(try absence(malformation.change(file)) == .malformed(malformation.reason))
     }
 
     @Test func `a file that only seems to be long is refused before it is read`() throws {
         var fixture = MachOFixture()
-        fixture.reservedSpace = 256 << 20
+        fixture.room = 256 << 20
         fixture.codeLength = 4096
         fixture.signed = false
         var bytes = fixture.program().bytes
-        // The last load command becomes LC_CODE_SIGNATURE, with a blob of the whole reserved space.
+        // The last load command becomes that of a signature, whose blob is as long as its room.
         bytes = bytes.with(Self.little(0x1D), at: 56).with(Self.little(4096), at: 64).with(
-            Self.little(fixture.reservedSpace), at: 68)
+            Self.little(fixture.room), at: 68)
         bytes.append(word: 0xFADE_0CC0)
-        bytes.append(word: UInt32(fixture.reservedSpace))
+        bytes.append(word: UInt32(fixture.room))
         let file = try openFile(bytes, in: scratch)
-        try file.truncate(to: Int64(4096 + fixture.reservedSpace))
-        #expect(throws: MachOSignature.ReadError.malformed("the signature is too long")) {
+        try file.truncate(to: Int64(4096 + fixture.room))
+        #expect(throws: MachOSignature.Absence.malformed("the signature is too long")) {
             try MachOSignature.read(from: file)
         }
     }
 
-    // MARK: Random changes
+    // MARK: Chance
 
     @Test(.timeLimit(.minutes(1))) func `changed files are understood or refused`() throws {
+        let files = try mixedFiles()
+        let count = rounds(1000, full: 4000)
+        var understood = 0
+        for seed in 1...UInt64(count) {
+            var chance = SeededGenerator(seed: seed)
+            let file = files[Int(seed % 4)]
+            let change = try file.change(&chance)
+            if try isUnderstood(file.shared.descriptor) { understood += 1 }
+            try file.undo(change)
+        }
+        #expect((count / 10..<count * 9 / 10).contains(understood), "\(understood) of \(count) were understood")
+    }
+
+    /// Thin and fat files, of 32 and 64 bits, with several CodeDirectories and with one.
+    private func mixedFiles() throws -> [ChangeableFile] {
         var fixture = MachOFixture()
         fixture.hashTypes = [1, 2]
         fixture.codeLength = 4096 + 256
-        fixture.reservedSpace = 2048
+        fixture.room = 2048
         let little = fixture.program { _ in [1, 2, 3] }
         fixture.kind = .thin32
-        let files = [
+        return try [
             little.bytes, fixture.program { _ in [4] }.bytes,
             MachOFixture.fat([little, fixture.program()]), MachOFixture.fat([fixture.program(), little], wide: true),
-        ]
-        // Changes of headers, tables and blobs; other bytes only change hashes.
-        let interesting = files.map { bytes in
-            bytes.indices.dropLast(3).filter { index in
-                let page = index & 4095
-                return page < 128 || bytes.count - index < 2048 && bytes[index...index + 3].contains { $0 != 0 }
-            }
-        }
-        let open = try files.map { try SharedDescriptor(openFile($0, in: Scratch())) }
-        let whole = files.map { bytes in
-            let buffer = PageBuffer(count: bytes.count)
-            buffer.copy(bytes, to: 0)
-            return buffer
-        }
-        let buffer = PageBuffer(count: 4096)
-        var understood = 0
-        for seed in 1...4000 as ClosedRange<UInt64> {
-            var chance = SeededGenerator(seed: seed)
-            let kind = Int(seed % 4)
-            let (original, file) = (files[kind], open[kind])
-            var changed: [Range<Int>] = []
-            for _ in 0...Int.random(in: 0..<3, using: &chance) {
-                let offset = interesting[kind].randomElement(using: &chance)!
-                let range = offset & ~3..<offset & ~3 + 4
-                var value = [0, 1, 0x7FFF_FFFF, .max, 0x1000_0000, 0x1D00_0000, 0x1D, UInt32(original.count)]
-                    .randomElement(using: &chance)!
-                if Bool.random(using: &chance) {
-                    value = original.word(at: range.lowerBound) ^ 1 << UInt32.random(in: 0..<32, using: &chance)
-                }
-                buffer.store(value.byteSwapped, at: 0)
-                try file.descriptor.write(from: buffer, count: 4, to: Int64(range.lowerBound))
-                changed.append(range)
-            }
-            let cut = Int.random(in: 0..<10, using: &chance) == 0
-            if cut { try file.descriptor.truncate(to: Int64.random(in: 0..<Int64(original.count), using: &chance)) }
+        ].map { try ChangeableFile($0, descriptor: SharedDescriptor(openFile($0, in: Scratch()))) }
+    }
 
-            if let signatures = try? MachOSignature.read(from: file.descriptor) {
-                understood += 1
-                for signature in signatures {
-                    for directory in signature.codeDirectories {
-                        _ = signature.blobSlotsAgree(with: directory)
-                        _ = try signature.firstChangedPage(of: directory, in: file.descriptor) { _ in true }
-                    }
-                }
-            }
-            if cut {
-                try file.descriptor.write(from: whole[kind], count: original.count, to: 0)
-            } else {
-                for range in changed {
-                    buffer.store(original.word(at: range.lowerBound).byteSwapped, at: 0)
-                    try file.descriptor.write(from: buffer, count: 4, to: Int64(range.lowerBound))
-                }
+    /// Whether a file has signatures that can be read. All that can be asked of one is asked.
+    private func isUnderstood(_ file: borrowing Descriptor) throws -> Bool {
+        guard let signatures = try? MachOSignature.read(from: file) else { return false }
+        for signature in signatures {
+            for directory in signature.codeDirectories {
+                _ = signature.blobSlotsAgree(with: directory)
+                _ = try signature.firstChangedPage(of: directory, in: file) { _ in true }
             }
         }
-        #expect((400..<3600).contains(understood), "\(understood) of 4000 were understood")
+        return true
+    }
+}
+
+/// A file that chance changes in a few words, or cuts, and that is made whole again.
+private struct ChangeableFile {
+    struct Change {
+        var words: [Range<Int>] = []
+        var isCut = false
+    }
+
+    private let original: [UInt8]
+    let shared: SharedDescriptor
+    /// Where headers, tables and blobs are: other bytes change nothing but hashes.
+    private let interesting: [Int]
+    private let whole: PageBuffer
+    private let word = PageBuffer(count: 4096)
+
+    init(_ bytes: [UInt8], descriptor: SharedDescriptor) {
+        original = bytes
+        shared = descriptor
+        interesting = bytes.indices.dropLast(3).filter { index in
+            let page = index & 4095
+            return page < 128 || bytes.count - index < 2048 && bytes[index...index + 3].contains { $0 != 0 }
+        }
+        whole = PageBuffer(count: bytes.count)
+        whole.copy(bytes, to: 0)
+    }
+
+    func change(_ chance: inout SeededGenerator) throws -> Change {
+        var change = Change()
+        for _ in 0...Int.random(in: 0..<3, using: &chance) {
+            let offset = interesting.randomElement(using: &chance)!
+            let range = offset & ~3..<offset & ~3 + 4
+            var value = [0, 1, 0x7FFF_FFFF, .max, 0x1000_0000, 0x1D00_0000, 0x1D, UInt32(original.count)]
+                .randomElement(using: &chance)!
+            if Bool.random(using: &chance) {
+                value = original.word(at: range.lowerBound) ^ 1 << UInt32.random(in: 0..<32, using: &chance)
+            }
+            try write(value, at: range)
+            change.words.append(range)
+        }
+        change.isCut = Int.random(in: 0..<10, using: &chance) == 0
+        if change.isCut {
+            try shared.descriptor.truncate(to: Int64.random(in: 0..<Int64(original.count), using: &chance))
+        }
+        return change
+    }
+
+    func undo(_ change: Change) throws {
+        if change.isCut {
+            try shared.descriptor.write(from: whole, count: original.count, to: 0)
+        } else {
+            for range in change.words { try write(original.word(at: range.lowerBound), at: range) }
+        }
+    }
+
+    private func write(_ value: UInt32, at range: Range<Int>) throws {
+        word.store(value.byteSwapped, at: 0)
+        try shared.descriptor.write(from: word, count: 4, to: Int64(range.lowerBound))
     }
 }

@@ -1,4 +1,4 @@
-// Which pictures somebody likes best: paths that the app has stored, and that have to be right after an update too.
+// The pictures that somebody likes best: paths that the app has stored, and that have to be right after an update too.
 
 public import Foundation
 

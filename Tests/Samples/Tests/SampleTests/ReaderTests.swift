@@ -1,4 +1,4 @@
-// What is shared with an app lies in its Inbox, where it may do nothing with it but read it and take it out.
+// Files shared with an app lie in its Inbox. The app may only read them and take them out.
 
 import AppContainerTesting
 import Foundation

@@ -138,7 +138,7 @@ struct Notes {
         tell("caches", try storage.isExcludedFromBackup(.cachesDirectory))
     }
 
-    /// What the calls say while the device is locked.
+    /// The answers of the calls while the device is locked.
     static func locked() {
         let documents = URL.documentsDirectory
         let secret = documents.appending(path: "secret")
@@ -219,7 +219,7 @@ struct Notes {
 #endif
 
 extension Result where Failure == any Error {
-    /// What an app looks at: the Cocoa error's number, or that there was none.
+    /// The Cocoa error's number, or that there was none.
     var code: String {
         switch self {
         case .success(let value): value is Void || value is Data || value is URL ? "done" : "\(value)"

@@ -80,7 +80,7 @@ extension Notes {
         try storage.files.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int ?? 0
     }
 
-    /// What a file browser or a cache asks of many files at once.
+    /// Values that a file browser or a cache asks of many files at once.
     static func list() throws {
         let documents = URL.documentsDirectory
         let hidden = try storage.save("plain", secretly: "listed")

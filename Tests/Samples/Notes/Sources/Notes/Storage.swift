@@ -66,17 +66,17 @@ struct Storage {
 
     // MARK: The directories of an app
 
-    /// What the app needs and the user does not see. The directory is the app's to make.
+    /// Files that the app needs and the user does not see. The directory is the app's to make.
     func applicationSupport() throws -> URL {
         try files.url(for: .applicationSupportDirectory, in: .userDomainMask, appropriateFor: nil, create: true)
     }
 
-    /// What other apps of the same group see.
+    /// Files that other apps of the same group see.
     func sharedContainer(of group: String) -> URL? {
         files.containerURL(forSecurityApplicationGroupIdentifier: group)
     }
 
-    /// What the user's other devices get.
+    /// Files that the user's other devices get.
     func ubiquityContainer() -> URL? {
         files.url(forUbiquityContainerIdentifier: nil)
     }

@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# How often and how long cases repeat what no single run can show: kills, power cuts, random calls. The one place of these
+# counts. FULL is 1 in a full run (`run --full`); ROUNDS, a number, takes the place of each count of kills, cuts and locks
+# (`run --rounds N`). Sourced by lib.sh and run.
+
+# NAME                    PLAIN    FULL
+COUNTS='
+kills                        20     120
+kills_of_one_writer           6      25
+kills_in_purges              20     100
+kills_in_updates             20     100
+power_cuts                    4      12
+power_cuts_in_updates         4      15
+locks_under_load            150    1000
+locks_under_queued_writers    8      25
+files_in_one_directory    10000  100000
+files_in_the_tree          3000    8000
+seconds_of_random_calls       2       4
+seconds_in_one_group          5      15
+'
+
+# rounds NAME: the count of that name for this run.
+rounds() {
+    local name plain full
+    while read -r name plain full; do
+        if [ "$name" = "$1" ]; then
+            if [ "${FULL-}" = 1 ]; then plain=$full; fi
+            case $name in kill* | power* | locks*) plain=${ROUNDS:-$plain} ;; esac
+            echo "$plain"
+            return
+        fi
+    done <<<"$COUNTS"
+    echo "kit/rounds.sh has no count named $1" >&2
+    return 1
+}

@@ -1,0 +1,326 @@
+# The record of events: what it says of each refusal, what else it tells, and what it withstands.
+# shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
+
+events() { appcontainer events "$DEVICE"; }
+
+# The events with this name.
+named() { events | grep "\"event\":\"$1\"" || true; }
+
+# A table of calls, each with the path, operation and rule of its event behind a #. Every call is refused, and leaves
+# one event, that of this process.
+refusals() {
+    local before
+    sed 's/^/EPERM /' >table
+    before=$(named refused | wc -l)
+    expect <table
+    # Nothing is waited for: the record has what the calls did when they return.
+    named refused | tail -n "+$((before + 1))" >seen
+    /usr/bin/python3 "$HERE/refusals.py" "$APP" table seen
+}
+
+case_each_refusal_is_an_event_that_says_why() {
+    start
+    bundle=$MOUNT/Notes.app
+    inbox=$DOCUMENTS/Inbox
+    echo mail >mail.txt
+    appcontainer deliver "$DEVICE" "$APP" mail.txt
+    echo mine >"$DOCUMENTS/mine"
+    ln -s mine "$DOCUMENTS/link"
+    refusals <<TABLE
+open $bundle/Info.plist w # Notes.app/Info.plist open sealedBundle
+open $bundle/Info.plist rtrunc # Notes.app/Info.plist open sealedBundle
+open $bundle/new excl # Notes.app/new create sealedBundle
+truncate $bundle/Info.plist 0 # Notes.app/Info.plist truncate sealedBundle
+unlink $bundle/Info.plist # Notes.app/Info.plist unlink sealedBundle
+rmdir $bundle/Samples # Notes.app/Samples rmdir sealedBundle
+mkdir $bundle/Samples/new # Notes.app/Samples/new mkdir sealedBundle
+symlink x $bundle/new # Notes.app/new symlink sealedBundle
+mkfifo $bundle/new # Notes.app/new mknod sealedBundle
+link $DOCUMENTS/mine $bundle/new # Notes.app/new link sealedBundle
+link $bundle/Info.plist $DOCUMENTS/new # Notes.app/Info.plist link sealedBundle
+rename $bundle/Info.plist $DOCUMENTS/new # Notes.app/Info.plist rename sealedBundle
+rename $DOCUMENTS/mine $bundle/new # Notes.app/new rename sealedBundle
+exchange $DOCUMENTS/mine $bundle/Info.plist # Notes.app/Info.plist rename sealedBundle
+chmod 600 $bundle/Info.plist # Notes.app/Info.plist chmod sealedBundle
+chown $bundle/Info.plist # Notes.app/Info.plist chown sealedBundle
+utimes $bundle/Info.plist # Notes.app/Info.plist utimensat sealedBundle
+setxattr $bundle/Info.plist user.note x # Notes.app/Info.plist setxattr sealedBundle
+removexattr $bundle/Info.plist user.note # Notes.app/Info.plist removexattr sealedBundle
+setflags $bundle/Info.plist +d # Notes.app/Info.plist setflags sealedBundle
+mkdir $MOUNT/new # new mkdir topLevel
+chmod 755 $MOUNT # / chmod topLevel
+rename $DOCUMENTS/mine $MOUNT/new # new rename topLevel
+rmdir $MOUNT/Library/Caches # Library/Caches rmdir standardDirectory
+rename $MOUNT/tmp $DOCUMENTS/tmp # tmp rename standardDirectory
+exchange $DOCUMENTS/mine $MOUNT/tmp # tmp rename topLevel
+unlink $MOUNT/.com.apple.mobile_container_manager.metadata.plist # .com.apple.mobile_container_manager.metadata.plist unlink metadata
+open $inbox/mail.txt a # Documents/Inbox/mail.txt open inbox
+rename $DOCUMENTS/mine $inbox/mine # Documents/Inbox/mine rename inbox
+exchange $inbox/mail.txt $DOCUMENTS/mine # Documents/Inbox/mail.txt rename inbox
+exchange $DOCUMENTS/mine $inbox/mail.txt # Documents/Inbox/mail.txt rename inbox
+link $inbox/mail.txt $DOCUMENTS/new # Documents/Inbox/mail.txt link inbox
+rmdir $inbox # Documents/Inbox rmdir inbox
+setxattr $DOCUMENTS/link com.apple.note x # Documents/link setxattr attributeHolder
+setxattr $DOCUMENTS/mine user.appcontainer.backup x # Documents/mine setxattr computedAttribute
+TABLE
+    # A denial by mode bits is not the sandbox's, and a call that succeeds is no event.
+    before=$(named refused | wc -l)
+    [ "$(id -u)" = 0 ] || { chmod 000 "$DOCUMENTS/mine" && ! cat "$DOCUMENTS/mine"; chmod 600 "$DOCUMENTS/mine"; }
+    echo more >>"$DOCUMENTS/mine"
+    rm "$DOCUMENTS/Inbox/mail.txt"
+    same "$(named refused | wc -l)" "$before" "refusals after calls that none was"
+}
+
+case_what_the_kernel_does_by_itself_is_no_refusal() {
+    start
+    echo one >one.txt
+    cp one.txt two.txt
+    mkdir album
+    cp one.txt album
+    appcontainer deliver "$DEVICE" "$APP" one.txt two.txt album
+    # It writes the times of what was removed down, in use or not.
+    exec 5<"$DOCUMENTS/Inbox/one.txt"
+    rm -r "$DOCUMENTS/Inbox"/*
+    sync -f "$MOUNT"
+    same "$(cat <&5)" one "a removed file that is open"
+    exec 5<&-
+    same "$(named refused)" ""
+}
+
+case_a_name_that_a_new_inbox_would_take_is_in_the_record() {
+    start
+    refusals <<TABLE
+mkdir $DOCUMENTS/Inbox # Documents/Inbox mkdir inboxName
+symlink x $DOCUMENTS/Inbox # Documents/Inbox symlink inboxName
+open $DOCUMENTS/Inbox excl # Documents/Inbox create inboxName
+TABLE
+}
+
+rootcase_a_device_node_is_refused_with_an_event() {
+    start
+    refusals <<<"mkdevice $DOCUMENTS/null # Documents/null mknod deviceNode"
+}
+
+case_content_before_the_first_unlock_is_refused_with_an_event() {
+    echo 1234 >passcode
+    mkdir "$MOUNT"
+    appcontainer create "$DEVICE" --passcode-file passcode
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file passcode
+    mkdir "$DOCUMENTS/folder"
+    echo mine >"$DOCUMENTS/folder/mine"
+    again
+    refusals <<TABLE
+open $DOCUMENTS/folder/mine r # Documents/folder/mine open dataProtection
+truncate $DOCUMENTS/folder/mine 1 # Documents/folder/mine truncate dataProtection
+open $DOCUMENTS/folder/new excl # Documents/folder/new create dataProtection
+TABLE
+}
+
+case_what_is_refused_of_an_open_file_after_a_lock_is_an_event() {
+    start_protected
+    classed complete "$DOCUMENTS/diary"
+    echo 'dear diary' >"$DOCUMENTS/diary/today"
+    /usr/bin/python3 - "$DOCUMENTS/diary/today" "$DEVICE" <<'PYTHON'
+import mmap, os, subprocess, sys
+
+path, device = sys.argv[1:]
+reader, writer, both = (os.open(path, flags) for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR))
+subprocess.run(["appcontainer", "lock", device, "--now"], check=True)
+calls = [
+    ("read", lambda: os.pread(reader, 4, 0)),
+    ("write", lambda: os.pwrite(writer, b"x", 0)),
+    ("read", lambda: os.pread(both, 4096, 0)),  # beyond the file's end, for which the kernel asks first
+    ("ftruncate", lambda: os.ftruncate(writer, 1)),
+    ("fallocate", lambda: os.posix_fallocate(writer, 0, 8192)),
+    ("open", lambda: os.open(path, os.O_RDONLY)),
+]
+for name, call in calls:
+    try:
+        call()
+        sys.exit(f"{name} succeeded")
+    except PermissionError:
+        print(name)
+PYTHON
+    # A read that the kernel asks for twice is two events, one after the other.
+    named refused | json_lines operation path rule errno process | uniq >seen
+    sed 's|$| Documents/diary/today dataProtection EPERM python3|' >wanted <<'CALLS'
+read
+write
+read
+truncate
+fallocate
+open
+CALLS
+    diff wanted seen
+}
+
+case_any_name_is_told_as_json() {
+    start
+    /usr/bin/python3 - "$MOUNT" <<'PYTHON'
+import os, sys
+for name in [b"line\nend", b"\xff\xfe", b'"quoted\\"', b"\x01\x7f\x1b[31m", "Übung 🙂".encode()]:
+    try:
+        os.mkdir(os.fsencode(sys.argv[1]) + b"/" + name)
+        sys.exit("made")
+    except PermissionError:
+        pass
+PYTHON
+    named refused | /usr/bin/python3 -c '
+import json, sys
+lines = sys.stdin.read().splitlines()
+assert not any(ord(char) < 32 or ord(char) == 127 for line in lines for char in line), lines
+names = [json.loads(line)["path"] for line in lines]
+wanted = ["line\nend", "\ufffd\ufffd", "\"quoted\\\"", "\x01\x7f\x1b[31m", "Übung 🙂"]
+assert names == wanted, names'
+}
+
+case_the_record_tells_of_installing_mounting_and_delivering() {
+    start
+    echo one >one.txt
+    mkdir album
+    appcontainer deliver "$DEVICE" "$APP" one.txt album
+    same "$(events | tail -n 4 | json_lines event app path)" "installed $APP null
+mounted $APP $MOUNT
+delivered $APP Documents/Inbox/one.txt
+delivered $APP Documents/Inbox/album" "events"
+    # Others see nothing of it.
+    same "$(stat -c %a "$DEVICE/Events.jsonl")" 600 mode
+    stop
+    # With the device off as well, and without turning it on.
+    same "$(events | tail -n 1 | json_lines event app path)" "unmounted $APP $MOUNT" "the last event"
+    same "$(appcontainer status --json "$DEVICE" | json daemon pid)" null "the daemon"
+    whole
+    # A clone and an erased device begin without events.
+    appcontainer shutdown "$DEVICE"
+    appcontainer clone "$DEVICE" copy
+    same "$(appcontainer events copy)" "" "events of a clone"
+    appcontainer erase "$DEVICE"
+    same "$(events)" "" "events of an erased device"
+    appcontainer delete "$DEVICE"
+    absent "$DEVICE"
+}
+case_the_control_api_answers_with_the_events() {
+    start
+    refused mkdir "$MOUNT/new"
+    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    curl -sS --unix-socket "$socket" http://device/v1/events >answer
+    same "$(json 2 rule <answer) $(json 2 process <answer)" "topLevel mkdir"
+    same "$(/usr/bin/python3 -c 'import json; print(len(json.load(open("answer"))))')" "$(events | wc -l)" "events"
+}
+
+case_damage_is_one_event() {
+    start
+    head -c 20000 /dev/urandom >"$DOCUMENTS/victim"
+    stop
+    data=$(backing)
+    printf 'XYZ' | dd of="$data/Documents/victim" bs=1 seek=9000 conv=notrunc status=none
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    fails cat "$DOCUMENTS/victim"
+    fails cat "$DOCUMENTS/victim"
+    same "$(named corrupt | json_lines app path errno operation process)" "$APP Documents/victim EIO read cat"
+}
+
+case_a_flood_of_refusals_fills_nothing() {
+    start
+    /usr/bin/python3 - "$MOUNT" <<'PYTHON'
+import os, sys
+place = sys.argv[1] + "/Notes.app/" + "n" * 200
+children = []
+# Of one process no more is recorded than its burst.
+for _ in range(25):
+    child = os.fork()
+    if child == 0:
+        for _ in range(1500):
+            try:
+                os.mkdir(place)
+                os._exit(1)
+            except PermissionError:
+                pass
+        os._exit(0)
+    children.append(child)
+sys.exit(any(os.waitpid(child, 0)[1] for child in children))
+PYTHON
+    refused mkdir "$MOUNT/last"
+    for file in Events.jsonl Events.1.jsonl; do
+        size=$(stat -c %s "$DEVICE/$file")
+        [ "$size" -le $((4 << 20)) ] || fail "$file has $size bytes"
+    done
+    same "$(echo "$DEVICE"/Events*)" "$DEVICE/Events.1.jsonl $DEVICE/Events.jsonl" "files of the record"
+    same "$(events | wc -l)" "$(cat "$DEVICE"/Events*.jsonl | wc -l)" "lines, each of them whole"
+    same "$(events | tail -n 1 | json_lines path process)" "last mkdir" "the last event"
+    pid=$(daemon_pid)
+    [ "$(awk '/VmRSS/ { print $2 }' "/proc/$pid/status")" -lt 200000 ] || fail "the daemon has grown"
+    [ "$(ls "/proc/$pid/fd" | wc -l)" -lt 100 ] || fail "the daemon has descriptors open"
+    echo well >"$DOCUMENTS/f"
+    again
+    same "$(cat "$DOCUMENTS/f")" well content
+    whole
+}
+
+case_an_unfinished_or_removed_record_harms_nothing() {
+    start
+    refused mkdir "$MOUNT/one"
+    stop
+    # As a process leaves it that was killed while it wrote, and a host that lost power.
+    printf '{"time":"2026-01-01T00:00:00.000Z","event":"refu' >>"$DEVICE/Events.jsonl"
+    before=$(events | wc -l)
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    refused mkdir "$MOUNT/two"
+    same "$(events | wc -l)" $((before + 2)) "events"
+    same "$(named refused | json_lines path)" $'one\ntwo'
+    rm "$DEVICE/Events.jsonl"
+    same "$(events)" "" "events of a record that is gone"
+    refused mkdir "$MOUNT/three"
+    same "$(events | json_lines path)" three
+    # Nothing is written through what somebody laid there; what is missing is counted.
+    mkdir kept
+    echo kept >kept/file
+    rm "$DEVICE/Events.jsonl"
+    ln -s "$WORK/kept/file" "$DEVICE/Events.jsonl"
+    refused mkdir "$MOUNT/four"
+    same "$(cat kept/file)" kept "the file behind a link"
+    rm "$DEVICE/Events.jsonl"
+    refused mkdir "$MOUNT/five"
+    same "$(events | json_lines path dropped)" "five 1"
+}
+
+# hostcase: the filesystems there are small ones.
+hostcase_a_full_host_keeps_no_call_waiting() {
+    DEVICE=$HOSTS/tmpfs/${WORK##*/}-device
+    start
+    refused mkdir "$MOUNT/one"
+    dd if=/dev/zero of="$HOSTS/tmpfs/${WORK##*/}-filler" bs=64k status=none 2>/dev/null || true
+    cat /dev/zero 2>/dev/null >>"$HOSTS/tmpfs/${WORK##*/}-filler" || true
+    /usr/bin/python3 - "$MOUNT" <<'PYTHON'
+import os, sys
+for _ in range(2000):
+    try:
+        os.mkdir(sys.argv[1] + "/full")
+    except PermissionError:
+        continue
+    sys.exit("made")
+PYTHON
+    rm "$HOSTS/tmpfs/${WORK##*/}-filler"
+    refused mkdir "$MOUNT/two"
+    # The part of the flood that was left out is told within two seconds, unless the next of that process has told it.
+    for _ in $(seq 100); do
+        events >seen
+        /usr/bin/python3 - <<'PYTHON' && break
+import json, sys
+events = [json.loads(line) for line in open("seen")]
+assert sum(event.get("path") == "two" for event in events) == 1, events
+full = sum(event.get("path") == "full" for event in events)
+missing = sum(event.get("omitted", 0) + event.get("dropped", 0) for event in events)
+assert full + missing <= 2000, (full, missing)
+sys.exit(full + missing < 2000)
+PYTHON
+        sleep 0.1
+    done
+    same "$(wc -l <seen)" "$(wc -l <"$DEVICE/Events.jsonl")" "lines, each of them whole"
+    /usr/bin/python3 -c '
+import json
+events = [json.loads(line) for line in open("seen")]
+full = sum(event.get("path") == "full" for event in events)
+assert full + sum(event.get("omitted", 0) + event.get("dropped", 0) for event in events) == 2000, events'
+}

@@ -1,0 +1,76 @@
+"""How long a file or a function may be, and how much a folder may hold."""
+
+import re
+
+from sources import hidden
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+FULLEST_FOLDER = 20
+
+# `.init(…)` is a call.
+FUNCTION = re.compile(r"\bfunc\s|(?<![.\w])(?:init|subscript)\s*[?!]?\s*[(<]|(?<![.\w])deinit\s*\{")
+# The next declaration: the one before it had no body.
+DECLARATION = re.compile(
+    r"\n\s*(?:@\w+|(?:public|package|internal|fileprivate|private|static|mutating|override|final|convenience|required)\b"
+    r"|(?:func|init|subscript|var|let|case|associatedtype|typealias|struct|class|enum|extension|protocol|actor)\b|#)")
+
+
+def no_file_is_long(tree):
+    for file in tree.swift("Sources"):
+        if len(file.lines) > LONGEST_FILE:
+            yield f"{file.name}:{LONGEST_FILE + 1}: {len(file.lines)} lines; at most {LONGEST_FILE}"
+
+
+def no_function_is_long(tree):
+    """From the line with `func` or `init` to the one with the closing brace."""
+    for file in tree.swift():
+        for start, end in functions(file.code):
+            first, last = (file.code.count("\n", 0, at) + 1 for at in (start, end))
+            if last - first + 1 > LONGEST_FUNCTION:
+                yield f"{file.name}:{first}: a function of {last - first + 1} lines; at most {LONGEST_FUNCTION}"
+
+
+def functions(code):
+    """(start, end) of each function with a body, in code without strings and comments."""
+    for match in FUNCTION.finditer(code):
+        opening = body(code, match.end() - 1)
+        if opening is not None:
+            yield match.start(), closing(code, opening) - 1
+
+
+def body(code, at):
+    """The brace that opens the body of the function at `at`, if it has one."""
+    depth = 0
+    while at < len(code):
+        character = code[at]
+        if depth == 0:
+            if character == "{":
+                return at
+            if character == "}" or DECLARATION.match(code, at):
+                return None
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(character, 0)
+        if depth < 0:
+            return None
+        at += 1
+    return None
+
+
+def closing(code, at):
+    """The place behind the brace that closes the one at `at`."""
+    depth = 0
+    for brace in re.compile(r"[{}]").finditer(code, at):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end()
+    return len(code)
+
+
+def no_folder_is_full(tree):
+    for top in ("Sources", "Tests", "docs", "scripts"):
+        for folder in sorted([tree.root / top, *(tree.root / top).rglob("*/")]):
+            if not folder.is_dir() or hidden(folder.relative_to(tree.root)):
+                continue
+            count = sum(path.is_file() and not path.name.startswith(".") for path in folder.iterdir())
+            if count > FULLEST_FOLDER:
+                yield f"{folder.relative_to(tree.root)}:1: {count} files; at most {FULLEST_FOLDER}"
