@@ -37,7 +37,7 @@ public final class Volume: Sendable {
     let isRestarting = Atomic<Bool>(false)
     /// Whether the kernel may still know names of files that a restart has left behind.
     let isForgetting = Atomic<Bool>(false)
-    let passage = Passage()
+    let aliases = NodeAliases()
     /// Names of entries that were purged, of which the kernel still caches what they held.
     let withdrawn = Mutex<[(name: FileName, parent: Node)]>([])
     let homes = Mutex<[ContainerIdentifier: Home]>([:])
@@ -171,81 +171,5 @@ public final class Volume: Sendable {
     func permit(name: FileName, in directory: Node) throws(Fault) {
         if isCacheTag(name, in: directory) { throw .refused(.cacheTag) }
         if let rule = SandboxPolicy.refusal(ofName: name, in: directory.zone) { throw .refused(rule) }
-    }
-}
-
-/// What the kernel keeps of this filesystem, and must let go of when it changes behind the kernel's back.
-///
-/// All of these return at once: a request may be waiting for the lock that the kernel takes to obey.
-public protocol KernelCache: AnyObject, Sendable {
-    /// An entry came or went.
-    func forgetEntry(_ name: FileName, in parent: NodeID)
-    /// An entry went some time ago.
-    /// - Parameter isBack: whether something has the name again by the time at which the kernel is told.
-    func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool)
-    /// The kernel is to ask before it relies on a name again. It keeps what it caches below.
-    func expireEntry(_ name: FileName, in parent: NodeID)
-    /// A directory has come to another place, which the kernel learns by looking it up there. Those who are in it are
-    /// where it is then.
-    func follow(_ directory: NodeID)
-    /// Content and attributes changed.
-    func forgetContent(of node: NodeID)
-    /// A range of the content is not what the kernel has of it.
-    func forgetContent(of node: NodeID, _ range: Range<Int64>)
-    /// The kernel is to ask before it relies on a file's attributes again.
-    func forgetAttributes(of node: NodeID)
-    /// What an application wrote, and the kernel took, was refused. Locks of the volume are held.
-    func lost(_ loss: LostRange)
-}
-
-/// A range of a file that an application wrote while the device locked, and that was refused.
-public struct LostRange: Sendable {
-    public let place: Whereabouts
-    public let range: Range<Int64>
-    /// Who opened the file for writing last: the kernel does not tell whose bytes it writes out.
-    public let writer: Opening?
-}
-
-/// An opening of a file, by which the process is found again that made it, if it is still there.
-public struct Opening: Sendable {
-    /// A thread of the process.
-    public let thread: pid_t
-    /// When it was, in nanoseconds since the host's boot.
-    public let time: Int64
-
-    /// - Parameter thread: 0 for one that cannot be seen.
-    public init?(by thread: pid_t, at time: Int64 = MonotonicClock.nanosecondsSinceBoot) {
-        guard thread != 0 else { return nil }
-        self.thread = thread
-        self.time = time
-    }
-}
-
-/// What a lookup, or a call that makes a node, gives to the kernel.
-public struct Entry: Sendable {
-    public let node: NodeID
-    /// Tells apart two nodes that had the same id at different times.
-    public let generation: UInt64
-    public let status: FileStatus
-    /// Whether the kernel may rely on the attributes until it is told otherwise.
-    public var keepsAttributes = true
-    /// Whether it may rely on the name.
-    public var keepsName = true
-}
-
-/// File type and permission bits, `mode_t` of inode(7). A name of this module, because the optimizing compiler of Swift 6.3.1
-/// takes a public import that only `mode_t` needs for an unused one.
-public typealias FileMode = mode_t
-
-/// Who makes a call: the credentials that a new file belongs to.
-public struct Caller: Sendable {
-    public let user: uid_t
-    public let group: gid_t
-    public let process: pid_t
-
-    public init(user: uid_t, group: gid_t, process: pid_t) {
-        self.user = user
-        self.group = group
-        self.process = process
     }
 }

@@ -8,7 +8,7 @@ import Platform
 import SandboxModel
 
 extension Volume {
-    private static let tagContent = MadeUpFile(CacheDirectoryTag.content)
+    private static let tagContent = SyntheticFile(CacheDirectoryTag.content)
 
     /// Where a listing goes on behind the tag, which comes first: no host's position, being the letters CACHEDIR.
     static let behindCacheTag: Int64 = 0x4341_4348_4544_4952
@@ -69,6 +69,6 @@ extension Volume {
     func openCacheTag(_ node: Node, flags: Int32) throws(Fault) -> FileHandle {
         if flags & O_ACCMODE != O_RDONLY { try permit(.write, on: node.zone) }
         if flags & O_TRUNC != 0 { try permit(.truncate, on: node.zone) }
-        return FileHandle(node: node, content: .madeUp(Volume.tagContent), canWrite: false)
+        return FileHandle(node: node, content: .synthetic(Volume.tagContent), canWrite: false)
     }
 }

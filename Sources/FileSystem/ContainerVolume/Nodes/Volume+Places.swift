@@ -5,15 +5,6 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// How a node is reached on the host.
-enum Place {
-    case entry(SharedDescriptor, FileName)
-    /// A container's root, or a node without a name. The descriptor may be one that only names it (O_PATH).
-    case descriptor(SharedDescriptor)
-    /// A directory of this filesystem that the host does not have.
-    case none
-}
-
 extension Volume {
     /// The caller holds `names`.
     func place(of node: Node) throws(Fault) -> Place {
@@ -119,7 +110,7 @@ extension Volume {
                 guard let time = file.modificationTime else { return try file.backing.descriptor.status() }
                 return try file.backing.descriptor.status(writtenAt: time)
             case .sealed(let file): return try file.backing.descriptor.status()
-            case .madeUp: throw .stale
+            case .synthetic: throw .stale
             }
         }
     }

@@ -5,25 +5,6 @@ public import Glibc
 public import Platform
 public import SandboxModel
 
-/// What setattr changes; nil leaves a value as it is.
-public struct AttributeChange: Sendable {
-    public enum Time: Sendable {
-        case now
-        case at(timespec)
-    }
-
-    public var mode: mode_t?
-    public var owner: uid_t?
-    public var group: gid_t?
-    public var size: Int64?
-    public var accessTime: Time?
-    public var modificationTime: Time?
-
-    public init() {}
-
-    var isOnlyTimes: Bool { mode == nil && owner == nil && group == nil && size == nil }
-}
-
 extension Volume {
     /// - Parameter handle: an open descriptor of the node, where the kernel names one.
     public func status(of node: NodeID, handle: FileHandle?) throws(Fault) -> FileStatus {
@@ -157,44 +138,5 @@ extension Volume {
         defer { closeContent(of: node, writing: true) }
         guard case .encrypted(let file) = open else { throw .system(.badDescriptor) }
         try file.truncate(to: size)
-    }
-}
-
-extension AttributeChange.Time? {
-    fileprivate var raw: timespec {
-        switch self {
-        case nil: .unchanged
-        case .now: .current
-        case .at(let time): time
-        }
-    }
-}
-
-extension Place {
-    fileprivate func changeOwner(_ owner: uid_t, group: gid_t) throws(SystemError) {
-        switch self {
-        case .entry(let directory, let name):
-            try directory.descriptor.changeOwner(of: name, to: owner, group: group)
-        case .descriptor(let node): try node.descriptor.changeOwnerOfNamed(owner, group: group)
-        case .none: throw .notPermitted
-        }
-    }
-
-    func changeMode(_ mode: mode_t) throws(SystemError) {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.changeMode(of: name, to: mode)
-        case .descriptor(let node): try node.descriptor.changeModeOfNamed(mode)
-        case .none: throw .notPermitted
-        }
-    }
-
-    fileprivate func changeTimes(access: timespec, modification: timespec) throws(SystemError) {
-        switch self {
-        case .entry(let directory, let name):
-            try directory.descriptor.changeTimes(of: name, access: access, modification: modification)
-        case .descriptor(let node):
-            try node.descriptor.changeTimesOfNamed(access: access, modification: modification)
-        case .none: throw .notPermitted
-        }
     }
 }

@@ -119,18 +119,3 @@ extension Volume {
         }
     }
 }
-
-extension Place {
-    fileprivate func mark(_ isExcluded: Bool) throws(SystemError) {
-        try withAttributes { holder throws(SystemError) in
-            let name = Array(BackupMark.attributeName.utf8)
-            if isExcluded { return try holder.set(name, to: BackupMark.canonicalValue) }
-            do throws(SystemError) {
-                try holder.remove(name)
-            } catch {
-                // Somebody was faster.
-                guard error == .noAttribute else { throw error }
-            }
-        }
-    }
-}

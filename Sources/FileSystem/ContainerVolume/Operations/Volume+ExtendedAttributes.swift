@@ -5,57 +5,6 @@ import Glibc
 import Platform
 public import SandboxModel
 
-/// The name of an attribute as the application gives it, and as the host keeps it.
-///
-/// `com.apple.NAME` and `user.com.apple.NAME` are one attribute, because Apple's names have no namespace and the host
-/// takes none but `user.`.
-private enum AttributeName {
-    /// Kept on the host under this name.
-    case stored([UInt8])
-    case protection
-    /// A name of the mark that keeps something out of backups.
-    case mark(BackupMark.Form)
-    /// Whether it is in a backup.
-    case inclusion
-    /// Of the home: how much can be stored for a usage.
-    case capacity(SpaceUsage)
-    /// Of the home: whether the device is unlocked, as an app may know it.
-    case protectedData
-    /// Reserved for what this filesystem computes.
-    case computed
-    case capability
-    case unsupported
-    /// The host would not take it, with the prefix that it needs.
-    case tooLong
-
-    /// XATTR_NAME_MAX of <linux/limits.h>.
-    private static let maximumLength = 255
-
-    init(_ name: [UInt8]) {
-        if name.elementsEqual(ProtectionClass.attributeName.utf8) {
-            self = .protection
-        } else if name.elementsEqual(ProtectedData.attributeName.utf8) {
-            self = .protectedData
-        } else if name.starts(with: "user.appcontainer.".utf8) {
-            let usage = SpaceUsage.allCases.first { name.elementsEqual($0.attributeName.utf8) }
-            self =
-                usage.map { .capacity($0) }
-                ?? (name.elementsEqual(BackupInclusion.attributeName.utf8) ? .inclusion : .computed)
-        } else if let form = BackupMark.Form(attribute: name) {
-            self = .mark(form)
-        } else if name.starts(with: "user.".utf8), name.count > 5 {
-            self = .stored(name)
-        } else if name.starts(with: "com.apple.".utf8), name.count > 10 {
-            self = .stored(Array("user.".utf8) + name)
-        } else if name.elementsEqual("security.capability".utf8) {
-            self = .capability
-        } else {
-            self = .unsupported
-        }
-        if case .stored(let name) = self, name.count > AttributeName.maximumLength { self = .tooLong }
-    }
-}
-
 extension Volume {
     /// XATTR_CREATE of <linux/xattr.h>, which Glibc's module does not have.
     private static let createFlag: Int32 = 1
@@ -65,7 +14,7 @@ extension Volume {
     /// - Throws: ENODATA when the attribute is not there; EOPNOTSUPP for a namespace that is not served.
     public func attribute(_ name: [UInt8], of node: NodeID) throws(Fault) -> [UInt8] {
         // The kernel asks for this one before it writes: the answer costs no look at the node.
-        switch AttributeName(name) {
+        switch ExtendedAttributeName(name) {
         case .capability, .computed: throw .system(.noAttribute)
         case .unsupported: throw .system(.notSupported)
         case .tooLong: throw .system(.range)
@@ -116,7 +65,7 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             let stored: [UInt8]
-            switch AttributeName(name) {
+            switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
             case .protection:
                 return try setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
@@ -151,7 +100,7 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             let stored: [UInt8]
-            switch AttributeName(name) {
+            switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
             case .protection: return try removeProtection(of: node)
             case .mark: return try setExcluded(false, node, by: .removeAttribute)
@@ -181,7 +130,7 @@ extension Volume {
                 try place.withAttributes { holder throws(SystemError) in try holder.names() }
             }
             var listed = all.filter { name in
-                if case .stored(name) = AttributeName(name) { return true }
+                if case .stored(name) = ExtendedAttributeName(name) { return true }
                 return false
             }
             // Those of the places that are never in a backup are as they are: nobody need carry that along.
@@ -189,18 +138,6 @@ extension Volume {
             // A damaged file has no class to tell, and the other names all the same.
             let listsProtection = (try? self.listsProtection(of: node)) ?? false
             return listsProtection ? listed + [Array(ProtectionClass.attributeName.utf8)] : listed
-        }
-    }
-}
-
-extension Place {
-    func withAttributes<Result>(
-        _ body: (AttributeHolder) throws(SystemError) -> Result
-    ) throws(SystemError) -> Result {
-        switch self {
-        case .entry(let directory, let name): try body(AttributeHolder(name, in: directory.descriptor))
-        case .descriptor(let node): try body(AttributeHolder(file: node.descriptor))
-        case .none: throw .noAttribute
         }
     }
 }

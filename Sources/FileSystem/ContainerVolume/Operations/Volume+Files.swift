@@ -168,7 +168,7 @@ extension Volume {
         // Nobody can open it before the next unlock: the kernel need not keep what it read.
         if !context.deviceState.canOpen(file.protection) { kernelCache?.forgetContent(of: node.id) }
         guard file.hasLoss else { return }
-        tellLoss(of: file, node, writer: writer)
+        reportLoss(of: file, node, writer: writer)
         // The kernel counts what was lost to the length for as long as it knows the node: it is to know another.
         node.isStale = true
         table.renew(node)
@@ -280,7 +280,7 @@ extension Volume {
         case .sealed(let file):
             if isPast(handle.node) { throw .system(.inputOutput) }
             try file.read(count: count, from: offset, body)
-        case .madeUp(let file): file.read(count: count, from: offset, context: context, body)
+        case .synthetic(let file): file.read(count: count, from: offset, context: context, body)
         }
     }
 
@@ -308,45 +308,5 @@ extension Volume {
         statistics.f_bfree = fsblkcnt_t(figures.free / size)
         statistics.f_bavail = fsblkcnt_t(figures.available / size)
         return statistics
-    }
-}
-
-extension Place {
-    /// See ``Volume/openBacking(of:writing:)``. What comes with it tells whether it is open for writing.
-    fileprivate func openBacking(of node: Node, writing: Bool) throws(SystemError) -> (SharedDescriptor, Bool) {
-        // Not blocking: a fifo may have been put into the place of a bundle's file.
-        if node.zone == .bundle { return (SharedDescriptor(try open(flags: O_RDONLY | O_NONBLOCK)), false) }
-        do throws(SystemError) {
-            return (SharedDescriptor(try open(flags: O_RDWR)), true)
-        } catch {
-            guard error == .accessDenied else { throw error }
-        }
-        if !writing, let readable = try? open(flags: O_RDONLY) { return (SharedDescriptor(readable), false) }
-        return (SharedDescriptor(try openDespiteMode()), true)
-    }
-
-    fileprivate func open(flags: Int32) throws(SystemError) -> Descriptor {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.open(name, flags: flags)
-        case .descriptor(let node): try node.descriptor.reopen(flags: flags)
-        case .none: throw .isDirectory
-        }
-    }
-
-    /// Opens a file of the daemon's own user whose mode denies it: only for as long as it takes, the mode is another.
-    ///
-    /// The kernel has checked that the caller may open the file, or it was open before its mode changed.
-    fileprivate func openDespiteMode() throws(SystemError) -> Descriptor {
-        guard case .entry(let directory, let name) = self else { throw .accessDenied }
-        let mode = try directory.descriptor.status(of: name).permissions
-        try directory.descriptor.changeMode(of: name, to: mode | 0o600)
-        do throws(SystemError) {
-            let file = try directory.descriptor.open(name, flags: O_RDWR)
-            try file.changeMode(mode)
-            return file
-        } catch {
-            try? directory.descriptor.changeMode(of: name, to: mode)
-            throw error
-        }
     }
 }

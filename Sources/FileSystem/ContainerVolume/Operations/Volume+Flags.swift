@@ -44,16 +44,3 @@ extension Volume {
         }
     }
 }
-
-extension Place {
-    /// What the host keeps; nothing where it keeps no flags, or has nothing there.
-    fileprivate var flags: UInt32 { (try? openForFlags().inodeFlags()) ?? 0 }
-
-    fileprivate func openForFlags() throws(SystemError) -> Descriptor {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)
-        case .descriptor(let node): try node.descriptor.reopen(flags: O_RDONLY | O_NONBLOCK)
-        case .none: throw .notSupported
-        }
-    }
-}

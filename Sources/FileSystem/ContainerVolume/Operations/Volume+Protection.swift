@@ -7,23 +7,6 @@ import SandboxModel
 import SandboxPolicy
 import Synchronization
 
-/// The class of a node as far as it was needed: looked for on the host once, in one byte of a node.
-struct KnownClass: ~Copyable {
-    private let number = Atomic<UInt8>(0)
-
-    var value: ProtectionClass? { ProtectionClass(rawValue: number.load(ordering: .acquiring)) }
-
-    /// To be called after the class was changed.
-    borrowing func set(_ protection: ProtectionClass) { number.store(protection.rawValue, ordering: .releasing) }
-
-    /// Takes what was read, unless somebody has changed the class since.
-    borrowing func learn(_ protection: ProtectionClass) -> ProtectionClass {
-        let (isFirst, known) = number.compareExchange(
-            expected: 0, desired: protection.rawValue, ordering: .acquiringAndReleasing)
-        return isFirst ? protection : ProtectionClass(rawValue: known) ?? protection
-    }
-}
-
 extension Volume {
     // MARK: Looking
 
@@ -132,56 +115,6 @@ extension Volume {
             try onHost { () throws(SystemError) in try place.storeClass(new) }
             directory.protection.set(new)
             for other in table.otherViews(of: directory) { other.protection.set(new) }
-        }
-    }
-}
-
-extension Place {
-    private static let storedName = Array(ProtectionClass.attributeName.utf8)
-
-    /// What a directory's class is stored as: the attribute by which it is read and set, but for the default class.
-    func storeClass(_ protection: ProtectionClass) throws(SystemError) {
-        try withAttributes { holder throws(SystemError) in
-            guard protection == .standard else {
-                return try holder.set(Place.storedName, to: Array(protection.foundationName.utf8))
-            }
-            do throws(SystemError) {
-                try holder.remove(Place.storedName)
-            } catch {
-                guard error == .noAttribute else { throw error }
-            }
-        }
-    }
-
-    /// - Throws: ENODATA where nothing is stored.
-    fileprivate func storedClass() throws(SystemError) -> [UInt8] {
-        // A directory of the daemon's own user in which files can be made, but which cannot be listed.
-        try withPermission(0o400) { () throws(SystemError) in
-            try withAttributes { holder throws(SystemError) in try holder.value(of: Place.storedName) }
-        }
-    }
-
-    /// Makes a call that the kernel has allowed its caller, and that needs a permission which the daemon's own user lacks:
-    /// for as long as it takes, the mode is another.
-    func withPermission<Result>(
-        _ bits: mode_t, _ body: () throws(SystemError) -> Result
-    ) throws(SystemError) -> Result {
-        do throws(SystemError) {
-            return try body()
-        } catch {
-            guard error == .accessDenied else { throw error }
-            let mode = try permissions()
-            try changeMode(mode | bits)
-            defer { try? changeMode(mode) }
-            return try body()
-        }
-    }
-
-    private func permissions() throws(SystemError) -> mode_t {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.status(of: name).permissions
-        case .descriptor(let node): try node.descriptor.status().permissions
-        case .none: throw .accessDenied
         }
     }
 }

@@ -52,7 +52,7 @@ extension Volume {
             // Where the backing copy has holes is nothing that was verified: all of it is data.
             guard offset >= 0, offset < file.size else { throw .system(.noSuchAddress) }
             return toHole ? file.size : offset
-        case .madeUp(let file):
+        case .synthetic(let file):
             guard offset >= 0, offset < file.size else { throw .system(.noSuchAddress) }
             return toHole ? file.size : offset
         }

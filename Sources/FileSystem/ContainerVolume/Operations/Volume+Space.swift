@@ -98,7 +98,7 @@ extension Volume {
         let status = removed.status
         if status.kind != .directory, status.linkCount > 1 { return }
         // What is open takes its space until it is closed.
-        if let node = removed.node, noteRemoval(of: node) { return }
+        if let node = removed.node, recordRemoval(of: node) { return }
         // It may have been written to, and closed, since it was looked at.
         let last = (try? removed.descriptor.descriptor.status()) ?? status
         space.recount(status.inode, from: space.weights.bytes(last), to: 0)
@@ -107,11 +107,11 @@ extension Volume {
     /// To be called when a file has lost its last name.
     /// - Returns: whether it is open: what it takes is then given back when it is closed. Otherwise nobody opens it but by
     ///   a descriptor that only names it, and what it takes is the caller's to count for nothing.
-    public func noteRemoval(ofInode inode: UInt64) -> Bool {
-        table.known(inode: inode).map { noteRemoval(of: $0) } ?? false
+    public func recordRemoval(ofInode inode: UInt64) -> Bool {
+        table.known(inode: inode).map { recordRemoval(of: $0) } ?? false
     }
 
-    private func noteRemoval(of node: Node) -> Bool {
+    private func recordRemoval(of node: Node) -> Bool {
         openLock(of: node).writing {
             node.isNameless = true
             return node.open != nil
@@ -145,16 +145,6 @@ extension Volume {
                 }
             }
             try body()
-        }
-    }
-}
-
-extension Place {
-    fileprivate func status() throws(SystemError) -> FileStatus {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.status(of: name)
-        case .descriptor(let node): try node.descriptor.status()
-        case .none: throw .noEntry
         }
     }
 }

@@ -6,21 +6,6 @@ public import SandboxModel
 import SandboxPolicy
 import Synchronization
 
-/// A file of which the kernel may hold pages.
-public struct CachedFile: Sendable {
-    public let node: NodeID
-    /// Of the node's number, as the kernel was told.
-    public let generation: UInt32
-    /// Whether a write(2) may be under way.
-    public let mayBeWritten: Bool
-
-    fileprivate init(_ node: Node, mayBeWritten: Bool) {
-        self.node = node.id
-        generation = node.generation
-        self.mayBeWritten = mayBeWritten
-    }
-}
-
 extension Volume {
     /// The files whose pages must go when the device locks: all of class A, and those of class B that nobody has open.
     public var filesToLock: [CachedFile] {
@@ -47,27 +32,27 @@ extension Volume {
 
     /// Tells what was written to files and refused because their keys had gone; each range once. Of a file that is
     /// closed it was told then.
-    public func tellLosses() {
-        for node in table.protectedFiles { tellLoss(of: node) }
+    public func reportLosses() {
+        for node in table.protectedFiles { reportLoss(of: node) }
     }
 
-    public func tellLoss(of node: NodeID) {
-        if let node = table.node(node) { tellLoss(of: node) }
+    public func reportLoss(of node: NodeID) {
+        if let node = table.node(node) { reportLoss(of: node) }
     }
 
-    private func tellLoss(of node: Node) {
+    private func reportLoss(of node: Node) {
         openLock(of: node).reading {
             if let open = node.open, case .encrypted(let file) = open.content {
-                tellLoss(of: file, node, writer: open.lastWriter)
+                reportLoss(of: file, node, writer: open.lastWriter)
             }
         }
     }
 
     /// The caller holds the node's open lock.
-    func tellLoss(of file: EncryptedFile, _ node: Node, writer: Opening?) {
+    func reportLoss(of file: EncryptedFile, _ node: Node, writer: Opening?) {
         let ranges = file.takeLoss()
         guard !ranges.isEmpty, let kernelCache else { return }
-        let place = whereabouts(of: node.id)
+        let place = homePath(of: node.id)
         for range in ranges { kernelCache.lost(LostRange(place: place, range: range, writer: writer)) }
     }
 

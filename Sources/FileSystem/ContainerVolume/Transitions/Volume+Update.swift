@@ -7,41 +7,6 @@ public import Platform
 public import SandboxModel
 import Synchronization
 
-/// What an update changes about a home.
-public struct HomeUpdate: Sendable {
-    public let app: ContainerIdentifier
-    public let bundleName: FileName
-    public let bundle: SealedBundle
-    /// The data container, which is the same directory as before.
-    public let data: SharedDescriptor
-    public let groups: [ContainerIdentifier: SharedDescriptor]
-    public let iCloud: [ContainerIdentifier: SharedDescriptor]
-
-    public init(
-        app: ContainerIdentifier, bundleName: FileName, bundle: SealedBundle, data: SharedDescriptor,
-        groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor]
-    ) {
-        self.app = app
-        self.bundleName = bundleName
-        self.bundle = bundle
-        self.data = data
-        self.groups = groups
-        self.iCloud = iCloud
-    }
-}
-
-extension Home {
-    /// The home as an update leaves it.
-    public func updated(_ update: HomeUpdate) -> Home {
-        var home = self
-        home.bundleName = update.bundleName
-        home.bundle = update.bundle
-        home.groups = update.groups
-        home.iCloud = update.iCloud
-        return home
-    }
-}
-
 extension Volume {
     /// What an update has taken out of a home and the kernel knows.
     public struct Replaced: Sendable {
@@ -55,7 +20,7 @@ extension Volume {
     /// Shows an app's home as an update leaves it, also one that is hidden and in which something is still open.
     ///
     /// - Parameter exchange: puts the new `tmp` and metadata into their places. No name is looked up meanwhile.
-    /// - Returns: what is not in the home any more. It is as it was until ``settle(_:)``.
+    /// - Returns: what is not in the home any more. It is as it was until ``release(_:)``.
     public func update(
         _ update: HomeUpdate, _ exchange: () throws(SystemError) -> Void
     ) throws(SystemError) -> Replaced {
@@ -115,8 +80,8 @@ extension Volume {
     }
 
     /// Settles what becomes of what is still in use of what was replaced. Called once the kernel has forgotten the rest,
-    /// and before the host's old `tmp` is removed, of which ``noteRemoval(ofInode:)`` is then told file by file.
-    public func settle(_ replaced: Replaced) {
+    /// and before the host's old `tmp` is removed, of which ``recordRemoval(ofInode:)`` is then called for each file.
+    public func release(_ replaced: Replaced) {
         for directory in [replaced.bundle, replaced.temporary] {
             if let directory { forgetNames(below: directory) }
         }

@@ -112,11 +112,11 @@ struct LockedFileTests {
         home.lock()
         #expect(throws: Fault.refused(.dataProtection)) { try volume.write(handle, [1, 2, 3], at: 5) }
         #expect(kernel.takeLosses().isEmpty, "the write that it is a part of may go on")
-        volume.tellLosses()
+        volume.reportLosses()
         let loss = try #require(kernel.takeLosses().first)
         #expect(loss.range == 5..<8)
         #expect(loss.place.path == "Documents/\(ProtectedHome.name(.complete))/file")
-        volume.tellLoss(of: node)
+        volume.reportLoss(of: node)
         #expect(kernel.takeLosses().isEmpty)
         try home.unlock()
         #expect(throws: gone) { try volume.bytes(handle) }

@@ -8,7 +8,7 @@ import SandboxModel
 import Testing
 
 @Suite("The names by which the daemon itself reaches nodes")
-struct PassageTests {
+struct NodeAliasTests {
     private let home = ProtectedHome()
     private var volume: Volume { home.volume }
 
@@ -16,24 +16,24 @@ struct PassageTests {
     func open() throws {
         let directory = try home.directory(.standard)
         let node = try home.file("file", .standard)
-        let closed = volume.passageName(of: node)
+        let closed = volume.alias(of: node)
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(closed, in: .root) }
-        volume.openPassage()
-        let name = volume.passageName(of: node)
-        #expect(name != closed && name != volume.passageName(of: directory))
+        volume.openAliases()
+        let name = volume.alias(of: node)
+        #expect(name != closed && name != volume.alias(of: directory))
         let entry = try volume.lookup(name, in: .root)
         #expect(entry.node == node && entry.status.size == 7)
         #expect(!entry.keepsName && !entry.keepsAttributes)
-        #expect(try volume.lookup(volume.passageName(of: directory), in: .root).node == directory)
+        #expect(try volume.lookup(volume.alias(of: directory), in: .root).node == directory)
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: directory) }
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(closed, in: .root) }
         #expect(try !volume.names(in: .root).contains(name.text))
-        volume.closePassage()
+        volume.closeAliases()
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: .root) }
-        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(volume.passageName(of: node), in: .root) }
-        volume.openPassage()
+        #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(volume.alias(of: node), in: .root) }
+        volume.openAliases()
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: .root) }
-        #expect(volume.passageName(of: node) != name)
+        #expect(volume.alias(of: node) != name)
     }
 
     @Test("They count one lookup, and none where they fail")
@@ -41,8 +41,8 @@ struct PassageTests {
         _ = try home.directory(.standard)
         let before = volume.knownNodes
         let node = try home.file("file", .standard)
-        volume.openPassage()
-        let name = volume.passageName(of: node)
+        volume.openAliases()
+        let name = volume.alias(of: node)
         #expect(try volume.lookup(name, in: .root).node == node)
         volume.forget(node, count: 1)
         #expect(volume.knownNodes == before + 1)
@@ -54,7 +54,7 @@ struct PassageTests {
         let lost = try home.file("lost", .standard)
         try FileManager.default.removeItem(
             atPath: "\(home.home.directory)/data/Documents/\(ProtectedHome.name(.standard))/lost")
-        #expect(throws: Fault.self) { try volume.lookup(volume.passageName(of: lost), in: .root) }
+        #expect(throws: Fault.self) { try volume.lookup(volume.alias(of: lost), in: .root) }
         volume.forget(lost, count: 1)
         #expect(volume.knownNodes == before)
     }
@@ -69,9 +69,9 @@ struct PassageTests {
         volume.beginRestart()
         volume.leaveFilesBehind { home.home.context.content.retireAll(admittingComplete: true) }
         volume.endRestart()
-        volume.openPassage()
+        volume.openAliases()
         for node in [removed, left] {
-            #expect(try volume.lookup(volume.passageName(of: node), in: .root).node == node)
+            #expect(try volume.lookup(volume.alias(of: node), in: .root).node == node)
             // The call that waits for a write is refused; it changes nothing.
             #expect(throws: Fault.self) {
                 try volume.setAttribute(Array("user.appcontainer.barrier".utf8), to: [], flags: 0, of: node)
@@ -83,8 +83,8 @@ struct PassageTests {
     @Test("A name that is not one leads nowhere")
     func wrong() throws {
         let node = try home.file("file", .standard)
-        volume.openPassage()
-        let name = volume.passageName(of: node).text
+        volume.openAliases()
+        let name = volume.alias(of: node).text
         let prefix = name.prefix(34)
         for wrong in [prefix + "", prefix + "ffffffffffffffffff", prefix + "zz", prefix + "7fffffff", "." + name] {
             #expect(throws: Fault.errno(ENOENT), "\(wrong)") { try volume.lookup(FileName(String(wrong))!, in: .root) }

@@ -2,7 +2,7 @@
 
 import Platform
 
-public final class MadeUpFile: Sendable {
+public final class SyntheticFile: Sendable {
     private let buffer: PageBuffer
     private let count: Int
 

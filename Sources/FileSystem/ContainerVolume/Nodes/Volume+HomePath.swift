@@ -5,7 +5,7 @@ public import SandboxModel
 import SandboxPolicy
 
 /// A place in an app's home, as text.
-public struct Whereabouts: Hashable, Sendable {
+public struct HomePath: Hashable, Sendable {
     /// Of a file in a container that several apps share, the one through whose home it was reached first.
     public let app: ContainerIdentifier?
     /// Relative to the home; empty for the home itself, and nil for what has no name any more. Bytes that are not
@@ -15,17 +15,17 @@ public struct Whereabouts: Hashable, Sendable {
 
 extension Volume {
     /// - Parameter name: an entry of the node, where that is meant.
-    public func whereabouts(of node: NodeID, _ name: FileName? = nil) -> Whereabouts {
-        guard let node = table.node(node) else { return Whereabouts(app: nil, path: nil) }
-        return whereabouts(of: node, name)
+    public func homePath(of node: NodeID, _ name: FileName? = nil) -> HomePath {
+        guard let node = table.node(node) else { return HomePath(app: nil, path: nil) }
+        return homePath(of: node, name)
     }
 
     /// - Returns: nil when the node of this inode of the host is not known.
-    public func whereabouts(ofInode inode: UInt64) -> Whereabouts? {
-        table.known(inode: inode).map { whereabouts(of: $0, nil) }
+    public func homePath(ofInode inode: UInt64) -> HomePath? {
+        table.known(inode: inode).map { homePath(of: $0, nil) }
     }
 
-    private func whereabouts(of node: Node, _ name: FileName?) -> Whereabouts {
+    private func homePath(of node: Node, _ name: FileName?) -> HomePath {
         var names = name.map { [$0] } ?? []
         // The table's lock is held for moments only: text is made of the names after it.
         let (app, isBelowHome) = table.withNames(of: node) { node in
@@ -39,8 +39,8 @@ extension Volume {
             // Removed, it is below no home any more.
             return (root.rare?.home?.app, false)
         }
-        guard isBelowHome else { return Whereabouts(app: app, path: nil) }
-        return Whereabouts(app: app, path: names.reversed().map(\.text).joined(separator: "/"))
+        guard isBelowHome else { return HomePath(app: app, path: nil) }
+        return HomePath(app: app, path: names.reversed().map(\.text).joined(separator: "/"))
     }
 
     // MARK: Which side of a call was refused

@@ -9,7 +9,7 @@ import Synchronization
 
 /// Names at the root that lead to nodes, as long as it is open. Nobody else can know them: they are random, and the
 /// kernel does not keep them.
-final class Passage: Sendable {
+final class NodeAliases: Sendable {
     private let isOpen = Atomic<Bool>(false)
     private let secret = Mutex<String>("")
 
@@ -36,17 +36,17 @@ final class Passage: Sendable {
 }
 
 extension Volume {
-    /// Lets the daemon reach nodes by names at the root, new ones each time, until ``closePassage()``.
-    public func openPassage() { passage.open() }
+    /// Lets the daemon reach nodes by names at the root, new ones each time, until ``closeAliases()``.
+    public func openAliases() { aliases.open() }
 
-    public func closePassage() { passage.close() }
+    public func closeAliases() { aliases.close() }
 
     /// The name at the root by which a node is reached.
-    public func passageName(of node: NodeID) -> FileName { passage.name(of: node) }
+    public func alias(of node: NodeID) -> FileName { aliases.name(of: node) }
 
     /// The node that a secret name leads to, looked up once more. The caller holds `names`.
     func enter(through name: FileName) throws(Fault) -> Entry? {
-        guard let id = passage.node(name), let node = table.lookUpAgain(id) else { return nil }
+        guard let id = aliases.node(name), let node = table.lookUpAgain(id) else { return nil }
         do throws(Fault) {
             return Entry(
                 node: node.id, generation: UInt64(node.generation), status: try status(of: node),
