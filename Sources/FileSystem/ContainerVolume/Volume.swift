@@ -1,7 +1,7 @@
 // The filesystem of one device, without a mount: what each system call does to the containers.
 
 public import BackingStore
-public import Glibc
+import Glibc
 public import Platform
 public import SandboxModel
 import SandboxPolicy

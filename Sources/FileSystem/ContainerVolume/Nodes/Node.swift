@@ -3,7 +3,7 @@
 import BackingStore
 import Glibc
 import Platform
-public import SandboxModel
+import SandboxModel
 
 /// A node that the kernel has looked up, or that is above one.
 ///

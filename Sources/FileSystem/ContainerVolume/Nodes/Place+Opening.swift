@@ -2,6 +2,7 @@
 
 import Glibc
 import Platform
+import SandboxModel
 
 extension Place {
     /// See ``Volume/openBacking(of:writing:)``. What comes with it tells whether it is open for writing.

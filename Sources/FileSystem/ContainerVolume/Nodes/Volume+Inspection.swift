@@ -1,7 +1,7 @@
 // Looking at one path from outside the mount, and telling the kernel of what changed there without it.
 
 public import BackingStore
-public import Platform
+import Platform
 public import SandboxModel
 
 extension Volume {

@@ -1,7 +1,7 @@
 // The changes of one setattr request.
 
 public import Glibc
-public import Platform
+import Platform
 
 /// What setattr changes; nil leaves a value as it is.
 public struct AttributeChange: Sendable {

@@ -1,7 +1,7 @@
 // stat, chmod, chown, utimensat, truncate: what is said about a node, and changed.
 
 import BackingStore
-public import Glibc
+import Glibc
 public import Platform
 public import SandboxModel
 

@@ -2,7 +2,7 @@
 
 public import BackingStore
 public import Platform
-public import SandboxModel
+import SandboxModel
 import Synchronization
 
 extension Volume {

@@ -1,9 +1,9 @@
 // An app that is updated while its home is shown: another bundle, another `tmp` and other metadata under the same names,
 // everything else as it was. What is open in what was replaced goes on working.
 
-public import BackingStore
+import BackingStore
 public import Glibc
-public import Platform
+import Platform
 public import SandboxModel
 import Synchronization
 

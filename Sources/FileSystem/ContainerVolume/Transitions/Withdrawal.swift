@@ -2,7 +2,7 @@
 
 public import BackingStore
 public import Platform
-import SandboxModel
+public import SandboxModel
 
 /// What became of an entry that was to be purged.
 public enum Withdrawal: Sendable {
