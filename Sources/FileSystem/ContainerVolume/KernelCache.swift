@@ -1,6 +1,7 @@
 // Notifications to the kernel, which caches names, attributes and content of this filesystem.
 
 public import SandboxModel
+import Synchronization
 
 /// What the kernel keeps of this filesystem, and must let go of when it changes behind the kernel's back.
 ///
@@ -24,4 +25,16 @@ public protocol KernelCache: AnyObject, Sendable {
     func forgetAttributes(of node: NodeID)
     /// What an application wrote, and the kernel took, was refused. Locks of the volume are held.
     func lost(_ loss: LostRange)
+}
+
+/// The kernel cache of a volume: nil until the volume is mounted, and after its end.
+///
+/// Lock rule: its lock is a leaf, held only to copy the reference.
+final class KernelCacheReference: Sendable {
+    private let cache = Mutex<(any KernelCache)?>(nil)
+
+    var current: (any KernelCache)? {
+        get { cache.withLock { $0 } }
+        set { cache.withLock { $0 = newValue } }
+    }
 }

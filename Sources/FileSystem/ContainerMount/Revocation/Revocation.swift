@@ -141,7 +141,7 @@ extension MountTable {
 
 extension Superblock {
     fileprivate var openFiles: [RevokedFile] {
-        volume.openFiles.map { RevokedFile(superblock: self, file: $0) }
+        volume.filesInUse.map { RevokedFile(superblock: self, file: $0) }
     }
 }
 

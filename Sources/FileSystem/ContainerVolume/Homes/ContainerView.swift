@@ -7,16 +7,16 @@ import Synchronization
 /// Whose nodes the directories are that a home shows of a container.
 final class ContainerView: Sendable {
     let app: ContainerIdentifier
-    private let container: SharedContainer
+    private let container: ContainerSharing
 
-    init(_ app: ContainerIdentifier, of container: SharedContainer) {
+    init(_ app: ContainerIdentifier, of container: ContainerSharing) {
         self.app = app
         self.container = container
     }
 
     /// Of a directory that was moved to where the home does not see it: those who are in it still change what others see.
     static func apart(_ app: ContainerIdentifier) -> ContainerView {
-        ContainerView(app, of: SharedContainer(isShared: true))
+        ContainerView(app, of: ContainerSharing(isShared: true))
     }
 
     /// Whether the kernel is to ask each time: what it caches for one home, others change.
@@ -24,7 +24,7 @@ final class ContainerView: Sendable {
 }
 
 /// Whether several homes show a container, one that is hidden and still in use included.
-final class SharedContainer: Sendable {
+final class ContainerSharing: Sendable {
     private let shared: Atomic<Bool>
 
     init(isShared: Bool = false) { shared = Atomic(isShared) }
@@ -44,7 +44,7 @@ struct ContainerViews {
     }
 
     private struct Shown {
-        let container = SharedContainer()
+        let container = ContainerSharing()
         var views: [ContainerIdentifier: ContainerView] = [:]
     }
 

@@ -44,12 +44,12 @@ extension Volume {
     /// The name at the root by which a node is reached.
     public func alias(of node: NodeID) -> FileName { aliases.name(of: node) }
 
-    /// The node that a secret name leads to, looked up once more. The caller holds `names`.
+    /// Looks up the node that a secret name leads to. The caller holds `names`.
     func enter(through name: FileName) throws(Fault) -> Entry? {
         guard let id = aliases.node(name), let node = table.lookUpAgain(id) else { return nil }
         do throws(Fault) {
             return Entry(
-                node: node.id, generation: UInt64(node.generation), status: try status(of: node),
+                node: node.id, generation: UInt64(node.generation), status: try statuses.status(of: node),
                 keepsAttributes: false, keepsName: false)
         } catch {
             forget(id, count: 1)

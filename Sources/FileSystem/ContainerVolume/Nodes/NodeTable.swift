@@ -22,10 +22,12 @@ final class NodeTable: Sendable {
         var purged: Set<UInt32> = []
     }
 
+    let root: Node
     let state: Mutex<State>
 
     /// - Parameter root: the node with the fixed number 1; it is never forgotten.
     init(root: Node) {
+        self.root = root
         var state = State(slots: [nil, root])
         state.byInode[root.inode] = 1
         self.state = Mutex(state)
@@ -126,7 +128,7 @@ final class NodeTable: Sendable {
 
     // MARK: What the kernel may hold pages of
 
-    func noteProtected(_ node: Node) {
+    func recordProtected(_ node: Node) {
         state.withLock { _ = $0.protected.insert(UInt32(truncatingIfNeeded: node.id.slot)) }
     }
 

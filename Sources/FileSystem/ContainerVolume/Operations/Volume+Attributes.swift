@@ -10,18 +10,14 @@ extension Volume {
     public func status(of node: NodeID, handle: FileHandle?) throws(Fault) -> FileStatus {
         if let handle {
             // With a handle the kernel asks before it writes, which is refused by this; fstat(2) comes without one.
-            try requireContent(handle, for: .write)
-            try requireRoomToWrite(handle)
+            try openFiles.requireContent(handle, for: .write)
+            try requireSpaceToWrite(handle)
             let node = handle.node
-            if node.kind == .cacheTag { return names.reading { statusOfCacheTag(node) } }
-            let status = try hostStatus(of: handle.content)
-            return names.reading {
-                present(
-                    status, zone: node.zone, home: node.zone == .container ? nil : home(of: node),
-                    sealed: node.rare?.sealed)
-            }
+            if node.kind == .cacheTag { return names.reading { cacheTags.status(of: node) } }
+            let status = try handle.content.status()
+            return names.reading { status.presented(of: node) }
         }
-        return try names.reading { () throws(Fault) in try status(of: try self.node(node)) }
+        return try names.reading { () throws(Fault) in try statuses.status(of: try self.node(node)) }
     }
 
     /// - Throws: `refused` by the node's zone; EPERM and the like from the host.
@@ -30,14 +26,14 @@ extension Volume {
     ) throws(Fault) -> FileStatus {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
-            if change.mode != nil { try permit(.changeMode, on: node.zone) }
-            if change.owner != nil || change.group != nil { try permit(.changeOwner, on: node.zone) }
-            if change.size != nil { try permit(.truncate, on: node.zone) }
+            if change.mode != nil { try node.zone.permit(.changeMode) }
+            if change.owner != nil || change.group != nil { try node.zone.permit(.changeOwner) }
+            if change.size != nil { try node.zone.permit(.truncate) }
             // Of what was removed it is the kernel that writes the times down, by itself. A refusal of that it would
             // report to whoever synchronizes next.
             let isRemoved = node.rare?.orphan != nil && table.location(of: node) == nil
             if change.accessTime != nil || change.modificationTime != nil, !isRemoved {
-                try permit(.changeTimes, on: node.zone)
+                try node.zone.permit(.changeTimes)
             }
 
             if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) { return status }
@@ -56,9 +52,11 @@ extension Volume {
     private func apply(_ change: AttributeChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
         let place: Place =
-            if let backing = handle?.content.backing { .descriptor(backing) } else { try holder(of: node) }
+            if let backing = handle?.content.backing { .descriptor(backing) } else {
+                try openFiles.attributePlace(of: node)
+            }
         // Not while a closing file writes its header and puts its mode and times back.
-        try openLock(of: node).reading { () throws(Fault) in
+        try openFiles.lock(of: node).reading { () throws(Fault) in
             try onHost { () throws(SystemError) in
                 if change.owner != nil || change.group != nil {
                     try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
@@ -69,7 +67,7 @@ extension Volume {
                 try changeTimes(change, of: node, handle, at: place)
             }
         }
-        return try status(of: node)
+        return try statuses.status(of: node)
     }
 
     /// The caller holds the node's `openLock`.
@@ -98,9 +96,9 @@ extension Volume {
     private func statusOfRemoved(_ node: Node) -> FileStatus? {
         // A file may have had another name that the kernel did not know then, and does now.
         guard let status = node.rare?.lastStatus, status.linkCount <= 1, table.location(of: node) == nil,
-            openLock(of: node).reading({ node.open == nil })
+            openFiles.lock(of: node).reading({ node.open == nil })
         else { return nil }
-        var shown = present(status, zone: node.zone, home: home(of: node)).raw
+        var shown = status.presented(zone: node.zone, home: node.home).raw
         shown.st_nlink = 0
         return FileStatus(shown)
     }
@@ -113,7 +111,9 @@ extension Volume {
     /// to whoever opens the file next.
     private func statusOfClosedOff(_ node: Node, _ fault: Fault) -> FileStatus? {
         let isPurged = fault == .system(.stale) && table.location(of: node) == nil
-        guard isPurged || fault == .system(.accessDenied) && daemonUser != 0, node.kind == .file else { return nil }
+        guard isPurged || fault == .system(.accessDenied) && !places.credentials.isSuperuser, node.kind == .file else {
+            return nil
+        }
         var shown = stat()
         shown.st_ino = ino_t(node.inode)
         shown.st_mode = S_IFREG
@@ -130,12 +130,12 @@ extension Volume {
     private func truncate(_ node: Node, to size: Int64, _ handle: FileHandle?) throws(Fault) {
         guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .invalid) }
         if let handle, handle.canWrite {
-            try requireContent(handle, for: .truncate)
+            try openFiles.requireContent(handle, for: .truncate)
             guard case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
             return try file.truncate(to: size)
         }
-        let open = try openContent(of: node, writing: true)
-        defer { closeContent(of: node, writing: true) }
+        let open = try openFiles.open(node, writing: true)
+        defer { openFiles.close(node, writing: true) }
         guard case .encrypted(let file) = open else { throw .system(.badDescriptor) }
         try file.truncate(to: size)
     }

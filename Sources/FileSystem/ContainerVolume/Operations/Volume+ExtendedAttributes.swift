@@ -26,19 +26,21 @@ extension Volume {
             return Array(ProtectedData(in: context.deviceState).rawValue.utf8)
         case .protection:
             return try names.reading { () throws(Fault) in
-                guard let protection = try protection(of: try self.node(node)) else { throw .system(.noAttribute) }
+                guard let protection = try classes.protection(of: try self.node(node)) else {
+                    throw .system(.noAttribute)
+                }
                 return Array(protection.foundationName.utf8)
             }
         case .mark(let form):
             return try names.reading { () throws(Fault) in
-                guard try isExcluded(try self.node(node)) else { throw .system(.noAttribute) }
+                guard try marks.isExcluded(try self.node(node)) else { throw .system(.noAttribute) }
                 return form.canonicalValue
             }
         case .inclusion:
             return try names.reading { () throws(Fault) in
                 let node = try self.node(node)
                 guard node.kind != .device else { throw .system(.noAttribute) }
-                return try inclusion(of: node).attributeValue
+                return try marks.inclusion(of: node).attributeValue
             }
         case .stored(let stored):
             return try names.reading { () throws(Fault) in
@@ -50,7 +52,7 @@ extension Volume {
     }
 
     private func value(_ stored: [UInt8], of node: Node) throws(Fault) -> [UInt8] {
-        let place = try holder(of: node)
+        let place = try openFiles.attributePlace(of: node)
         return try onHost { () throws(SystemError) in
             try place.withAttributes { holder throws(SystemError) in
                 try holder.value(of: stored)
@@ -68,24 +70,24 @@ extension Volume {
             switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
             case .protection:
-                return try setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
+                return try classes.setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
             case .mark(let form):
-                return try set(form, to: value, mustExist: flags & Volume.replaceFlag != 0, of: node)
+                return try marks.set(form, to: value, mustExist: flags & Volume.replaceFlag != 0, of: node)
             case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
             guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
             do throws(Fault) {
-                try permit(.setAttribute, on: node.zone)
+                try node.zone.permit(.setAttribute)
             } catch {
                 // A copy that brings every attribute along must not fail on one that is there.
                 if let present = try? self.value(stored, of: node), present == value { return }
                 throw error
             }
-            let place = try holder(of: node)
+            let place = try openFiles.attributePlace(of: node)
             do throws(SystemError) {
-                try countingAttributes(of: node, at: place) { () throws(SystemError) in
+                try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                     try place.withAttributes { holder throws(SystemError) in
                         try holder.set(stored, to: value, flags: flags)
                     }
@@ -102,18 +104,18 @@ extension Volume {
             let stored: [UInt8]
             switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
-            case .protection: return try removeProtection(of: node)
-            case .mark: return try setExcluded(false, node, by: .removeAttribute)
+            case .protection: return try classes.removeProtection(of: node)
+            case .mark: return try marks.setExcluded(false, node, by: .removeAttribute)
             case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
             // To the kernel, which takes it away before a write, this is success.
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
             guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
-            try permit(.removeAttribute, on: node.zone)
-            let place = try holder(of: node)
+            try node.zone.permit(.removeAttribute)
+            let place = try openFiles.attributePlace(of: node)
             try onHost { () throws(SystemError) in
-                try countingAttributes(of: node, at: place) { () throws(SystemError) in
+                try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                     try place.withAttributes { holder throws(SystemError) in try holder.remove(stored) }
                 }
             }
@@ -125,7 +127,7 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             guard node.holdsAttributes else { return [] }
-            let place = try holder(of: node)
+            let place = try openFiles.attributePlace(of: node)
             let all = try onHost { () throws(SystemError) in
                 try place.withAttributes { holder throws(SystemError) in try holder.names() }
             }
@@ -134,9 +136,9 @@ extension Volume {
                 return false
             }
             // Those of the places that are never in a backup are as they are: nobody need carry that along.
-            if listsMark(of: node, all) { listed += BackupMark.listedNames }
+            if marks.listsMark(of: node, all) { listed += BackupMark.listedNames }
             // A damaged file has no class to tell, and the other names all the same.
-            let listsProtection = (try? self.listsProtection(of: node)) ?? false
+            let listsProtection = (try? classes.listsProtection(of: node)) ?? false
             return listsProtection ? listed + [Array(ProtectionClass.attributeName.utf8)] : listed
         }
     }

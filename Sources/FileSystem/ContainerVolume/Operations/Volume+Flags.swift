@@ -17,8 +17,8 @@ extension Volume {
 
     /// The caller holds `names`.
     private func flags(of node: Node) throws(Fault) -> UInt32 {
-        let place = try holder(of: node)
-        return try (isExcluded(node) ? Volume.noDump : 0) | (place.flags & Volume.noAccessTimes)
+        let place = try openFiles.attributePlace(of: node)
+        return try (marks.isExcluded(node) ? Volume.noDump : 0) | (place.flags & Volume.noAccessTimes)
     }
 
     /// - Throws: `refused` as for an attribute; EOPNOTSUPP for any other flag than those that an owner may set.
@@ -29,13 +29,13 @@ extension Volume {
             // What chattr(1) sets anew is what is there already.
             if flags == present { return }
             let isOther = (flags ^ present) & ~Volume.noDump != 0
-            if isOther { try permit(.setFlags, on: node.zone) }
+            if isOther { try node.zone.permit(.setFlags) }
             guard flags & ~(Volume.noDump | Volume.noAccessTimes) == 0 else { throw .system(.notSupported) }
             if (flags ^ present) & Volume.noDump != 0 {
-                try setExcluded(flags & Volume.noDump != 0, node, by: .setFlags)
+                try marks.setExcluded(flags & Volume.noDump != 0, node, by: .setFlags)
             }
             guard isOther else { return }
-            let place = try holder(of: node)
+            let place = try openFiles.attributePlace(of: node)
             try onHost { () throws(SystemError) in
                 let file = try place.openForFlags()
                 let kept = try file.inodeFlags() & ~Volume.noAccessTimes

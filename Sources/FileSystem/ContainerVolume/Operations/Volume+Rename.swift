@@ -21,74 +21,22 @@ extension Volume {
     ) throws(Fault) {
         try names.writing { () throws(Fault) in
             let parent = try self.parent(parent)
-            try permit(.remove, on: zone(of: name, in: parent))
-            let directory = try directory(parent)
-            let kept = try keepReachable(name, in: parent, directory)
+            try parent.zone(of: name).permit(.remove)
+            let directory = try places.directory(parent)
+            let removed = try RemovedName(name, in: parent, directory, of: openFiles)
             try onHost { () throws(SystemError) in try call(directory) }
-            settle(kept, name, parent)
+            release(removed, name, in: parent)
         }
     }
 
-    /// What is about to lose a name, and what names it from then on.
-    struct Kept {
-        /// nil where the kernel does not know it.
-        let node: Node?
-        /// Of a directory: as what else homes know it.
-        let others: [Node]
-        let descriptor: SharedDescriptor
-        /// Whether no other name of it is known.
-        let isLast: Bool
-        let status: FileStatus
-
-        /// - Returns: as what other homes know the directory in which the name was.
-        @discardableResult
-        func settle(_ table: NodeTable, _ name: FileName, _ parent: Node) -> [Node] {
-            guard let node else { return [] }
-            var elsewhere = settle(node, table, name, parent)
-            for other in others { elsewhere += settle(other, table, name, parent) }
-            return elsewhere
-        }
-
-        private func settle(_ node: Node, _ table: NodeTable, _ name: FileName, _ parent: Node) -> [Node] {
-            let elsewhere = table.removeName(name, in: parent, of: node)
-            guard isLast, node.parent == nil else { return elsewhere }
-            node.withRare { rare in
-                rare.orphan = descriptor
-                rare.lastStatus = status
-            }
-            return elsewhere
-        }
-    }
-
-    private func settle(_ kept: Kept, _ name: FileName, _ parent: Node) {
-        if let node = kept.node, node.isDirectory { directories.drop(node) }
-        for other in kept.others { directories.drop(other) }
-        forget(name, in: kept.settle(table, name, parent), ofDirectory: kept.status.kind == .directory)
-        countRemoved(kept)
-        forgetUse(of: kept.status, in: parent)
-    }
-
-    /// Takes a descriptor of a known node before its last known name goes, so that it can still be reached by those
-    /// who have it open.
-    func keepReachable(
-        _ name: FileName, in parent: Node, _ directory: SharedDescriptor
-    ) throws(Fault) -> Kept {
-        let descriptor = try onHost { () throws(SystemError) in
-            SharedDescriptor(try directory.descriptor.openNode(name))
-        }
-        let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
-        let nodes = status.kind == .directory ? table.nodes(inode: status.inode) : []
-        guard let node = nodes.first ?? table.known(inode: status.inode) else {
-            return Kept(node: nil, others: [], descriptor: descriptor, isLast: false, status: status)
-        }
-        // A directory has one name, which a home may have lost sight of.
-        let isLast = node.kind == .directory || table.isOnlyName(name, in: parent, of: node)
-        // What nobody has open is forgotten at once.
-        if isLast, openLock(of: node).reading({ node.open != nil }) {
-            try onHost { () throws(SystemError) in try descriptor.descriptor.requireNotOfReserve() }
-        }
-        let others = Array(nodes.dropFirst())
-        return Kept(node: node, others: others, descriptor: descriptor, isLast: isLast, status: status)
+    /// Takes a name from its node, after the host has removed the entry.
+    private func release(_ removed: RemovedName, _ name: FileName, in parent: Node) {
+        if let node = removed.node, node.isDirectory { places.directories.drop(node) }
+        for other in removed.others { places.directories.drop(other) }
+        let elsewhere = removed.removeName(name, in: parent, from: table)
+        forget(name, in: elsewhere, ofDirectory: removed.status.kind == .directory)
+        accounting.recordRemoval(removed)
+        access.recordRemoval(of: removed.status, in: parent)
     }
 
     /// Moves an entry to another name.
@@ -102,8 +50,8 @@ extension Volume {
         try names.writing { () throws(Fault) in
             let source = try self.parent(parent)
             let target = try self.parent(newParent)
-            let sourceZone = zone(of: name, in: source)
-            let targetZone = zone(of: newName, in: target)
+            let sourceZone = source.zone(of: name)
+            let targetZone = target.zone(of: newName)
             let refusal =
                 mode == .exchanging
                 ? SandboxPolicy.refusalOfExchange(
@@ -111,35 +59,35 @@ extension Volume {
                     SandboxPolicy.Place(zone: targetZone, directory: target.zone, name: newName))
                 : SandboxPolicy.refusalOfRename(of: sourceZone, to: newName, in: target.zone, replacing: nil)
             if let refusal { throw .refused(refusal) }
-            let sourceDirectory = try directory(source)
-            let targetDirectory = try directory(target)
+            let sourceDirectory = try places.directory(source)
+            let targetDirectory = try places.directory(target)
             let moved = try onHost { () throws(SystemError) in try sourceDirectory.descriptor.status(of: name) }
             let replaced = try? targetDirectory.descriptor.status(of: newName)
-            if mode != .exchanging, replaced != nil || targetZone == .cacheTag { try permit(.remove, on: targetZone) }
+            if mode != .exchanging, replaced != nil || targetZone == .cacheTag { try targetZone.permit(.remove) }
             // Two names of one file: POSIX has nothing happen.
             let isSame = replaced?.inode == moved.inode
-            var kept: Kept?
+            var removed: RemovedName?
             if mode == .replacing, replaced != nil, !isSame {
-                kept = try keepReachable(newName, in: target, targetDirectory)
+                removed = try RemovedName(newName, in: target, targetDirectory, of: openFiles)
             }
             try onHost { () throws(SystemError) in
                 try sourceDirectory.descriptor.rename(
                     name, to: newName, in: targetDirectory.descriptor, mode: mode)
             }
             if isSame { return }
-            if let kept { settle(kept, newName, target) }
-            noteMove(moved, to: newName, in: targetDirectory)
-            if mode == .exchanging, let replaced { noteMove(replaced, to: name, in: sourceDirectory) }
-            place(moved.inode, from: (source, name), at: (target, newName), zone: targetZone)
+            if let removed { release(removed, newName, in: target) }
+            accounting.recordMove(moved, to: newName, in: targetDirectory)
+            if mode == .exchanging, let replaced { accounting.recordMove(replaced, to: name, in: sourceDirectory) }
+            recordPlace(of: moved.inode, from: (source, name), at: (target, newName), zone: targetZone)
             if mode == .exchanging, let replaced {
-                place(replaced.inode, from: (target, newName), at: (source, name), zone: sourceZone)
+                recordPlace(of: replaced.inode, from: (target, newName), at: (source, name), zone: sourceZone)
             }
         }
     }
 
     /// Records where a node lies now, and in which zone it and what is below it are.
-    private func place(_ inode: UInt64, from old: (Node, FileName), at new: (Node, FileName), zone: Zone) {
-        noteGiven(new.1, in: new.0)
+    private func recordPlace(of inode: UInt64, from old: (Node, FileName), at new: (Node, FileName), zone: Zone) {
+        recordName(new.1, in: new.0)
         for node in table.nodes(inode: inode) {
             if !node.isDirectory {
                 table.addName(new.1, in: new.0, to: node)
@@ -151,7 +99,7 @@ extension Volume {
             }
             let isOther = node.zone != zone
             node.zone = zone
-            moveUse(of: node)
+            access.recordMove(of: node)
             if isOther, node.isDirectory {
                 // Directories change their zone in one way only: what was delivered becomes the app's own.
                 table.rezone(below: node, to: .container)

@@ -29,7 +29,7 @@ extension Volume {
                     if node.isDirectory { kernelCache.forgetContent(of: node.id) }
                 }
                 kernelCache.forgetContent(of: parent.id)
-                withdrawn.withLock { $0 += known.map { ($0.name, parent) } }
+                withdrawn.add(known.map(\.name), in: parent)
             }
         }
         parent = (try? directory.status().inode).flatMap { table.known(inode: $0) }
@@ -43,8 +43,8 @@ extension Volume {
             else { continue }
             known.append((entry.name, node))
             if node.isDirectory {
-                directories.drop(node)
-                directories.dropAll(below: node)
+                places.directories.drop(node)
+                places.directories.dropAll(below: node)
             }
             table.purge(entry.name, in: parent, of: node)
         }
@@ -54,15 +54,12 @@ extension Volume {
     /// Has the kernel let go of what it caches of entries that were taken away. To be called when they are removed: it
     /// takes processors as long again, and a directory is locked meanwhile.
     public func forgetWithdrawn() {
-        let gone = withdrawn.withLock { names in
-            defer { names = [] }
-            return names
-        }
+        let gone = withdrawn.takeAll()
         guard let kernelCache else { return }
         for (name, parent) in gone {
             // Where something else has the name, the kernel has asked, and let go; and somebody may be in that.
             kernelCache.forgetEntry(name, in: parent.id) { [self] in
-                names.reading { (try? directory(parent).descriptor.exists(name)) ?? false }
+                names.reading { places.hasEntry(name, in: parent) }
             }
         }
     }
@@ -71,17 +68,10 @@ extension Volume {
     /// other file comes to be.
     private var openEntries: Set<UInt64> {
         var entries: Set<UInt64> = []
-        for inode in openInodes {
+        for inode in openFiles.openInodes {
             entries.insert(inode)
-            if let node = table.known(inode: inode) { entries.formUnion(purgeableEntries(around: node)) }
+            if let node = table.known(inode: inode) { entries.formUnion(access.purgeableEntries(around: node)) }
         }
         return entries
-    }
-
-    /// The inode numbers of files that somebody has open through this volume.
-    public var openInodes: Set<UInt64> {
-        context.content.inodes.filter { inode in
-            table.known(inode: inode).map { node in openLock(of: node).reading { node.open != nil } } ?? false
-        }
     }
 }

@@ -31,9 +31,9 @@ extension Volume {
             }
         }
         return try names.writing { () throws(SystemError) in
-            guard let node = homeNode(update.data), let old = table.withNames(of: node, { $0.rare?.home }) else {
+            guard let node = homes.node(of: update.data), let old = table.withNames(of: node, { $0.rare?.home }) else {
                 try exchange()
-                homes.withLock { $0[update.app] = $0[update.app]?.updated(update) }
+                homes.apply(update)
                 return Replaced()
             }
             changed = (
@@ -41,7 +41,7 @@ extension Volume {
                 Set(Volume.exchanged + [old.bundleName, update.bundleName, Home.groupsDirectory, Home.iCloudDirectory])
             )
             let directory = update.data
-            let before = Volume.exchanged.map { ($0, try? keepReachable($0, in: node, directory)) }
+            let before = Volume.exchanged.map { ($0, try? RemovedName($0, in: node, directory, of: openFiles)) }
             var failure: SystemError?
             do throws(SystemError) {
                 try exchange()
@@ -49,19 +49,19 @@ extension Volume {
                 failure = error
             }
             var replaced = Replaced()
-            for case (let name, let kept?) in before {
+            for case (let name, let removed?) in before {
                 // An exchange that failed may have been made in part.
-                guard (try? directory.descriptor.status(of: name).inode) != kept.status.inode else { continue }
-                if let node = kept.node, node.isDirectory {
-                    directories.drop(node)
+                guard (try? directory.descriptor.status(of: name).inode) != removed.status.inode else { continue }
+                if let node = removed.node, node.isDirectory {
+                    places.directories.drop(node)
                     replaced.temporary = node
                 }
-                kept.settle(table, name, node)
+                removed.removeName(name, in: node, from: table)
             }
             if let failure { throw failure }
-            homes.withLock { $0[update.app] = $0[update.app]?.updated(update) }
+            homes.apply(update)
             replaced.bundle = setApart(old, node)
-            table.withNames(of: node) { node in node.withRare { $0.home = old.updated(update) } }
+            homes.set(old.updated(update), of: node)
             return replaced
         }
     }
@@ -74,7 +74,7 @@ extension Volume {
         // What lies below it finds its owner, and what was verified of it, here.
         var last = old
         last.isReplaced = true
-        table.withNames(of: bundle) { bundle in bundle.withRare { $0.home = last } }
+        homes.set(last, of: bundle)
         table.removeName(old.bundleName, in: home, of: bundle)
         return bundle
     }
@@ -116,15 +116,15 @@ extension Volume {
         names.writing {
             let nodes = table.nodes(named: removed)
             // The kernel may not have said yet what it has forgotten: not every descriptor goes to what nobody needs.
-            var room = ProcessSettings.openFileLimit / 4
+            var allowance = ProcessSettings.openFileLimit / 4
             var orphans: [ObjectIdentifier: (node: SharedDescriptor, status: FileStatus)] = [:]
             // Directories first: somebody may be in one, and has no other way to it.
-            for (node, _) in nodes.sorted(by: { $0.node.isDirectory && !$1.node.isDirectory }) where room > 0 {
-                guard let place = try? place(of: node), case .entry(let directory, let name) = place,
+            for (node, _) in nodes.sorted(by: { $0.node.isDirectory && !$1.node.isDirectory }) where allowance > 0 {
+                guard let place = try? places.place(of: node), case .entry(let directory, let name) = place,
                     let descriptor = try? directory.descriptor.openNode(name), let status = try? descriptor.status()
                 else { continue }
                 orphans[ObjectIdentifier(node)] = (SharedDescriptor(descriptor), status)
-                room -= 1
+                allowance -= 1
             }
             for (node, names) in nodes {
                 let orphan = orphans[ObjectIdentifier(node)]
@@ -139,9 +139,16 @@ extension Volume {
                 if orphan == nil, node.parent == nil, node.open == nil { table.renew(node) }
             }
             for directory in nodes.map(\.node) + [removed] where directory.isDirectory {
-                directories.drop(directory)
+                places.directories.drop(directory)
                 directory.withRare { $0.isRemoved = true }
             }
         }
+    }
+
+    /// Records that a file of the old `tmp` has lost its last name.
+    /// - Returns: whether it is open, so that its space is released when it is closed. Otherwise it can be opened only
+    ///   by a descriptor that names it, and the caller counts its space as released.
+    public func recordRemoval(ofInode inode: UInt64) -> Bool {
+        table.known(inode: inode).map { openFiles.recordRemoval(of: $0) } ?? false
     }
 }

@@ -1,13 +1,21 @@
-// Protection classes: which one a file has and a directory gives, and how it is changed.
+// Protection classes: the class of a file, the class that a directory gives, and changes of both.
 
 import BackingStore
 import Glibc
 import Platform
 import SandboxModel
 import SandboxPolicy
-import Synchronization
 
-extension Volume {
+/// Reads and changes the protection classes of nodes.
+///
+/// Lock rule: it has no state of its own; a class that is known is cached in the node (``KnownClass``). The caller of each
+/// method holds `names` and no open lock.
+struct ProtectionClasses {
+    let openFiles: OpenFileTable
+
+    private var places: NodePlaces { openFiles.places }
+    private var context: StoreContext { openFiles.context }
+
     // MARK: Looking
 
     /// A file's class, or the one that a directory gives; nil for what has none. The caller holds `names`.
@@ -15,9 +23,9 @@ extension Volume {
         guard node.hasProtection else { return nil }
         if node.isDirectory { return try protection(in: node) }
         if let known = node.protection.value { return known }
-        return try openLock(of: node).writing { () throws(Fault) in
+        return try openFiles.lock(of: node).writing { () throws(Fault) in
             if case .encrypted(let file)? = node.open?.content { return node.protection.learn(file.protection) }
-            let backing = try openBacking(of: node, writing: false).0
+            let backing = try openFiles.openBacking(of: node, writing: false).0
             if let told = EncryptedFile.protection(of: backing.descriptor) { return node.protection.learn(told) }
             // No header: one whose creation was cut short has the class that opening it gives, any other is damaged.
             return try EncryptedFile.open(backing, isWritable: false, context: context).protection
@@ -27,7 +35,7 @@ extension Volume {
     /// The class of what is made in a directory. The caller holds `names`.
     func protection(in directory: Node) throws(Fault) -> ProtectionClass {
         if let known = directory.protection.value { return known }
-        let place = try place(of: directory)
+        let place = try places.place(of: directory)
         let stored: [UInt8]
         do throws(SystemError) {
             stored = try place.storedClass()
@@ -41,7 +49,7 @@ extension Volume {
 
     /// What a node has as long as nobody says otherwise: what its directory gives.
     private func inheritedProtection(of node: Node) throws(Fault) -> ProtectionClass {
-        guard let (parent, _) = table.location(of: node) else { return .standard }
+        guard let (parent, _) = openFiles.table.location(of: node) else { return .standard }
         return try protection(in: parent)
     }
 
@@ -60,7 +68,7 @@ extension Volume {
         guard node.kind == .file || node.isDirectory else { throw .refused(node.ruleAboutAttributes) }
         let protection = ProtectionClass(attributeValue: value)
         do throws(Fault) {
-            try permit(.setAttribute, on: node.zone)
+            try node.zone.permit(.setAttribute)
         } catch {
             // A copy that brings every attribute along must not fail on one that is there.
             if let protection, try self.protection(of: node) == protection, try listsProtection(of: node) { return }
@@ -73,7 +81,7 @@ extension Volume {
 
     func removeProtection(of node: Node) throws(Fault) {
         guard node.kind == .file || node.isDirectory else { throw .refused(node.ruleAboutAttributes) }
-        try permit(.removeAttribute, on: node.zone)
+        try node.zone.permit(.removeAttribute)
         try changeClass(of: node, to: try inheritedProtection(of: node))
     }
 
@@ -85,17 +93,17 @@ extension Volume {
         if node.isDirectory { return try changeClassGiven(by: node, to: new) }
         guard let known = try protection(of: node), known != new else { return }
         try permitClassChange(from: known, to: new)
-        let content = try openContent(of: node, writing: true)
-        defer { closeContent(of: node, writing: true) }
+        let content = try openFiles.open(node, writing: true)
+        defer { openFiles.close(node, writing: true) }
         guard case .encrypted(let file) = content else { throw .system(.badDescriptor) }
         // One change at a time, and not while a closing file writes its header.
-        try openLock(of: node).writing { () throws(Fault) in
+        try openFiles.lock(of: node).writing { () throws(Fault) in
             let old = file.protection
             try permitClassChange(from: old, to: new)
             guard old != new else { return }
             defer {
                 node.protection.set(file.protection)
-                noteProtected(node, file)
+                openFiles.recordProtected(node, file)
             }
             try file.changeProtection(to: new)
         }
@@ -109,12 +117,12 @@ extension Volume {
 
     /// In any state of the device: it touches only what is made in the directory later.
     private func changeClassGiven(by directory: Node, to new: ProtectionClass) throws(Fault) {
-        try openLock(of: directory).writing { () throws(Fault) in
+        try openFiles.lock(of: directory).writing { () throws(Fault) in
             guard try protection(in: directory) != new else { return }
-            let place = try place(of: directory)
+            let place = try places.place(of: directory)
             try onHost { () throws(SystemError) in try place.storeClass(new) }
             directory.protection.set(new)
-            for other in table.otherViews(of: directory) { other.protection.set(new) }
+            for other in openFiles.table.otherViews(of: directory) { other.protection.set(new) }
         }
     }
 }

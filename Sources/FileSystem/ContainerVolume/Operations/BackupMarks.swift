@@ -1,19 +1,24 @@
-// What is kept out of backups: the mark, in every form that tools know it by, and what follows from it for each path.
-// There is one fact, an attribute of the backing file or directory; each form is read from it and changes it.
+// The mark that keeps a file out of backups, in every form that tools know it by, and its consequence for each path.
+// One attribute of the backing file or directory holds the fact; each form is read from that attribute and changes it.
 
 import BackingStore
 import Platform
 import SandboxModel
 import SandboxPolicy
 
-extension Volume {
+/// Reads and changes backup marks.
+///
+/// Lock rule: it has no state of its own. The caller of each method holds `names` and no open lock.
+struct BackupMarks {
+    let accounting: SpaceAccounting
+
     // MARK: Looking
 
     /// What a backup does with a node, by the name that it is found by. The caller holds `names`.
     func inclusion(of node: Node) throws(Fault) -> BackupInclusion {
         if node.zone == .bundle {
             // One that an update has replaced has no path any more, and is in no backup either.
-            return isNeverInBackup(node) ? .excluded : .excludedBy(home(of: node).map { [$0.bundleName] } ?? [])
+            return isNeverInBackup(node) ? .excluded : .excludedBy(node.home.map { [$0.bundleName] } ?? [])
         }
         let (way, home) = wayFromHome(to: node)
         // What has no name any more answers for itself.
@@ -27,7 +32,7 @@ extension Volume {
     /// The names and nodes that lead from an app's home to a node.
     /// - Returns: no home for what lies in none any more.
     private func wayFromHome(to node: Node) -> (way: [(name: FileName, node: Node)], home: Home?) {
-        table.withNames(of: node) { node in
+        accounting.openFiles.table.withNames(of: node) { node in
             var way: [(name: FileName, node: Node)] = []
             var candidate: Node? = node
             while let next = candidate {
@@ -51,7 +56,7 @@ extension Volume {
         switch node.zone {
         case .bundle: node.rare?.sealed == SealedBundle.top
         case .containers: node.name == Home.iCloudDirectory
-        case .standardDirectory: Volume.purgeableDirectory(node) != nil
+        case .standardDirectory: node.purgeableDirectory != nil
         case .device, .home, .metadata, .documents, .inbox, .inboxItem, .cacheTag, .container: false
         }
     }
@@ -59,17 +64,17 @@ extension Volume {
     /// Whether a node bears the mark itself. What the bundle's backing copy bears counts for nothing: it is not sealed.
     private func isMarked(_ node: Node) throws(Fault) -> Bool {
         guard node.kind == .file || node.kind == .directory, node.zone != .bundle else { return false }
-        let place = try holder(of: node)
+        let place = try accounting.openFiles.attributePlace(of: node)
         // A list can be had whatever the modes are; a value by those only who may read what it is of.
         return try onHost { () throws(SystemError) in
-            try place.withAttributes { holder throws(SystemError) in try holder.names().contains(Volume.markName) }
+            try place.withAttributes { holder throws(SystemError) in try holder.names().contains(BackupMarks.markName) }
         }
     }
 
     /// Whether copying tools should carry the mark along: where it was set, and can be set anew.
     /// - Parameter names: of the attributes that the host has.
     func listsMark(of node: Node, _ names: [[UInt8]]) -> Bool {
-        names.contains(Volume.markName) && node.zone != .bundle && !isNeverInBackup(node)
+        names.contains(BackupMarks.markName) && node.zone != .bundle && !isNeverInBackup(node)
     }
 
     private static let markName = Array(BackupMark.attributeName.utf8)
@@ -83,11 +88,11 @@ extension Volume {
     /// - Throws: EINVAL for a value that the form cannot have; as ``setExcluded(_:_:by:)``.
     func set(_ form: BackupMark.Form, to value: [UInt8], mustExist: Bool, of node: Node) throws(Fault) {
         guard let setting = form.setting(value) else {
-            if !isNeverInBackup(node) { try permit(.setAttribute, on: node.zone) }
+            if !isNeverInBackup(node) { try node.zone.permit(.setAttribute) }
             throw .system(.invalid)
         }
         if setting == .exclude, mustExist, try !isExcluded(node) {
-            try permit(.setAttribute, on: node.zone)
+            try node.zone.permit(.setAttribute)
             throw .system(.noAttribute)
         }
         try setExcluded(setting == .exclude, node, by: .setAttribute)
@@ -104,16 +109,16 @@ extension Volume {
         }
         let wasExcluded = try isMarked(node)
         do throws(Fault) {
-            try permit(operation, on: node.zone)
+            try node.zone.permit(operation)
         } catch {
             if operation != .removeAttribute, wasExcluded == isExcluded { return }
             throw error
         }
         guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
         guard wasExcluded != isExcluded else { return }
-        let place = try holder(of: node)
+        let place = try accounting.openFiles.attributePlace(of: node)
         try onHost { () throws(SystemError) in
-            try countingAttributes(of: node, at: place) { () throws(SystemError) in
+            try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                 try place.withPermission(0o200) { () throws(SystemError) in try place.mark(isExcluded) }
             }
         }

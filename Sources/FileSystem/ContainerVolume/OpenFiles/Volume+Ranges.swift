@@ -18,10 +18,10 @@ extension Volume {
     public func allocate(_ handle: FileHandle, mode: Int32, offset: Int64, count: Int64) throws(Fault) {
         guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
         guard offset >= 0, count > 0 else { throw .system(.invalid) }
-        try requireContent(handle, for: .write)
+        try openFiles.requireContent(handle, for: .write)
         let mode = AllocationMode(rawValue: mode)
         func allocate(extending: Bool) throws(Fault) {
-            try withRoom(for: count) { () throws(Fault) in
+            try space.retrying(for: count) { () throws(Fault) in
                 try file.allocate(offset, count: count, extending: extending)
             }
         }
@@ -43,7 +43,7 @@ extension Volume {
     ///
     /// - Throws: ENXIO when `offset` is at or behind the end, or no data follows.
     public func seek(_ handle: FileHandle, from offset: Int64, toHole: Bool) throws(Fault) -> Int64 {
-        try requireContent(handle, for: .read)
+        try openFiles.requireContent(handle, for: .read)
         switch handle.content {
         case .encrypted(let file):
             guard let found = try file.seek(from: offset, toHole: toHole) else { throw .system(.noSuchAddress) }
@@ -58,12 +58,6 @@ extension Volume {
         }
     }
 
-    /// Whether the kernel may hold data of the handle's file that it has not written out.
-    public func mayHoldUnwrittenData(_ handle: FileHandle) -> Bool {
-        let node = handle.node
-        return openLock(of: node).reading { (node.open?.writers ?? 0) > 0 }
-    }
-
     /// Copies a range between two files, or within one where the ranges do not overlap.
     ///
     /// - Returns: bytes copied; fewer than asked for at the end of the source.
@@ -71,8 +65,8 @@ extension Volume {
         from source: FileHandle, at offset: Int64, to target: FileHandle, at targetOffset: Int64, count: Int
     ) throws(Fault) -> Int {
         guard target.canWrite, case .encrypted(let file) = target.content else { throw .system(.badDescriptor) }
-        try requireContent(source, for: .read)
-        try requireContent(target, for: .write)
+        try openFiles.requireContent(source, for: .read)
+        try openFiles.requireContent(target, for: .write)
         var copied = 0
         while copied < count {
             var fault: Fault?
