@@ -6,7 +6,7 @@ public import SandboxModel
 import SandboxPolicy
 
 extension Volume {
-    /// - Parameter path: from the volume's root; the last name may be a symbolic link, the others are places.directories.
+    /// - Parameter path: from the volume's root; the last name may be a symbolic link, the others are directories.
     /// - Throws: ENOENT, ENOTDIR, or the host's error.
     public func inspect(_ path: [FileName]) throws(Fault) -> NodeInspection {
         try reach(path) { (id) throws(Fault) in

@@ -1,3 +1,5 @@
+// A group container that two homes show: each home sees the changes of the other.
+
 import ContainerVolume
 import Foundation
 import Glibc

@@ -1,3 +1,5 @@
+// Random calls through two homes on one shared container, compared with a model.
+
 import ContainerVolume
 import Foundation
 import Glibc

@@ -1,4 +1,4 @@
-// The way by which the daemon reaches the files of its own mount.
+// Secret names at the root, by which the daemon reaches nodes of its own mount.
 
 import BackingStore
 import ContainerVolume

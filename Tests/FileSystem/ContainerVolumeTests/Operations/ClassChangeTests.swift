@@ -1,3 +1,5 @@
+// Changes of a protection class: of files, and of what a directory gives.
+
 import BackingStore
 import CHostFaults
 import ContainerVolume

@@ -1,3 +1,5 @@
+// The mark that keeps a file out of backups, in every form.
+
 import ContainerVolume
 import Foundation
 import Platform

@@ -1,4 +1,4 @@
-// What each call does to a file of each class in each state of the device, and what a lock has to take away.
+// Each call on a file of each class in each state of the device, and the content that a lock takes away.
 
 import BackingStore
 import ContainerVolume

@@ -1,4 +1,4 @@
-// Entries that are taken away behind the kernel's back: whole, and none in which a file is open.
+// Purges: entries go as a whole, behind the kernel's back, and none goes that holds an open file.
 
 import BackingStore
 import ContainerVolume

@@ -1,4 +1,4 @@
-// What the kernel must let go of: the files a lock closes, what a lock lost, and what a restart leaves behind.
+// Content that the kernel must drop: files that a lock closes, writes that a lock lost, files that a restart leaves behind.
 
 import BackingStore
 import ContainerVolume

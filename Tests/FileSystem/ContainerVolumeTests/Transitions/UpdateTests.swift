@@ -1,4 +1,4 @@
-// An app's home while the app is updated: what is shown, and what becomes of what was open in what was replaced.
+// A home while its app is updated: new content is shown, and files that are open in replaced directories go on working.
 
 import BackingStore
 import ContainerVolume

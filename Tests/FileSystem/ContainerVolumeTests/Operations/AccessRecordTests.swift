@@ -1,4 +1,4 @@
-// The record of use: what counts, whose entry it is, and where it is kept. The clock is the test's.
+// Access tracking: calls that count as a use, the entry that is used, and the record. The clock is the test's.
 
 import BackingStore
 import ContainerVolume
@@ -17,7 +17,7 @@ private final class TestClock: Sendable {
 }
 
 @Suite("When a purgeable entry was used last")
-struct UseTests {
+struct AccessRecordTests {
     private let clock: TestClock
     private let home: TestHome
     private var volume: Volume { home.volume }
