@@ -13,7 +13,7 @@ private struct SharedModel {
     let seed: UInt64
     let both: SharedHomes
     var generator: SeededGenerator
-    /// What the kernel would hold: each counts as one lookup.
+    /// The nodes that the kernel would hold: each counts as one lookup.
     var held: [(node: NodeID, home: Int, inode: UInt64, isDirectory: Bool)] = []
     var trace = ""
 

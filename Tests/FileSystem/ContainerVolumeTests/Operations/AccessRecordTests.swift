@@ -30,7 +30,7 @@ struct AccessRecordTests {
         caches = try home.volume.node("Library/Caches")
     }
 
-    /// What is purgeable, the least recently used first, as `name@seconds`.
+    /// The purgeable entries, the least recently used first, as `name@seconds`.
     private var uses: [String] {
         let data = try! Descriptor.open(path: "\(home.directory)/data", flags: O_RDONLY | O_DIRECTORY)
         let entries = try! home.context.purgeableEntries(of: data, open: volume.openInodes)

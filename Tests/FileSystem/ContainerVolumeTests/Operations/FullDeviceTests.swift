@@ -38,7 +38,7 @@ struct FullDeviceTests {
         }
         #expect(refusal == .errno(ENOSPC))
         #expect(space.used <= 64 << 20)
-        // What the kernel brings takes of the reserve; nothing else does.
+        // The kernel's writes use the reserve; nothing else does.
         #expect(space.figures.available == 0)
         #expect(throws: Fault.errno(ENOSPC)) { try volume.makeDirectory("d", in: parent) }
         #expect(throws: Fault.errno(ENOSPC)) { try volume.create("f", in: parent) }
@@ -130,7 +130,7 @@ struct FullDeviceTests {
         space.reliever = told
         try fill("big", 55 << 20, in: parent)
         let seen = try #require(told.available.withLock { $0 })
-        // What is claimed for the write under way counts as well, while it is written.
+        // Space claimed for the write under way counts too.
         #expect(seen < space.lowWater)
         #expect(seen > space.lowWater - (3 << 20))
     }
@@ -175,7 +175,7 @@ struct FullDeviceTests {
         #expect(try space.used == space.bytes(below: home.data.descriptor) - walkedBefore)
     }
 
-    /// What the fixture has put there without telling.
+    /// The bytes that the fixture has stored without counting them.
     private var walkedBefore: Int64 {
         get throws {
             let fresh = try TestHome()

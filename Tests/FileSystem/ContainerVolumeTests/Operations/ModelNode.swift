@@ -4,7 +4,7 @@ import Foundation
 import Platform
 import SandboxModel
 
-/// What the volume must hold below `Documents`: a tree of nodes in memory, with POSIX's answers.
+/// The expected content of `Documents`: a tree of nodes in memory, with POSIX's answers.
 final class ModelNode {
     enum Kind { case file, directory, link }
 

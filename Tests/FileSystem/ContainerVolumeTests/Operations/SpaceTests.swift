@@ -23,7 +23,7 @@ struct SpaceTests {
         space.add(try walked)
     }
 
-    /// What a walk through the container finds.
+    /// The bytes that a walk through the container finds.
     private var walked: Int64 {
         get throws { try space.bytes(below: home.data.descriptor) }
     }

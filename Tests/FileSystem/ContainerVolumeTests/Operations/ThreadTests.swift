@@ -18,7 +18,7 @@ struct ThreadTests {
         return generator.bytes([10, 4096, 5000, 70_000][(number + version) % 4])
     }
 
-    /// What the threads say that there is: where each file lies, and which version it has.
+    /// The files that the threads have published: the place and version of each.
     private struct Known {
         var files: [String: (place: Int, name: FileName, owner: Int, number: Int, version: Int)] = [:]
     }
@@ -193,8 +193,8 @@ struct ThreadTests {
             volume.forget(node, count: 1)
         }
 
-        /// Reads files of any thread: a file may be gone or moved by now, or half written, but what is there can be read.
-        /// The kernel lets nobody look a file up before its creation was answered.
+        /// Reads files of any thread: a file may be gone or moved by now, or half written, but what is there can be
+        /// read. The kernel lets nobody look a file up before its creation was answered.
         mutating func readAny(_ known: borrowing Mutex<Known>) throws(Fault) {
             let place = Int.random(in: 0..<places.count, using: &generator)
             let listed = Set(try volume.names(in: places[place]))

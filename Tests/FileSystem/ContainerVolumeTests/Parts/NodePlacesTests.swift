@@ -1,5 +1,6 @@
 // From nodes to places on the host.
 
+import Foundation
 import Platform
 import SandboxModel
 import Testing

@@ -1,6 +1,7 @@
 // The table of open files: handles and writers are counted, and a file's content is one for all of its handles.
 
 import BackingStore
+import Foundation
 import Platform
 import SandboxModel
 import Testing
@@ -94,7 +95,7 @@ struct OpenFileTableTests {
         _ = try openFiles.open(node, writing: true)
         #expect(openFiles.filesToLock.isEmpty)
         #expect(openFiles.openFiles.map(\.node) == [node.id])
-        #expect(openFiles.openFiles.allSatisfy(\.mayBeWritten))
+        #expect(openFiles.openFiles.allSatisfy { $0.mayBeWritten })
         openFiles.close(node, writing: true)
         #expect(openFiles.openFiles.isEmpty)
     }

@@ -1,6 +1,7 @@
 // Space accounting: removal of a name, and retries when there is no space.
 
 import BackingStore
+import Foundation
 import Platform
 import SandboxModel
 import Synchronization
