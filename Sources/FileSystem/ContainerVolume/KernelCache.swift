@@ -3,27 +3,27 @@
 public import SandboxModel
 import Synchronization
 
-/// What the kernel keeps of this filesystem, and must let go of when it changes behind the kernel's back.
+/// Notifications that make the kernel drop what it caches, when the filesystem changes behind the kernel's back.
 ///
-/// All of these return at once: a request may be waiting for the lock that the kernel takes to obey.
+/// Each method queues its notification and returns at once: a request may be waiting for the lock that the kernel takes
+/// to obey.
 public protocol KernelCache: AnyObject, Sendable {
-    /// An entry came or went.
+    /// An entry was made or removed.
     func forgetEntry(_ name: FileName, in parent: NodeID)
-    /// An entry went some time ago.
-    /// - Parameter isBack: whether something has the name again by the time at which the kernel is told.
+    /// An entry was removed some time ago.
+    /// - Parameter isBack: asked before the kernel is notified: whether a new entry has the name.
     func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool)
-    /// The kernel is to ask before it relies on a name again. It keeps what it caches below.
+    /// The kernel must look a name up before it relies on it again. It keeps what it caches below.
     func expireEntry(_ name: FileName, in parent: NodeID)
-    /// A directory has come to another place, which the kernel learns by looking it up there. Those who are in it are
-    /// where it is then.
+    /// A directory has another place. The kernel learns it by a lookup there; processes in the directory move with it.
     func follow(_ directory: NodeID)
     /// Content and attributes changed.
     func forgetContent(of node: NodeID)
-    /// A range of the content is not what the kernel has of it.
+    /// A range of the content differs from the kernel's pages.
     func forgetContent(of node: NodeID, _ range: Range<Int64>)
-    /// The kernel is to ask before it relies on a file's attributes again.
+    /// The kernel must ask before it relies on a file's attributes again.
     func forgetAttributes(of node: NodeID)
-    /// What an application wrote, and the kernel took, was refused. Locks of the volume are held.
+    /// A write that the kernel had accepted from an application was refused. Called with locks of the volume held.
     func lost(_ loss: LostRange)
 }
 

@@ -6,8 +6,8 @@ public import SandboxModel
 
 /// A filesystem over the containers of a device, or of one app. One volume stands behind one superblock.
 ///
-/// The volume carries out operations, one file for each family (`Volume+Lookup`, `Volume+Open` and so on). State lies in
-/// the types that the operations delegate to, each with its lock rule.
+/// The volume carries out operations, one file for each family (`Volume+Lookup`, `Volume+Open` and so on). State lies
+/// in the types that the operations delegate to, each with its lock rule.
 ///
 /// Lock rule: every call may come from any thread. Locks, outermost first: `names`; the open lock of one node
 /// (``OpenFileTable``); the locks of ``EncryptedFile``; those of the node table and the directory cache. Reading and
@@ -95,7 +95,8 @@ public final class Volume: Sendable {
     }
 
     /// Whether the kernel may rely on a node's attributes. It may not for content that is closed even to open
-    /// descriptors, nor while the device is nearly full: it asks before each write then, and the answer refuses the write.
+    /// descriptors, nor while the device is nearly full: it asks before each write then, and the answer refuses the
+    /// write.
     public func keepsAttributes(of node: NodeID, _ status: FileStatus) -> Bool {
         guard status.kind == .file else { return status.kind != .directory || !isShared(node) }
         return context.deviceState.canOpen(.complete) && !context.space.isTight && places.epochs.isCurrent(node)

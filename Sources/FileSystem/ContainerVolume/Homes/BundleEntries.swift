@@ -13,15 +13,15 @@ struct BundleEntries {
     let context: StoreContext
     let kernel: KernelCacheReference
 
-    /// An entry of a directory in the bundle. The caller holds `names`.
+    /// Looks up an entry of a directory in the bundle. The caller holds `names`.
     ///
-    /// - Throws: ENOENT for what is not in the list of digests, though the backing copy has it; `corrupt` where the
-    ///   backing copy has something else under the name.
+    /// - Throws: ENOENT for an entry that is not in the list of digests, though the backing copy may have it; `corrupt`
+    ///   where the backing copy has another kind of file under the name.
     func find(_ name: FileName, in parent: Node) throws(Fault) -> Entry {
         guard let home = parent.home, let directory = parent.rare?.sealed,
             let index = home.bundle.child(name, of: directory)
         else {
-            leaveUnkept(name, in: parent)
+            dropFromKernel(name, in: parent)
             throw .system(.noEntry)
         }
         let listed = home.bundle.digests.entries[index]
@@ -39,22 +39,22 @@ struct BundleEntries {
                 node.withRare { $0.sealed = index }
             }
             if node.rare?.sealed == index {
-                leaveUnkept(name, in: parent)
+                dropFromKernel(name, in: parent)
                 return Entry(
                     node: node.id, generation: UInt64(node.generation),
                     status: status.presented(zone: .bundle, home: home, sealed: index))
             }
-            // A further name of another file of the bundle has taken this one's place.
+            // The name is a hard link to another file of the bundle.
             _ = places.table.forget(node.id, count: 1)
         }
         home.bundle.noteForeign(status, to: context)
         throw .corrupt
     }
 
-    /// Has the kernel not keep a name that it is about to be told, absence included, of a bundle that was replaced: the
-    /// bundle goes with the last who is in it, and each name in the kernel's cache would keep it.
-    private func leaveUnkept(_ name: FileName, in parent: Node) {
-        // The kernel obeys when the lookup is over, which holds the directory's lock.
+    /// Has the kernel drop the name that this lookup is about to answer, absence included, if the bundle was replaced.
+    /// The bundle is removed when its last node is forgotten, and each cached name would keep it.
+    private func dropFromKernel(_ name: FileName, in parent: Node) {
+        // The kernel obeys after the lookup, which holds the directory's lock.
         if parent.isInReplacedBundle { kernel.current?.forgetEntry(name, in: parent.id) }
     }
 }

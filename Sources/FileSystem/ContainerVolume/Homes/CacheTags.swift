@@ -1,6 +1,6 @@
 // The CACHEDIR.TAG that a mount shows in Library/Caches and tmp on request, for backup tools that know it. No container
-// has it: it takes no space, cannot be purged, and belongs to the mount. It hides an app's file of that name, which shows
-// again in a mount without the tag.
+// has it: it takes no space, cannot be purged, and belongs to the mount. It hides an app's file of that name, which
+// shows again in a mount without the tag.
 
 import BackingStore
 import Glibc
@@ -16,10 +16,11 @@ struct CacheTags {
 
     private static let content = SyntheticFile(CacheDirectoryTag.content)
 
-    /// Where a listing goes on behind the tag, which comes first: no host's position, being the letters CACHEDIR.
+    /// The position of a listing behind the tag, which comes first: the letters CACHEDIR, which no host gives as a
+    /// position.
     static let behindTag: Int64 = 0x4341_4348_4544_4952
 
-    /// The entry of the tag, looked up. The caller holds `names`.
+    /// Counts a lookup of the tag in a directory. The caller holds `names`.
     func entry(in directory: Node) -> Entry {
         let node = table.lookUp(
             inode: SyntheticInode.cacheTag(in: directory.inode), kind: .cacheTag, zone: .cacheTag, parent: directory,
@@ -27,19 +28,20 @@ struct CacheTags {
         return Entry(node: node.id, generation: UInt64(node.generation), status: status(of: node))
     }
 
-    /// - Returns: whether it was taken.
+    /// Lists the tag of a directory.
+    /// - Returns: whether `emit` took it.
     func emit(of directory: Node, withEntry: Bool, _ emit: (Volume.ListedEntry) -> Bool) -> Bool {
         let found = entry(in: directory)
         let isTaken = emit(
             Volume.ListedEntry(
                 terminatedName: CacheDirectoryTag.name.terminated, inode: found.status.inode, type: UInt8(DT_REG),
                 next: CacheTags.behindTag, entry: withEntry ? found : nil))
-        // No home goes with it: the directory that is being listed stays known.
+        // No home leaves the table with it: the directory that is being listed stays known.
         if !isTaken || !withEntry { _ = table.forget(found.node, count: 1) }
         return isTaken
     }
 
-    /// The caller holds `names`.
+    /// The status of a tag. The caller holds `names`.
     func status(of node: Node) -> FileStatus {
         var status = stat()
         let home = node.home
@@ -57,11 +59,12 @@ struct CacheTags {
         status.st_gid = home?.group ?? credentials.group
         status.st_size = off_t(CacheTags.content.size)
         status.st_blksize = 4096
-        // It takes nothing; but a file without blocks is one hole to those who copy it.
+        // The tag takes no space, but a copy program takes a file without blocks for one hole.
         status.st_blocks = 1
         return FileStatus(status)
     }
 
+    /// Opens a tag for reading.
     /// - Parameter flags: as open(2) has them.
     func open(_ node: Node, flags: Int32) throws(Fault) -> FileHandle {
         if flags & O_ACCMODE != O_RDONLY { try node.zone.permit(.write) }

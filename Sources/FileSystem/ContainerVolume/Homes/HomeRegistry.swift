@@ -6,8 +6,8 @@ import Synchronization
 
 /// The homes of a volume, by bundle identifier.
 ///
-/// Lock rule: the lock of the dictionary is a leaf. Methods take the volume's `names` themselves, and are called with no
-/// lock of the volume held, unless their comment says otherwise.
+/// Lock rule: the lock of the dictionary is a leaf. Methods take the volume's `names` themselves, and are called with
+/// no lock of the volume held, unless their comment says otherwise.
 final class HomeRegistry: Sendable {
     let sharing: SharedContainers
     private let homes = Mutex<[ContainerIdentifier: Home]>([:])
@@ -45,6 +45,8 @@ final class HomeRegistry: Sendable {
     // MARK: Showing and hiding
 
     /// Shows a home, or shows it anew after its containers changed.
+    /// - Returns: the containers that this home is the second to show.
+    @discardableResult
     func show(_ home: Home) -> NewlyShared {
         homes.withLock { $0[home.app] = home }
         defer {

@@ -4,7 +4,7 @@ public import BackingStore
 public import Platform
 public import SandboxModel
 
-/// What an update changes about a home.
+/// The new values of the parts of a home that an update changes.
 public struct HomeUpdate: Sendable {
     public let app: ContainerIdentifier
     public let bundleName: FileName
@@ -28,7 +28,7 @@ public struct HomeUpdate: Sendable {
 }
 
 extension Home {
-    /// The home as an update leaves it.
+    /// The home after an update.
     public func updated(_ update: HomeUpdate) -> Home {
         var home = self
         home.bundleName = update.bundleName

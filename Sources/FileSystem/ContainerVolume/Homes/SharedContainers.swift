@@ -13,7 +13,7 @@ public struct NewlyShared: Sendable {
     public var isEmpty: Bool { containers.isEmpty }
 }
 
-/// Which homes of a device show which containers.
+/// The homes of a device, by the containers that they show.
 ///
 /// Lock rule: its lock is a leaf, held for a look-up or a change of the dictionary. A volume of one home shares nothing
 /// and takes no lock.

@@ -31,9 +31,9 @@ extension Volume {
     /// Whether several homes show what a directory lists, so that the kernel is to ask each time.
     public func isShared(_ directory: NodeID) -> Bool { homes.sharing.mayExist && table.isShared(directory) }
 
-    /// Makes an entry in a directory, and again as long as a purge releases space. `names` is held meanwhile: shared where
-    /// the kernel lets nobody else find the entry before it is whole, exclusively where other homes come by another
-    /// directory of the kernel's.
+    /// Makes an entry in a directory, and again as long as a purge releases space. `names` is held meanwhile: shared
+    /// where the kernel lets nobody else find the entry before it is whole, exclusively where other homes come by
+    /// another directory of the kernel's.
     func making<Result>(in directory: NodeID, _ body: () throws(Fault) -> Result) throws(Fault) -> Result {
         try space.retrying { () throws(Fault) in
             isShared(directory) ? try names.writing(body) : try names.reading(body)
@@ -42,24 +42,24 @@ extension Volume {
 
     // MARK: What one home does, and the others see
 
-    /// A name was given in a directory. The caller holds `names`.
+    /// Records a name that was given in a directory. The caller holds `names`.
     func recordName(_ name: FileName, in directory: Node) {
-        directory.names.add()
+        directory.givenNames.add()
         guard homes.sharing.mayExist else { return }
         for other in table.otherViews(of: directory) {
-            other.names.add()
-            // One that has lost its container to a single home may be cached for that home.
+            other.givenNames.add()
+            // If the container is not shared any more, the kernel caches its absence for the other home.
             if other.view?.isShared != true { kernelCache?.forgetEntry(name, in: other.id) }
         }
     }
 
-    /// Has the kernel forget a name that went, as other homes know it: it would keep what had the name.
-    /// - Parameter directories: in which the name was.
+    /// Has the kernel forget a removed name in other homes: otherwise it would keep the node that had the name.
+    /// - Parameter directories: the directory's nodes in other homes.
     func forget(_ name: FileName, in directories: [Node], ofDirectory isDirectory: Bool) {
         guard !directories.isEmpty, let kernelCache else { return }
         for directory in directories {
             if isDirectory {
-                // Somebody may be in what has the name by then, and is to stay somewhere.
+                // A new directory may have the name by then, and a process that is in it must keep its path.
                 kernelCache.forgetEntry(name, in: directory.id) { [self] in
                     names.reading { places.hasEntry(name, in: directory) }
                 }
@@ -69,17 +69,19 @@ extension Volume {
         }
     }
 
-    /// Another home has moved a directory. The caller holds `names` exclusively.
+    /// Moves a directory's node in this home after another home has moved the directory. The caller holds `names`
+    /// exclusively.
+    ///
     /// - Parameters:
-    ///   - node: the directory, as this home knows it.
-    ///   - parent: where it is now, as the other home knows it.
+    ///   - node: the directory's node in this home.
+    ///   - parent: the node of its new directory in the other home.
     func follow(_ node: Node, to name: FileName, in parent: Node) {
         guard let app = table.withNames(of: node, { NodeTable.State.app(of: $0) }) else { return }
         if table.move(node, of: app, along: parent, name: name) {
             kernelCache?.follow(node.id)
             return
         }
-        // This home does not see it where it is: it is as if it were removed, for all but those who are in it.
+        // This home does not show the new place: here the directory is removed, but for processes that are in it.
         guard let old = table.setApart(node, of: app) else { return }
         homes.sharing.recordApart()
         let descriptor = try? SharedDescriptor(places.directory(parent).descriptor.openNode(name))

@@ -2,20 +2,22 @@
 
 import Synchronization
 
-/// Counts the names that were given in a directory, and how many of them are durable.
+/// Counts the names that were given in a directory, and those that an fsync made durable.
 ///
-/// One that becomes known may have names that were given before and that nobody made durable.
+/// A directory that becomes known starts with one name that is not durable: it may have been changed before.
+///
+/// Lock rule: none, the counts are atomics.
 struct GivenNames: ~Copyable {
     private let given = Atomic<UInt32>(1)
     private let durable = Atomic<UInt32>(0)
 
-    /// To be called after a name was given.
+    /// Counts a name. Called after it was given on the host.
     borrowing func add() { given.wrappingAdd(1, ordering: .relaxed) }
 
     var count: UInt32 { given.load(ordering: .relaxed) }
     var areDurable: Bool { durable.load(ordering: .relaxed) == count }
 
-    /// To be called after the directory was made durable.
-    /// - Parameter count: how many there were before.
+    /// Called after an fsync of the directory.
+    /// - Parameter count: the count of names before that fsync.
     borrowing func areDurable(upTo count: UInt32) { durable.store(count, ordering: .relaxed) }
 }

@@ -3,16 +3,19 @@
 import SandboxModel
 import Synchronization
 
-/// The class of a node as far as it was needed: looked for on the host once, in one byte of a node.
+/// The protection class of a node, in one byte: read from the host when it is first needed.
+///
+/// Lock rule: none, the byte is an atomic. A class changes under the node's open lock.
 struct KnownClass: ~Copyable {
     private let number = Atomic<UInt8>(0)
 
     var value: ProtectionClass? { ProtectionClass(rawValue: number.load(ordering: .acquiring)) }
 
-    /// To be called after the class was changed.
+    /// Called after the class was changed.
     borrowing func set(_ protection: ProtectionClass) { number.store(protection.rawValue, ordering: .releasing) }
 
-    /// Takes what was read, unless somebody has changed the class since.
+    /// Takes a class that was read, unless the class has changed since.
+    /// - Returns: the class that the node has now.
     borrowing func learn(_ protection: ProtectionClass) -> ProtectionClass {
         let (isFirst, known) = number.compareExchange(
             expected: 0, desired: protection.rawValue, ordering: .acquiringAndReleasing)

@@ -1,18 +1,21 @@
-// A way to every node through the mount's root, for the daemon itself: files that were removed have no other name.
+// Secret names at the mount's root, by which the daemon reaches any node of its own mount, removed files included.
 //
-// Whoever waits for a write(2) to end calls something on the file, through the mount, for which the kernel takes the
-// inode's lock: that call waits where the kernel makes it wait.
+// The daemon waits for the end of a write(2) by a call on the file, through the mount, for which the kernel takes the
+// inode's lock.
 
 import Platform
 public import SandboxModel
 import Synchronization
 
-/// Names at the root that lead to nodes, as long as it is open. Nobody else can know them: they are random, and the
+/// Names at the root that lead to nodes, while they are open. No other process can know them: they are random, and the
 /// kernel does not keep them.
+///
+/// Lock rule: the lock of the secret is a leaf. A lookup takes it only while the names are open.
 final class NodeAliases: Sendable {
     private let isOpen = Atomic<Bool>(false)
     private let secret = Mutex<String>("")
 
+    /// Makes new names valid.
     func open() {
         secret.withLock { $0 = ".\(Entropy.bytes(16).hexadecimal)-" }
         isOpen.store(true, ordering: .releasing)
@@ -23,10 +26,12 @@ final class NodeAliases: Sendable {
         secret.withLock { $0 = "" }
     }
 
+    /// The name of a node, valid until ``close()``.
     func name(of node: NodeID) -> FileName {
         FileName(secret.withLock { $0 } + String(node.rawValue, radix: 16))!
     }
 
+    /// The node that a name leads to; nil for any other name.
     func node(_ name: FileName) -> NodeID? {
         guard isOpen.load(ordering: .acquiring) else { return nil }
         let secret = secret.withLock { $0 }

@@ -4,6 +4,8 @@ import Platform
 import SandboxModel
 
 extension Place {
+    /// Runs `body` on the host's extended attributes of the node.
+    /// - Throws: ENODATA for a node that the host does not have.
     func withAttributes<Result>(
         _ body: (AttributeHolder) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
@@ -18,7 +20,8 @@ extension Place {
 
     private static let storedName = Array(ProtectionClass.attributeName.utf8)
 
-    /// What a directory's class is stored as: the attribute by which it is read and set, but for the default class.
+    /// Stores the class that a directory gives, under the attribute name by which applications read and set it. The
+    /// default class is stored as no attribute.
     func storeClass(_ protection: ProtectionClass) throws(SystemError) {
         try withAttributes { holder throws(SystemError) in
             guard protection == .standard else {
@@ -32,9 +35,10 @@ extension Place {
         }
     }
 
-    /// - Throws: ENODATA where nothing is stored.
+    /// The stored class of a directory.
+    /// - Throws: ENODATA where the directory gives the default class.
     func storedClass() throws(SystemError) -> [UInt8] {
-        // A directory of the daemon's own user in which files can be made, but which cannot be listed.
+        // The daemon's own user may have a directory that it can write to and not list.
         try withPermission(0o400) { () throws(SystemError) in
             try withAttributes { holder throws(SystemError) in try holder.value(of: Place.storedName) }
         }
@@ -42,6 +46,7 @@ extension Place {
 
     // MARK: Backup mark
 
+    /// Sets or removes the backup mark.
     func mark(_ isExcluded: Bool) throws(SystemError) {
         try withAttributes { holder throws(SystemError) in
             let name = Array(BackupMark.attributeName.utf8)
@@ -49,7 +54,7 @@ extension Place {
             do throws(SystemError) {
                 try holder.remove(name)
             } catch {
-                // Somebody was faster.
+                // Another call has removed the mark.
                 guard error == .noAttribute else { throw error }
             }
         }

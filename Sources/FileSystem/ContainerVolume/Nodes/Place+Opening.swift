@@ -5,9 +5,10 @@ import Platform
 import SandboxModel
 
 extension Place {
-    /// See ``Volume/openBacking(of:writing:)``. What comes with it tells whether it is open for writing.
+    /// As ``OpenFileTable/openBacking(of:writing:)``.
+    /// - Returns: with the file, whether it is open for writing.
     func openBacking(of node: Node, writing: Bool) throws(SystemError) -> (SharedDescriptor, Bool) {
-        // Not blocking: a fifo may have been put into the place of a bundle's file.
+        // Not blocking: a fifo may have replaced a bundle's file.
         if node.zone == .bundle { return (SharedDescriptor(try open(flags: O_RDONLY | O_NONBLOCK)), false) }
         do throws(SystemError) {
             return (SharedDescriptor(try open(flags: O_RDWR)), true)
@@ -18,6 +19,7 @@ extension Place {
         return (SharedDescriptor(try openDespiteMode()), true)
     }
 
+    /// open(2) of the node.
     func open(flags: Int32) throws(SystemError) -> Descriptor {
         switch self {
         case .entry(let directory, let name): try directory.descriptor.open(name, flags: flags)
@@ -26,9 +28,9 @@ extension Place {
         }
     }
 
-    /// Opens a file of the daemon's own user whose mode denies it: only for as long as it takes, the mode is another.
+    /// Opens a file of the daemon's own user whose mode denies it. The mode changes for the time of the call.
     ///
-    /// The kernel has checked that the caller may open the file, or it was open before its mode changed.
+    /// The kernel has checked that the caller may open the file, or the file was open before its mode changed.
     func openDespiteMode() throws(SystemError) -> Descriptor {
         guard case .entry(let directory, let name) = self else { throw .accessDenied }
         let mode = try directory.descriptor.status(of: name).permissions
@@ -45,9 +47,10 @@ extension Place {
 
     // MARK: Inode flags
 
-    /// What the host keeps; nothing where it keeps no flags, or has nothing there.
+    /// The host's inode flags; 0 where the host keeps none.
     var flags: UInt32 { (try? openForFlags().inodeFlags()) ?? 0 }
 
+    /// Opens the node for an ioctl(2) on its flags.
     func openForFlags() throws(SystemError) -> Descriptor {
         switch self {
         case .entry(let directory, let name): try directory.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)

@@ -15,6 +15,7 @@ enum Place {
 }
 
 extension Place {
+    /// The host's status of the node.
     func status() throws(SystemError) -> FileStatus {
         switch self {
         case .entry(let directory, let name): try directory.descriptor.status(of: name)
@@ -50,8 +51,8 @@ extension Place {
         }
     }
 
-    /// Makes a call that the kernel has allowed its caller, and that needs a permission which the daemon's own user lacks:
-    /// for as long as it takes, the mode is another.
+    /// Makes a call that the kernel has allowed its caller, with permission bits that the daemon's own user may lack.
+    /// The mode changes for the time of the call.
     func withPermission<Result>(
         _ bits: mode_t, _ body: () throws(SystemError) -> Result
     ) throws(SystemError) -> Result {

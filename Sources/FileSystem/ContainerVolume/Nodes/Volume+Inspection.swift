@@ -1,4 +1,4 @@
-// Looking at one path from outside the mount, and telling the kernel of what changed there without it.
+// Questions from outside the mount about one path or node, and changes that are made outside the mount.
 
 import BackingStore
 import Platform
@@ -6,6 +6,7 @@ public import SandboxModel
 import SandboxPolicy
 
 extension Volume {
+    /// The facts about one path.
     /// - Parameter path: from the volume's root; the last name may be a symbolic link, the others are directories.
     /// - Throws: ENOENT, ENOTDIR, or the host's error.
     public func inspect(_ path: [FileName]) throws(Fault) -> NodeInspection {
@@ -14,9 +15,9 @@ extension Volume {
                 let node = try node(id)
                 let shown = try statuses.status(of: node)
                 let stored = try stored(node)
-                // A damaged file has no class to tell.
+                // A damaged file has no class.
                 let protection = (try? classes.protection(of: node)) ?? nil
-                let isReadable = protection.map { context.deviceState.canOpen($0) } ?? node.isStoredAsItIs
+                let isReadable = protection.map { context.deviceState.canOpen($0) } ?? node.isPlain
                 return NodeInspection(
                     zone: node.zone, shown: shown, stored: stored ?? shown, protection: protection,
                     isReadable: shown.kind == .file ? isReadable : true, inclusion: try marks.inclusion(of: node),
@@ -25,7 +26,7 @@ extension Volume {
         }
     }
 
-    /// The caller holds `names`.
+    /// The host's status; nil for a node that the host does not have. The caller holds `names`.
     private func stored(_ node: Node) throws(Fault) -> FileStatus? {
         switch try places.place(of: node) {
         case .none: nil
@@ -35,9 +36,8 @@ extension Volume {
         }
     }
 
-    /// Makes the kernel look again at an entry that came, went or changed without it, and at its directory.
-    ///
-    /// A directory on the way that the kernel cannot know either is passed over: it will look there by itself.
+    /// Has the kernel look again at an entry that was made, removed or changed outside the mount, and at its directory.
+    /// Does nothing where the path does not lead to a directory: the kernel caches nothing of it.
     public func noticeChange(of path: [FileName]) {
         guard let name = path.last, let kernelCache else { return }
         try? reach(path.dropLast()) { (parent) throws(Fault) in

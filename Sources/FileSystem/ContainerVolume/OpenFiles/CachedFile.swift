@@ -5,7 +5,7 @@ public import SandboxModel
 /// A file of which the kernel may hold pages.
 public struct CachedFile: Sendable {
     public let node: NodeID
-    /// Of the node's number, as the kernel was told.
+    /// The generation of the node's number, as the kernel knows it.
     public let generation: UInt32
     /// Whether a write(2) may be under way.
     public let mayBeWritten: Bool

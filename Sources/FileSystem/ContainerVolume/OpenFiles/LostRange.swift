@@ -7,15 +7,15 @@ public import Platform
 public struct LostRange: Sendable {
     public let place: HomePath
     public let range: Range<Int64>
-    /// Who opened the file for writing last: the kernel does not tell whose bytes it writes out.
+    /// The last opening for writing: the kernel does not say whose bytes it writes out.
     public let writer: Opening?
 }
 
-/// An opening of a file, by which the process is found again that made it, if it is still there.
+/// The thread and time of an open call, by which the process can be found while it lives.
 public struct Opening: Sendable {
     /// A thread of the process.
     public let thread: pid_t
-    /// When it was, in nanoseconds since the host's boot.
+    /// Nanoseconds since the host's boot.
     public let time: Int64
 
     /// - Parameter thread: 0 for one that cannot be seen.

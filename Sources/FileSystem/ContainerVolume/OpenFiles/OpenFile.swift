@@ -6,26 +6,28 @@ import Platform
 public import SandboxModel
 
 /// A file that at least one handle has open.
+///
+/// Lock rule: the node's open lock guards the counts and the last writer. The content never changes.
 final class OpenFile {
     enum Content {
         case encrypted(EncryptedFile)
-        /// A bundle's file, stored as it is, with a hash tree apart.
+        /// A bundle's file, stored in plain, with a hash tree in another file.
         case sealed(SealedFile)
-        /// What the mount makes up.
+        /// Content that the host does not have.
         case synthetic(SyntheticFile)
     }
 
     let content: Content
     var handles = 0
     var writers = 0
-    /// Who opened it for writing last, as far as that is known.
+    /// The last opening for writing, as far as it is known.
     var lastWriter: Opening?
 
     init(_ content: Content) {
         self.content = content
     }
 
-    /// One handle more. The caller holds the node's open lock.
+    /// Adds a handle. The caller holds the node's open lock.
     func add(writing: Bool, by thread: pid_t) {
         handles += 1
         guard writing else { return }
@@ -35,7 +37,7 @@ final class OpenFile {
 }
 
 extension OpenFile.Content {
-    /// The backing file, for what concerns its attributes; nil for what the host does not have.
+    /// The backing file, for calls on its attributes; nil for content that the host does not have.
     var backing: SharedDescriptor? {
         switch self {
         case .encrypted(let file): file.backing
@@ -47,7 +49,8 @@ extension OpenFile.Content {
 
 extension OpenFile.Content: @unchecked Sendable {}
 
-/// What `open` gives: the right to read, to write or both, for as long as the descriptor lives.
+/// An open descriptor's right to read, to write or both. It holds the content, so that reading and writing need no lock
+/// of the volume.
 public final class FileHandle: Sendable {
     let node: Node
     let content: OpenFile.Content
@@ -66,7 +69,7 @@ public final class FileHandle: Sendable {
         if case .encrypted(let file) = content { file.isComplete } else { false }
     }
 
-    /// Whether something was written to the file that was refused because its key had gone.
+    /// Whether a write to the file was refused because its key had gone.
     public var hasLoss: Bool {
         if case .encrypted(let file) = content { file.hasLoss } else { false }
     }

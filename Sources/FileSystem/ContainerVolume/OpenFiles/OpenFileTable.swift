@@ -8,9 +8,9 @@ import SandboxPolicy
 
 /// The open files of a volume, with the rules of the device's state about their content.
 ///
-/// Lock rule: each node has an open lock, one of 64, that guards the node's `open`, `isStale` and `isNameless`. The open
-/// lock is taken after the volume's `names` and before the locks of `EncryptedFile`, the table and the directory cache.
-/// Reading and writing take none: a handle holds the content.
+/// Lock rule: each node has an open lock, one of 64, that guards the node's `open`, `isStale` and `isNameless`. The
+/// open lock is taken after the volume's `names` and before the locks of `EncryptedFile`, the table and the directory
+/// cache. Reading and writing take none: a handle holds the content.
 final class OpenFileTable: Sendable {
     let places: NodePlaces
     let context: StoreContext
@@ -67,7 +67,7 @@ final class OpenFileTable: Sendable {
         let isCounted = !node.isNameless
         var file = try EncryptedFile.open(backing, isWritable: isWritable, isCounted: isCounted, context: context)
         if file.needsWriter {
-            // What a killed process left must be written down, whatever the mode says.
+            // The length that a killed process left is recovered and written down, whatever the mode says.
             let place = try places.place(of: node)
             let writable = try onHost { () throws(SystemError) in SharedDescriptor(try place.openDespiteMode()) }
             file = try EncryptedFile.open(writable, isWritable: true, isCounted: isCounted, context: context)

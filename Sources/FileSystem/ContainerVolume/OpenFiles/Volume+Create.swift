@@ -9,8 +9,8 @@ import SandboxPolicy
 extension Volume {
     /// Creates a file and opens it. A file that exists already is opened, unless `flags` has O_EXCL.
     ///
-    /// - Throws: `refused` by the directory's zone, or by the protection class that the directory gives; EEXIST; ENOSPC; the
-    ///   host's error. Nothing stays behind then.
+    /// - Throws: `refused` by the directory's zone, or by the protection class that the directory gives; EEXIST;
+    ///   ENOSPC; the host's error. Nothing stays behind then.
     public func create(
         _ name: FileName, in parent: NodeID, mode: mode_t, flags: Int32, caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {

@@ -1,4 +1,4 @@
-// fsync: a file is durable when its names are, up to the container's root.
+// fsync of files and directories. The names that lead to them are in ``NameDurability``.
 
 import BackingStore
 import Glibc
@@ -7,7 +7,8 @@ public import SandboxModel
 import Synchronization
 
 extension Volume {
-    /// Makes a file durable with everything that is needed to find and read it.
+    /// Makes a file durable, with the names that lead to it.
+    /// - Parameter dataOnly: as for fdatasync(2).
     public func synchronize(_ handle: FileHandle, dataOnly: Bool) throws(Fault) {
         switch handle.content {
         case .encrypted(let file): try file.synchronize(dataOnly: dataOnly)
@@ -16,7 +17,7 @@ extension Volume {
         try names.reading { () throws(Fault) in try durability.makeNamesDurable(of: handle.node) }
     }
 
-    /// Makes a directory's entries durable.
+    /// Makes a directory's entries durable, with the names that lead to it.
     public func synchronizeDirectory(_ node: NodeID) throws(Fault) {
         let node = try self.node(node)
         guard node.kind == .directory else { return }

@@ -14,6 +14,8 @@ extension Volume {
         static let zeroRange = AllocationMode(rawValue: 0x10)
     }
 
+    /// Reserves space for a range of a file, or makes the range zeros.
+    ///
     /// - Throws: EOPNOTSUPP for a mode that is not served; EBADF without the right to write; ENOSPC.
     public func allocate(_ handle: FileHandle, mode: Int32, offset: Int64, count: Int64) throws(Fault) {
         guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
@@ -36,10 +38,9 @@ extension Volume {
         }
     }
 
-    /// SEEK_DATA and SEEK_HOLE.
+    /// Finds the next data or hole, as SEEK_DATA and SEEK_HOLE do.
     ///
-    /// What the kernel still holds of a file that is open for writing is not known here: the caller has had it
-    /// written out first.
+    /// The caller has had the kernel write out its pages of the file first.
     ///
     /// - Throws: ENXIO when `offset` is at or behind the end, or no data follows.
     public func seek(_ handle: FileHandle, from offset: Int64, toHole: Bool) throws(Fault) -> Int64 {
@@ -49,7 +50,7 @@ extension Volume {
             guard let found = try file.seek(from: offset, toHole: toHole) else { throw .system(.noSuchAddress) }
             return found
         case .sealed(let file):
-            // Where the backing copy has holes is nothing that was verified: all of it is data.
+            // Holes of the backing copy were not verified: all of the file is data.
             guard offset >= 0, offset < file.size else { throw .system(.noSuchAddress) }
             return toHole ? file.size : offset
         case .synthetic(let file):

@@ -48,8 +48,8 @@ extension Volume {
     /// Bytes. More than the pages that describe the blocks of one write.
     private static let mostPages: Int64 = 64 << 10
 
-    /// Fills the last space. Otherwise a device with little space left would never be full, and a writer would not learn
-    /// of it before the next write(2).
+    /// Fills the last space. Otherwise a device with little space left would never be full, and a writer would not
+    /// learn of it before the next write(2).
     private func writeInPart(_ bytes: borrowing RawSpan, to offset: Int64, of file: EncryptedFile) {
         let block = Int64(ContentLayout.blockSize)
         let middle = (offset + Int64(bytes.byteCount) / 2) / block * block
@@ -74,8 +74,8 @@ extension Volume {
         try space.retrying { () throws(Fault) in try space.requireRoom() }
     }
 
-    /// Has the kernel ask before each write(2) to a file that is open now. Called when ``SpaceLedger/isTight`` has become
-    /// true, with no lock held.
+    /// Has the kernel ask before each write(2) to a file that is open now. Called when ``SpaceLedger/isTight`` has
+    /// become true, with no lock held.
     public func haveWritersAsk() {
         guard let kernelCache else { return }
         for file in openFiles.openFiles where file.mayBeWritten { kernelCache.forgetAttributes(of: file.node) }

@@ -20,8 +20,8 @@ private struct PurgeableUnit {
         self.name = name
     }
 
-    /// The unit that a node is or lies in, by one of its names; nil where there is none. The caller holds the table's lock
-    /// or `names`.
+    /// The unit that a node is or lies in, by one of its names; nil where there is none. The caller holds the table's
+    /// lock or `names`.
     init?(around node: Node, _ name: FileName?, in parent: Node?) {
         var (candidate, name) = (node, name)
         var above = parent
@@ -40,8 +40,8 @@ private struct PurgeableUnit {
 
 /// Records when purgeable entries were last used.
 ///
-/// Lock rule: it has no state of its own. Units are found under the table's lock or `names`; the record has a lock of its
-/// own, and takes `names` later when it writes a place down.
+/// Lock rule: it has no state of its own. Units are found under the table's lock or `names`; the record has a lock of
+/// its own, and takes `names` later when it writes a place down.
 struct AccessTracking {
     let table: NodeTable
     let uses: UseRecord

@@ -3,7 +3,7 @@
 public import Glibc
 import Platform
 
-/// What setattr changes; nil leaves a value as it is.
+/// The new values of a setattr request; nil leaves a value as it is.
 public struct AttributeChange: Sendable {
     public enum Time: Sendable {
         case now
@@ -19,6 +19,7 @@ public struct AttributeChange: Sendable {
 
     public init() {}
 
+    /// Whether nothing but times changes: such a request may come from the kernel itself.
     var isOnlyTimes: Bool { mode == nil && owner == nil && group == nil && size == nil }
 }
 

@@ -12,46 +12,46 @@ import SandboxPolicy
 struct BackupMarks {
     let accounting: SpaceAccounting
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// What a backup does with a node, by the name that it is found by. The caller holds `names`.
+    /// Whether a backup includes a node, by its first name, and which directory excludes it.
     func inclusion(of node: Node) throws(Fault) -> BackupInclusion {
         if node.zone == .bundle {
-            // One that an update has replaced has no path any more, and is in no backup either.
+            // A bundle that an update has replaced has no path, and is in no backup either.
             return isNeverInBackup(node) ? .excluded : .excludedBy(node.home.map { [$0.bundleName] } ?? [])
         }
-        let (way, home) = wayFromHome(to: node)
-        // What has no name any more answers for itself.
+        let (steps, home) = path(to: node)
+        // A node without a name answers for itself.
         guard let home else { return try isMarked(node) ? .excluded : .included }
-        let path = way.map(\.name)
+        let path = steps.map(\.name)
         return try SandboxPolicy.inclusion(
             of: path, never: SandboxPolicy.neverInBackup(path, bundle: home.bundleName)
-        ) { (count) throws(Fault) in try isMarked(way[count - 1].node) }
+        ) { (count) throws(Fault) in try isMarked(steps[count - 1].node) }
     }
 
     /// The names and nodes that lead from an app's home to a node.
-    /// - Returns: no home for what lies in none any more.
-    private func wayFromHome(to node: Node) -> (way: [(name: FileName, node: Node)], home: Home?) {
+    /// - Returns: no home for a node that lies in none any more.
+    private func path(to node: Node) -> (steps: [(name: FileName, node: Node)], home: Home?) {
         accounting.openFiles.table.withNames(of: node) { node in
-            var way: [(name: FileName, node: Node)] = []
+            var steps: [(name: FileName, node: Node)] = []
             var candidate: Node? = node
             while let next = candidate {
-                if next.kind == .home { return (way.reversed(), next.rare?.home) }
+                if next.kind == .home { return (steps.reversed(), next.rare?.home) }
                 guard let name = next.name else { break }
-                way.append((name, next))
+                steps.append((name, next))
                 candidate = next.parent
             }
             return ([], nil)
         }
     }
 
-    /// Whether every form of the mark answers for a node as excluded. The caller holds `names`.
+    /// Whether every form of the mark shows a node as excluded.
     func isExcluded(_ node: Node) throws(Fault) -> Bool {
         if isNeverInBackup(node) { return true }
         return try isMarked(node)
     }
 
-    /// Whether it is one of the places that the forms answer for by themselves, with what is in them.
+    /// Whether the node is one of the places that are in no backup and show every form without a mark.
     private func isNeverInBackup(_ node: Node) -> Bool {
         switch node.zone {
         case .bundle: node.rare?.sealed == SealedBundle.top
@@ -61,18 +61,19 @@ struct BackupMarks {
         }
     }
 
-    /// Whether a node bears the mark itself. What the bundle's backing copy bears counts for nothing: it is not sealed.
+    /// Whether a node has the mark itself. A mark on the bundle's backing copy does not count: the seal does not cover
+    /// it.
     private func isMarked(_ node: Node) throws(Fault) -> Bool {
         guard node.kind == .file || node.kind == .directory, node.zone != .bundle else { return false }
         let place = try accounting.openFiles.attributePlace(of: node)
-        // A list can be had whatever the modes are; a value by those only who may read what it is of.
+        // Listing needs no permission; reading a value needs the permission to read the file.
         return try onHost { () throws(SystemError) in
             try place.withAttributes { holder throws(SystemError) in try holder.names().contains(BackupMarks.markName) }
         }
     }
 
-    /// Whether copying tools should carry the mark along: where it was set, and can be set anew.
-    /// - Parameter names: of the attributes that the host has.
+    /// Whether copy programs should carry the mark along: where it was set, and can be set again.
+    /// - Parameter names: the names of the host's attributes.
     func listsMark(of node: Node, _ names: [[UInt8]]) -> Bool {
         names.contains(BackupMarks.markName) && node.zone != .bundle && !isNeverInBackup(node)
     }
@@ -81,10 +82,10 @@ struct BackupMarks {
 
     // MARK: Changing
 
-    /// Sets a form of the mark. The caller holds `names`.
+    /// Sets a form of the mark.
     ///
-    /// - Parameter mustExist: for XATTR_REPLACE. With XATTR_CREATE there is nothing to refuse: a copy that sets one
-    ///   listed form has made the other.
+    /// - Parameter mustExist: for XATTR_REPLACE. XATTR_CREATE is not checked: a copy that sets one listed
+    ///   form has made the other.
     /// - Throws: EINVAL for a value that the form cannot have; as ``setExcluded(_:_:by:)``.
     func set(_ form: BackupMark.Form, to value: [UInt8], mustExist: Bool, of node: Node) throws(Fault) {
         guard let setting = form.setting(value) else {
@@ -98,10 +99,11 @@ struct BackupMarks {
         try setExcluded(setting == .exclude, node, by: .setAttribute)
     }
 
-    /// Marks a node, or takes the mark away if there is one. The caller holds `names`.
+    /// Marks a node, or removes the mark if there is one.
     ///
-    /// - Parameter operation: by which it is done. Setting what is so already succeeds also where nothing may be set.
-    /// - Throws: `refused` by the node's zone, by what it is, or because it can be in no backup; the host's error.
+    /// - Parameter operation: the operation that the policy is asked about. Setting the present state succeeds even
+    ///   where the policy refuses a change.
+    /// - Throws: `refused` by the node's zone or kind, or because the node is never in a backup; the host's error.
     func setExcluded(_ isExcluded: Bool, _ node: Node, by operation: SandboxModel.Operation) throws(Fault) {
         if isNeverInBackup(node) {
             if isExcluded { return }

@@ -25,8 +25,8 @@ struct DaemonCredentials: Sendable {
 
     /// Gives a new entry to the caller, as the host would have if the caller had made it.
     ///
-    /// The kernel has applied the caller's umask. A directory with the set-group-ID bit passes its group on, and the host
-    /// has done that already.
+    /// The kernel has applied the caller's umask. A directory with the set-group-ID bit passes its group on, and the
+    /// host has done that already.
     ///
     /// - Parameter mode: the final mode; nil for a symbolic link, which has none.
     /// - Returns: the entry's status on the host.

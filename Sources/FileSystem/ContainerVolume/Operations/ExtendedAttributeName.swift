@@ -2,27 +2,30 @@
 
 import SandboxModel
 
-/// The name of an attribute as the application gives it, and as the host keeps it.
+/// The meaning of an attribute name that an application gives.
 ///
 /// `com.apple.NAME` and `user.com.apple.NAME` are one attribute, because Apple's names have no namespace and the host
 /// takes none but `user.`.
 enum ExtendedAttributeName {
-    /// Kept on the host under this name.
+    /// An attribute that the host stores under this name.
     case stored([UInt8])
+    /// The protection class.
     case protection
-    /// A name of the mark that keeps something out of backups.
+    /// A form of the backup mark.
     case mark(BackupMark.Form)
-    /// Whether it is in a backup.
+    /// Whether a backup includes the node.
     case inclusion
-    /// Of the home: how much can be stored for a usage.
+    /// On a home: the space that is available for a usage.
     case capacity(SpaceUsage)
-    /// Of the home: whether the device is unlocked, as an app may know it.
+    /// On a home: whether protected data is available, as an app may know it.
     case protectedData
-    /// Reserved for what this filesystem computes.
+    /// Another name of this filesystem's own namespace.
     case computed
+    /// `security.capability`, which the kernel looks for before each write.
     case capability
+    /// Another namespace.
     case unsupported
-    /// The host would not take it, with the prefix that it needs.
+    /// Longer than the host takes, with the prefix `user.`.
     case tooLong
 
     /// XATTR_NAME_MAX of <linux/limits.h>.

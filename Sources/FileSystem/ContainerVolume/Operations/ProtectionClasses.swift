@@ -8,17 +8,17 @@ import SandboxPolicy
 
 /// Reads and changes the protection classes of nodes.
 ///
-/// Lock rule: it has no state of its own; a class that is known is cached in the node (``KnownClass``). The caller of each
-/// method holds `names` and no open lock.
+/// Lock rule: it has no state of its own; a class that is known is cached in the node (``KnownClass``). The caller of
+/// each method holds `names` and no open lock.
 struct ProtectionClasses {
     let openFiles: OpenFileTable
 
     private var places: NodePlaces { openFiles.places }
     private var context: StoreContext { openFiles.context }
 
-    // MARK: Looking
+    // MARK: Reading
 
-    /// A file's class, or the one that a directory gives; nil for what has none. The caller holds `names`.
+    /// A file's class, or the class that a directory gives; nil for a node without a class.
     func protection(of node: Node) throws(Fault) -> ProtectionClass? {
         guard node.hasProtection else { return nil }
         if node.isDirectory { return try protection(in: node) }
@@ -27,12 +27,12 @@ struct ProtectionClasses {
             if case .encrypted(let file)? = node.open?.content { return node.protection.learn(file.protection) }
             let backing = try openFiles.openBacking(of: node, writing: false).0
             if let told = EncryptedFile.protection(of: backing.descriptor) { return node.protection.learn(told) }
-            // No header: one whose creation was cut short has the class that opening it gives, any other is damaged.
+            // No header: the creation was cut short, and opening the file gives its class; or the file is damaged.
             return try EncryptedFile.open(backing, isWritable: false, context: context).protection
         }
     }
 
-    /// The class of what is made in a directory. The caller holds `names`.
+    /// The class of new entries of a directory.
     func protection(in directory: Node) throws(Fault) -> ProtectionClass {
         if let known = directory.protection.value { return known }
         let place = try places.place(of: directory)
@@ -47,13 +47,13 @@ struct ProtectionClasses {
         return directory.protection.learn(context.classGiven(stored: stored, inode: directory.inode))
     }
 
-    /// What a node has as long as nobody says otherwise: what its directory gives.
+    /// The class that a node has by default: the class that its directory gives.
     private func inheritedProtection(of node: Node) throws(Fault) -> ProtectionClass {
         guard let (parent, _) = openFiles.table.location(of: node) else { return .standard }
         return try protection(in: parent)
     }
 
-    /// Whether copying tools should carry the class along. The caller holds `names`.
+    /// Whether copying tools should carry the class along.
     func listsProtection(of node: Node) throws(Fault) -> Bool {
         guard node.zone != .metadata, let protection = try protection(of: node) else { return false }
         return try protection != inheritedProtection(of: node)
@@ -61,16 +61,18 @@ struct ProtectionClasses {
 
     // MARK: Changing
 
+    /// Sets the class by the attribute.
+    ///
     /// - Parameters:
-    ///   - value: the attribute's; what is none of the four classes is EINVAL.
-    ///   - mayReplace: false for XATTR_CREATE: what is listed is there already.
+    ///   - value: the attribute's value; EINVAL if it names none of the four classes.
+    ///   - mayReplace: false for XATTR_CREATE: EEXIST if the attribute is listed.
     func setProtection(of node: Node, to value: [UInt8], mayReplace: Bool) throws(Fault) {
         guard node.kind == .file || node.isDirectory else { throw .refused(node.ruleAboutAttributes) }
         let protection = ProtectionClass(attributeValue: value)
         do throws(Fault) {
             try node.zone.permit(.setAttribute)
         } catch {
-            // A copy that brings every attribute along must not fail on one that is there.
+            // A copy program sets every attribute, and must not fail on one that has the value already.
             if let protection, try self.protection(of: node) == protection, try listsProtection(of: node) { return }
             throw error
         }
@@ -79,16 +81,17 @@ struct ProtectionClasses {
         try changeClass(of: node, to: protection)
     }
 
+    /// Sets the default class again.
     func removeProtection(of node: Node) throws(Fault) {
         guard node.kind == .file || node.isDirectory else { throw .refused(node.ruleAboutAttributes) }
         try node.zone.permit(.removeAttribute)
         try changeClass(of: node, to: try inheritedProtection(of: node))
     }
 
-    /// The one place where a class changes. The caller holds `names` and has asked the rules of the node's zone.
+    /// The one place where a class changes. The caller has asked the rules of the node's zone.
     ///
-    /// - Throws: `refused(.dataProtection)` when the device's state keeps one of a file's two classes closed; the host's
-    ///   error. The class is then as it was.
+    /// - Throws: `refused(.dataProtection)` when the device's state closes one of a file's two classes; the host's
+    ///   error. The class does not change then.
     func changeClass(of node: Node, to new: ProtectionClass) throws(Fault) {
         if node.isDirectory { return try changeClassGiven(by: node, to: new) }
         guard let known = try protection(of: node), known != new else { return }
@@ -115,7 +118,7 @@ struct ProtectionClasses {
         }
     }
 
-    /// In any state of the device: it touches only what is made in the directory later.
+    /// Allowed in any state of the device, because it concerns only entries that are made later.
     private func changeClassGiven(by directory: Node, to new: ProtectionClass) throws(Fault) {
         try openFiles.lock(of: directory).writing { () throws(Fault) in
             guard try protection(in: directory) != new else { return }

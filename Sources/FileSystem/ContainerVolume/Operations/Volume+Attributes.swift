@@ -1,4 +1,4 @@
-// stat, chmod, chown, utimensat, truncate: what is said about a node, and changed.
+// stat, and the calls that change what it shows: chmod, chown, utimensat, truncate.
 
 import BackingStore
 import Glibc
@@ -6,10 +6,14 @@ public import Platform
 public import SandboxModel
 
 extension Volume {
+    /// The status of a node as the mount shows it.
+    ///
     /// - Parameter handle: an open descriptor of the node, where the kernel names one.
+    /// - Throws: with a handle also the error of a write that is to be refused.
     public func status(of node: NodeID, handle: FileHandle?) throws(Fault) -> FileStatus {
         if let handle {
-            // With a handle the kernel asks before it writes, which is refused by this; fstat(2) comes without one.
+            // The kernel names a handle when it asks before a write(2), which this error refuses. fstat(2) comes
+            // without.
             try openFiles.requireContent(handle, for: .write)
             try requireSpaceToWrite(handle)
             let node = handle.node
@@ -20,6 +24,7 @@ extension Volume {
         return try names.reading { () throws(Fault) in try statuses.status(of: try self.node(node)) }
     }
 
+    /// Changes attributes, and gives the status after the change.
     /// - Throws: `refused` by the node's zone; EPERM and the like from the host.
     public func setAttributes(
         _ change: AttributeChange, of node: NodeID, handle: FileHandle?
@@ -29,8 +34,8 @@ extension Volume {
             if change.mode != nil { try node.zone.permit(.changeMode) }
             if change.owner != nil || change.group != nil { try node.zone.permit(.changeOwner) }
             if change.size != nil { try node.zone.permit(.truncate) }
-            // Of what was removed it is the kernel that writes the times down, by itself. A refusal of that it would
-            // report to whoever synchronizes next.
+            // The kernel itself writes the times of a removed file down. It would report a refusal to the next caller
+            // of fsync(2).
             let isRemoved = node.rare?.orphan != nil && table.location(of: node) == nil
             if change.accessTime != nil || change.modificationTime != nil, !isRemoved {
                 try node.zone.permit(.changeTimes)
@@ -70,10 +75,10 @@ extension Volume {
         return try statuses.status(of: node)
     }
 
-    /// The caller holds the node's `openLock`.
+    /// The caller holds the node's open lock.
     ///
-    /// The kernel names a handle for the time of a write, which may wait. A time that an application sets comes without
-    /// one: once it is answered, it stays, though this process be killed before the file is closed.
+    /// The kernel names a handle when it sets the time of a write, which may wait for the close. A time that an
+    /// application sets comes without a handle, and is stored before the answer.
     private func changeTimes(
         _ change: AttributeChange, of node: Node, _ handle: FileHandle?, at place: Place
     ) throws(Fault) {
@@ -91,10 +96,9 @@ extension Volume {
 
     /// The status of a file that was removed and that nobody has open.
     ///
-    /// The kernel sends the times of every file that it sees removed, to be written before the file itself goes:
-    /// nobody will ask for them again.
+    /// The kernel writes the times of every file that it sees removed, and no call asks for them again.
     private func statusOfRemoved(_ node: Node) -> FileStatus? {
-        // A file may have had another name that the kernel did not know then, and does now.
+        // The file may have had another name, which the kernel has learned since.
         guard let status = node.rare?.lastStatus, status.linkCount <= 1, table.location(of: node) == nil,
             openFiles.lock(of: node).reading({ node.open == nil })
         else { return nil }
@@ -103,12 +107,11 @@ extension Volume {
         return FileStatus(shown)
     }
 
-    /// The status of a file whose directories are all closed to the daemon's own user, or that was purged, and that nobody
-    /// has open.
+    /// The status of a file whose directories are all closed to the daemon's own user, or that was purged, and that
+    /// nobody has open.
     ///
-    /// No call of an application gets here, because the kernel lets none past such a directory: it is the kernel
-    /// itself that has times to write down. What it is answered, it does not keep; a refusal it would report as EIO
-    /// to whoever opens the file next.
+    /// Only the kernel itself asks here, with times to write down: it lets no application past such a directory. It
+    /// does not keep the answer, but would report a refusal as EIO to the next process that opens the file.
     private func statusOfClosedOff(_ node: Node, _ fault: Fault) -> FileStatus? {
         let isPurged = fault == .system(.stale) && table.location(of: node) == nil
         guard isPurged || fault == .system(.accessDenied) && !places.credentials.isSuperuser, node.kind == .file else {

@@ -1,4 +1,4 @@
-// Making entries: mkdir, symlink, mknod, link. Creating files is with opening them.
+// New entries: mkdir, symlink, mknod and link. New files are in `Volume+Create`.
 
 import BackingStore
 import Glibc
@@ -6,7 +6,8 @@ import Platform
 public import SandboxModel
 
 extension Volume {
-    /// - Throws: `refused` by the directory's zone; EEXIST; the host's error.
+    /// Makes a directory, which gives the same protection class as its parent.
+    /// - Throws: `refused` by the directory's zone; EEXIST; ENOSPC; the host's error.
     public func makeDirectory(
         _ name: FileName, in parent: NodeID, mode: FileMode, caller: Caller
     ) throws(Fault) -> Entry {
@@ -19,7 +20,8 @@ extension Volume {
             try context.space.requireRoom()
             let status = try onHost { () throws(SystemError) in
                 let isPlain = protection == .standard
-                // An ordinary user sets attributes of what it may write to; the mode that was asked for comes last.
+                // An ordinary user's daemon sets attributes only of a directory that it may write to: the real mode
+                // comes last.
                 let needed: mode_t = isPlain || places.credentials.isSuperuser ? 0 : 0o700
                 try directory.descriptor.makeDirectory(name, mode: mode & 0o1777 | needed)
                 if !isPlain { try store(protection, name, in: directory) }
@@ -27,7 +29,7 @@ extension Volume {
             }
             accounting.recordNew(status)
             let entry = entry(status, name, parent, isNew: true)
-            // One directory, one class: nobody has changed it yet who would not change it here.
+            // The class cannot have been changed before the node was known.
             if let node = table.node(entry.node) {
                 _ = node.protection.learn(protection)
                 access.recordCreation(of: node)
@@ -36,7 +38,7 @@ extension Volume {
         }
     }
 
-    /// Has a new directory give what its parent gives, wherever it is moved.
+    /// Stores the class that a new directory gives, so that it stays when the directory is moved.
     private func store(
         _ protection: ProtectionClass, _ name: FileName, in directory: SharedDescriptor
     ) throws(SystemError) {
@@ -49,6 +51,8 @@ extension Volume {
         }
     }
 
+    /// Makes a symbolic link.
+    /// - Throws: `refused` by the directory's zone; EEXIST; ENOSPC; the host's error.
     public func makeSymbolicLink(
         _ name: FileName, in parent: NodeID, target: [UInt8], caller: Caller
     ) throws(Fault) -> Entry {
@@ -95,6 +99,7 @@ extension Volume {
     }
 
     /// Gives a file a further name.
+    /// - Throws: `refused` by the zone of the file or of the directory; EPERM for a directory; the host's error.
     public func link(_ node: NodeID, to name: FileName, in parent: NodeID) throws(Fault) -> Entry {
         try names.writing { () throws(Fault) in
             let node = try self.node(node)

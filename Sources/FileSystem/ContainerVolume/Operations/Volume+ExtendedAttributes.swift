@@ -1,4 +1,4 @@
-// Extended attributes, kept as the host's own `user.` attributes.
+// getxattr, setxattr, removexattr and listxattr. Values are the host's own `user.` attributes, or computed.
 
 import BackingStore
 import Glibc
@@ -11,9 +11,10 @@ extension Volume {
     /// XATTR_REPLACE.
     private static let replaceFlag: Int32 = 2
 
+    /// The value of an attribute.
     /// - Throws: ENODATA when the attribute is not there; EOPNOTSUPP for a namespace that is not served.
     public func attribute(_ name: [UInt8], of node: NodeID) throws(Fault) -> [UInt8] {
-        // The kernel asks for this one before it writes: the answer costs no look at the node.
+        // The kernel asks for `security.capability` before each write: the answer needs no node.
         switch ExtendedAttributeName(name) {
         case .capability, .computed: throw .system(.noAttribute)
         case .unsupported: throw .system(.notSupported)
@@ -51,6 +52,7 @@ extension Volume {
         }
     }
 
+    /// The value of an attribute that the host stores. The caller holds `names`.
     private func value(_ stored: [UInt8], of node: Node) throws(Fault) -> [UInt8] {
         let place = try openFiles.attributePlace(of: node)
         return try onHost { () throws(SystemError) in
@@ -60,6 +62,8 @@ extension Volume {
         }
     }
 
+    /// Sets an attribute.
+    ///
     /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE or 0.
     /// - Throws: `refused` by the node's zone, unless the attribute has the value already; ENOSPC when the host does
     ///   not hold a value of that size.
@@ -81,7 +85,7 @@ extension Volume {
             do throws(Fault) {
                 try node.zone.permit(.setAttribute)
             } catch {
-                // A copy that brings every attribute along must not fail on one that is there.
+                // A copy program sets every attribute, and must not fail on one that has the value already.
                 if let present = try? self.value(stored, of: node), present == value { return }
                 throw error
             }
@@ -98,6 +102,7 @@ extension Volume {
         }
     }
 
+    /// - Throws: `refused` by the node's zone; ENODATA when the attribute is not there.
     public func removeAttribute(_ name: [UInt8], of node: NodeID) throws(Fault) {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
@@ -107,7 +112,7 @@ extension Volume {
             case .protection: return try classes.removeProtection(of: node)
             case .mark: return try marks.setExcluded(false, node, by: .removeAttribute)
             case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
-            // To the kernel, which takes it away before a write, this is success.
+            // The kernel removes `security.capability` before a write, and takes this error for success.
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
@@ -135,9 +140,9 @@ extension Volume {
                 if case .stored(name) = ExtendedAttributeName(name) { return true }
                 return false
             }
-            // Those of the places that are never in a backup are as they are: nobody need carry that along.
+            // The places that are never in a backup have no mark to carry along.
             if marks.listsMark(of: node, all) { listed += BackupMark.listedNames }
-            // A damaged file has no class to tell, and the other names all the same.
+            // A damaged file has no class, but its other attributes are listed.
             let listsProtection = (try? classes.listsProtection(of: node)) ?? false
             return listsProtection ? listed + [Array(ProtectionClass.attributeName.utf8)] : listed
         }

@@ -1,4 +1,4 @@
-// The flags of chattr(1), as far as an owner may set them: whether backups leave something out, and access times.
+// The inode flags that an owner may set by chattr(1): `d`, a form of the backup mark, and `A` for access times.
 
 import BackingStore
 import Glibc
@@ -6,11 +6,12 @@ import Platform
 public import SandboxModel
 
 extension Volume {
-    /// FS_NODUMP_FL: a form of the mark that keeps something out of backups, and nothing that the host is told.
+    /// FS_NODUMP_FL of <linux/fs.h>: a form of the backup mark, which the host does not store.
     private static let noDump: UInt32 = 0x40
-    /// FS_NOATIME_FL, which the host keeps.
+    /// FS_NOATIME_FL, which the host stores.
     private static let noAccessTimes: UInt32 = 0x80
 
+    /// The flags of a node, of FS_NODUMP_FL and FS_NOATIME_FL.
     public func inodeFlags(of node: NodeID) throws(Fault) -> UInt32 {
         try names.reading { () throws(Fault) in try flags(of: try self.node(node)) }
     }
@@ -26,7 +27,7 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             let present = try self.flags(of: node)
-            // What chattr(1) sets anew is what is there already.
+            // chattr(1) sets the flags that it has read once more.
             if flags == present { return }
             let isOther = (flags ^ present) & ~Volume.noDump != 0
             if isOther { try node.zone.permit(.setFlags) }

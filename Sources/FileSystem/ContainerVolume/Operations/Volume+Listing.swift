@@ -23,7 +23,7 @@ extension Volume {
     ///
     /// - Parameters:
     ///   - withEntries: look each entry up as well; what `emit` takes counts as looked up.
-    ///   - emit: returns false when it has no room for the entry, which ends the listing.
+    ///   - emit: returns false when the entry does not fit, which ends the listing.
     public func list(
         _ node: NodeID, from position: Int64, withEntries: Bool, _ emit: (ListedEntry) -> Bool
     ) throws(Fault) {
@@ -37,6 +37,7 @@ extension Volume {
         }
     }
 
+    /// Lists a directory of the host. The caller holds `names`.
     private func listHost(
         _ parent: Node, from position: Int64, withEntries: Bool, _ emit: (ListedEntry) -> Bool
     ) throws(Fault) {
@@ -50,11 +51,11 @@ extension Volume {
             return reader
         }
         while let item = try onHost({ () throws(SystemError) in try reader.nextOfAny() }) {
-            // What the app has under the name is hidden by the tag.
+            // The tag hides an app's file of the same name.
             if showsCacheTag, item.name == CacheDirectoryTag.name { continue }
             var found: Entry?
             if parent.zone == .bundle, let name = item.name {
-                // What was put into the backing copy is none of the bundle's.
+                // A file that was put into the backing copy is not part of the bundle.
                 guard let sealed = try? bundles.find(name, in: parent) else { continue }
                 if withEntries { found = sealed } else { forget(sealed.node, count: 1) }
             } else if withEntries, let name = item.name {
@@ -77,6 +78,7 @@ extension Volume {
         }
     }
 
+    /// Lists the device's root, a home's top level, `Groups` or `iCloud`. The caller holds `names`.
     private func listSynthetic(
         _ parent: Node, from position: Int64, withEntries: Bool, _ emit: (ListedEntry) -> Bool
     ) throws(Fault) {

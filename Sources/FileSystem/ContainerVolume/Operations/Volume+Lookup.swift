@@ -6,9 +6,7 @@ import Platform
 public import SandboxModel
 
 extension Volume {
-    // MARK: Lookup
-
-    /// Finds an entry. Each one returned counts as one lookup, to be taken back by ``forget(_:count:)``.
+    /// Finds an entry. The result counts as one lookup, which ``forget(_:count:)`` takes back.
     ///
     /// - Throws: ENOENT, ENOTDIR, or the host's error.
     public func lookup(_ name: FileName, in parent: NodeID) throws(Fault) -> Entry {
@@ -18,7 +16,7 @@ extension Volume {
         }
     }
 
-    /// The caller holds `names`.
+    /// Finds an entry of a directory of any kind. The caller holds `names`.
     func find(_ name: FileName, in parent: Node) throws(Fault) -> Entry {
         switch parent.kind {
         case .device:
@@ -38,6 +36,7 @@ extension Volume {
         }
     }
 
+    /// The top level of a home: the bundle, directories of the data container, `Groups` and `iCloud`.
     private func findAtTop(_ name: FileName, _ parent: Node) throws(Fault) -> Entry {
         guard let home = parent.home else { throw .system(.noEntry) }
         if home.bundleEntries.contains(name) {
@@ -63,7 +62,7 @@ extension Volume {
         return entry(status, name, parent)
     }
 
-    /// Makes a container's root known, or knows it once more.
+    /// Counts a lookup of a container's root, which a descriptor of the home reaches.
     private func enter(
         anchor: SharedDescriptor, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, home: Home?,
         sealed: Int? = nil, view: ContainerView? = nil
@@ -84,7 +83,8 @@ extension Volume {
             keepsAttributes: !(view?.isShared ?? false))
     }
 
-    /// The entry of something the host has. The caller holds `names`.
+    /// Counts a lookup of an entry that the host has. The caller holds `names`.
+    /// - Parameter isNew: whether a call has just made the entry.
     func entry(_ status: FileStatus, _ name: FileName, _ parent: Node, isNew: Bool = false) -> Entry {
         let kind: Node.Kind =
             switch status.kind {
@@ -97,13 +97,14 @@ extension Volume {
         let node = table.lookUp(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name)
         if isNew { recordName(name, in: parent) }
         let shown = status.presented(zone: zone, home: zone == .container ? nil : parent.home)
-        // A file is one node to all homes, and so are its attributes; names and directories are each home's own.
+        // A file is one node in all homes, and so are its attributes. Names and directories are each home's own.
         let isShared = parent.view?.isShared ?? false
         return Entry(
             node: node.id, generation: UInt64(node.generation), status: shown,
             keepsAttributes: kind == .directory ? !isShared : keepsAttributes(of: node.id, shown), keepsName: !isShared)
     }
 
+    /// The target of a symbolic link; in the bundle, the target as it was installed.
     public func symbolicLinkTarget(of node: NodeID) throws(Fault) -> [UInt8] {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)

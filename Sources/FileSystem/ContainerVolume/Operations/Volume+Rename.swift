@@ -1,4 +1,4 @@
-// Taking names away: unlink, rmdir, rename. These hold `names` exclusively, because nodes lose or change their place.
+// unlink, rmdir and rename. These hold `names` exclusively, because nodes lose or change their place.
 
 import BackingStore
 public import Platform
@@ -6,10 +6,14 @@ public import SandboxModel
 import SandboxPolicy
 
 extension Volume {
+    /// Removes a name of a file. What is open stays open.
+    /// - Throws: `refused` by the zone of the entry; the host's error.
     public func removeFile(_ name: FileName, in parent: NodeID) throws(Fault) {
         try remove(name, in: parent) { (directory) throws(SystemError) in try directory.descriptor.removeFile(name) }
     }
 
+    /// Removes an empty directory.
+    /// - Throws: `refused` by the zone of the entry; the host's error.
     public func removeDirectory(_ name: FileName, in parent: NodeID) throws(Fault) {
         try remove(name, in: parent) { (directory) throws(SystemError) in
             try directory.descriptor.removeDirectory(name)
@@ -64,7 +68,7 @@ extension Volume {
             let moved = try onHost { () throws(SystemError) in try sourceDirectory.descriptor.status(of: name) }
             let replaced = try? targetDirectory.descriptor.status(of: newName)
             if mode != .exchanging, replaced != nil || targetZone == .cacheTag { try targetZone.permit(.remove) }
-            // Two names of one file: POSIX has nothing happen.
+            // rename(2): two names of one file stay as they are.
             let isSame = replaced?.inode == moved.inode
             var removed: RemovedName?
             if mode == .replacing, replaced != nil, !isSame {
@@ -85,7 +89,7 @@ extension Volume {
         }
     }
 
-    /// Records where a node lies now, and in which zone it and what is below it are.
+    /// Records the new place of a node, and the zones of the node and of all below it.
     private func recordPlace(of inode: UInt64, from old: (Node, FileName), at new: (Node, FileName), zone: Zone) {
         recordName(new.1, in: new.0)
         for node in table.nodes(inode: inode) {
@@ -101,7 +105,7 @@ extension Volume {
             node.zone = zone
             access.recordMove(of: node)
             if isOther, node.isDirectory {
-                // Directories change their zone in one way only: what was delivered becomes the app's own.
+                // A directory changes its zone only when it leaves the Inbox and becomes the app's own.
                 table.rezone(below: node, to: .container)
             }
         }

@@ -1,4 +1,4 @@
-// Purging: entries of Library/Caches and tmp that leave an app's home in one step each, behind the kernel's back.
+// Purge: entries of Library/Caches and tmp leave a home in one step each, behind the kernel's back.
 
 public import BackingStore
 public import Platform
@@ -6,13 +6,13 @@ import SandboxModel
 import Synchronization
 
 extension Volume {
-    /// Takes entries away, of which those that hold an open file stay.
+    /// Takes entries away. Entries that hold an open file stay.
     ///
-    /// No call sees a part of an entry: it is whole, or it is not there. The kernel is told to ask for the names again,
-    /// and nobody here waits until it has heard: until then a file that it still knows is `ESTALE`, whereupon it asks,
-    /// and in a directory nothing is found. What it caches of them goes with ``forgetWithdrawn()``.
+    /// No call sees a part of an entry: it is whole, or it is not there. The names expire in the kernel, and nothing
+    /// waits for that: until then a file that the kernel still knows is `ESTALE`, so that the kernel looks it up again,
+    /// and in a directory nothing is found. ``forgetWithdrawn()`` drops what the kernel caches of them.
     ///
-    /// - Parameter directory: the container's `Library/Caches` or `tmp`, which all of them are entries of.
+    /// - Parameter directory: the container's `Library/Caches` or `tmp`, the directory of all these entries.
     public func withdraw(
         _ entries: [PurgeableEntry], from directory: borrowing Descriptor, into trash: Trash
     ) -> [Withdrawal] {
@@ -25,7 +25,7 @@ extension Volume {
             if let parent, let kernelCache {
                 for (name, node) in known {
                     kernelCache.expireEntry(name, in: parent.id)
-                    // Whoever is in the directory is not to go on seeing what was listed there.
+                    // A process in the directory must not see the old listing.
                     if node.isDirectory { kernelCache.forgetContent(of: node.id) }
                 }
                 kernelCache.forgetContent(of: parent.id)
@@ -51,21 +51,21 @@ extension Volume {
         return withdrawals
     }
 
-    /// Has the kernel let go of what it caches of entries that were taken away. To be called when they are removed: it
-    /// takes processors as long again, and a directory is locked meanwhile.
+    /// Has the kernel drop what it caches of entries that were taken away. Called when their files are removed, because
+    /// it takes about as much processor time, and locks a directory meanwhile.
     public func forgetWithdrawn() {
         let gone = withdrawn.takeAll()
         guard let kernelCache else { return }
         for (name, parent) in gone {
-            // Where something else has the name, the kernel has asked, and let go; and somebody may be in that.
+            // If a new entry has the name, the kernel has looked it up and dropped the old one; a process may be in it.
             kernelCache.forgetEntry(name, in: parent.id) { [self] in
                 names.reading { places.hasEntry(name, in: parent) }
             }
         }
     }
 
-    /// The purgeable entries that are or hold files which are open. The caller holds `names` exclusively, so that no
-    /// other file comes to be.
+    /// The inodes of purgeable entries that are or hold open files. The caller holds `names` exclusively, so that no
+    /// file is opened meanwhile.
     private var openEntries: Set<UInt64> {
         var entries: Set<UInt64> = []
         for inode in openFiles.openInodes {

@@ -1,5 +1,5 @@
-// A lock or a restart of the device: the files that the kernel must let go of, and the files that a restart leaves behind.
-// The rules of open files are in ``OpenFileTable``.
+// A lock or a restart of the device: the files that the kernel must let go of, and the files that a restart leaves
+// behind. The rules of open files are in ``OpenFileTable``.
 
 import BackingStore
 import Platform

@@ -4,19 +4,19 @@ public import BackingStore
 public import Platform
 public import SandboxModel
 
-/// What became of an entry that was to be purged.
+/// The result of taking one entry for a purge.
 public enum Withdrawal: Sendable {
     /// It is in the trash.
     case taken(Trash.Item)
-    /// A file in it was opened meanwhile.
+    /// It holds a file that was opened meanwhile.
     case open
-    /// It is gone, or another has its name.
+    /// It is gone, or another entry has its name.
     case changed
     case failed(SystemError)
 
-    /// Takes an entry, whoever may be looking at it.
+    /// Takes an entry if it is still the same one.
     ///
-    /// - Parameter isOpen: looked at when the entry was found to be the one that is meant.
+    /// - Parameter isOpen: whether the entry holds an open file, and stays.
     init(
         _ entry: PurgeableEntry, from directory: borrowing Descriptor, into trash: Trash, isOpen: Bool
     ) {
@@ -33,9 +33,9 @@ public enum Withdrawal: Sendable {
 }
 
 extension StoreContext {
-    /// Takes entries away from a container that no volume shows.
+    /// Takes entries from a container that no volume shows.
     ///
-    /// - Parameter directory: the container's `Library/Caches` or `tmp`, which all of them are entries of.
+    /// - Parameter directory: the container's `Library/Caches` or `tmp`, the directory of all these entries.
     public func withdraw(
         _ entries: [PurgeableEntry], from directory: borrowing Descriptor, into trash: Trash
     ) -> [Withdrawal] {
