@@ -1,19 +1,19 @@
-// The filesystem of one device, without a mount: what each system call does to the containers.
+// The filesystem of one device, without a mount: the effect of each system call on the containers.
 
 public import BackingStore
-public import Glibc
 public import Platform
 public import SandboxModel
-import SandboxPolicy
-import Synchronization
 
 /// A filesystem over the containers of a device, or of one app. One volume stands behind one superblock.
 ///
-/// Every call may come from any thread. Locks, outermost first: `names`; the open lock of one node; the locks of
-/// ``EncryptedFile``; those of the node table and the directory cache. Reading and writing take none of the first
-/// two: what they need was decided when the file was opened.
+/// The volume carries out operations, one file for each family (`Volume+Lookup`, `Volume+Open` and so on). State lies
+/// in the types that the operations delegate to, each with its lock rule.
+///
+/// Lock rule: every call may come from any thread. Locks, outermost first: `names`; the open lock of one node
+/// (``OpenFileTable``); the locks of ``EncryptedFile``; those of the node table and the directory cache. Reading and
+/// writing take neither of the first two: the open decided what they need.
 public final class Volume: Sendable {
-    /// What the root shows.
+    /// The content of the root.
     public enum View: Sendable {
         /// All homes, by bundle identifier: the mount that the daemon keeps to itself.
         case device
@@ -24,228 +24,92 @@ public final class Volume: Sendable {
     let context: StoreContext
     /// The device's directory, for the host filesystem's figures.
     let device: SharedDescriptor
-    let table: NodeTable
-    let root: Node
-    let directories = DirectoryCache()
     /// Held shared while a call relies on where nodes lie, exclusively while names go or move.
     let names = ReadWriteLock()
-    /// Guard the opening and closing of files: a node always meets the same one.
-    private let openLocks = (0..<64).map { _ in ReadWriteLock() }
-    /// The device's restarts since this volume began: regular files of an older epoch are what was open before.
-    let epoch = Atomic<UInt16>(0)
-    /// Whether a restart is under way: what is open then is not written any more.
-    let isRestarting = Atomic<Bool>(false)
-    /// Whether the kernel may still know names of files that a restart has left behind.
-    let isForgetting = Atomic<Bool>(false)
-    let passage = Passage()
-    /// Names of entries that were purged, of which the kernel still caches what they held.
-    let withdrawn = Mutex<[(name: FileName, parent: Node)]>([])
-    let homes = Mutex<[ContainerIdentifier: Home]>([:])
-    let views = Mutex(ContainerViews())
-    /// Whether several homes have shown a container, or may have. Nearly nowhere else anything is looked up for that.
-    let hasShared = Atomic<Bool>(false)
-    private let cache = Mutex<(any KernelCache)?>(nil)
-    /// Who the daemon is: a superuser gives what it makes to the caller.
-    let daemonUser = geteuid()
-    let daemonGroup = getegid()
+    let places: NodePlaces
+    let openFiles: OpenFileTable
+    let homes: HomeRegistry
+    let kernel = KernelCacheReference()
+    let aliases = NodeAliases()
+    let withdrawn = WithdrawnNames()
 
     public init(view: View, device: SharedDescriptor, context: StoreContext) {
         self.device = device
         self.context = context
+        let table = NodeTable(root: Volume.root(view))
+        places = NodePlaces(table: table, credentials: DaemonCredentials())
+        openFiles = OpenFileTable(places: places, context: context, kernel: kernel)
+        homes = HomeRegistry(table: table, names: names, kernel: kernel)
+    }
+
+    private static func root(_ view: View) -> Node {
         switch view {
         case .device:
-            root = Node(
-                id: .root, generation: 0, kind: .device, inode: Volume.deviceInode, zone: .device, parent: nil,
+            return Node(
+                id: .root, generation: 0, kind: .device, inode: SyntheticInode.device, zone: .device, parent: nil,
                 name: nil)
         case .home(let home):
             // A container's directory that cannot be examined shows the same error at every later call.
-            let inode = (try? home.data.descriptor.status().inode) ?? Volume.deviceInode
-            root = Node(id: .root, generation: 0, kind: .home, inode: inode, zone: .home, parent: nil, name: nil)
+            let inode = (try? home.data.descriptor.status().inode) ?? SyntheticInode.device
+            let root = Node(id: .root, generation: 0, kind: .home, inode: inode, zone: .home, parent: nil, name: nil)
             root.withRare { rare in
                 rare.anchor = home.data
                 rare.home = home
             }
+            return root
         }
-        table = NodeTable(root: root)
     }
 
-    /// Inode numbers of directories that the host does not have lie above those that a host gives.
-    static let deviceInode: UInt64 = 1 << 63
-    static func inode(ofContainers name: FileName, home: UInt64) -> UInt64 {
-        home | (name == Home.groupsDirectory ? 1 << 62 : 1 << 61)
-    }
-
-    /// Told when something changes that the kernel does not do itself.
+    /// The receiver of notifications: nil until the volume is mounted, and after its end.
     public var kernelCache: (any KernelCache)? {
-        get { cache.withLock { $0 } }
-        set { cache.withLock { $0 = newValue } }
+        get { kernel.current }
+        set { kernel.current = newValue }
     }
 
-    // MARK: Homes
+    // MARK: Parts without state, each over the parts above
 
-    /// Shows an app's home, or shows it anew after its containers changed.
-    /// - Returns: as ``share(_:)`` does.
-    @discardableResult
-    public func show(_ home: Home) -> NewlyShared {
-        homes.withLock { $0[home.app] = home }
-        defer { showAnew(home) }
-        return share(home)
-    }
-
-    private func showAnew(_ home: Home) {
-        names.writing {
-            guard let node = homeNode(home.data) else { return }
-            // Whoever looks for a node's home holds either of the two locks.
-            table.withNames(of: node) { node in node.withRare { $0.home = home } }
-        }
-    }
-
-    /// Hides an app's home. What is open in it stays open.
-    public func hide(_ app: ContainerIdentifier) {
-        guard let home = homes.withLock({ $0.removeValue(forKey: app) }) else { return }
-        // As long as the kernel knows the home, somebody may be in it.
-        if homeNode(home.data) == nil { return endSharing(app) }
-        if views.withLock({ $0.isShared(by: app) }) { forgetHidden(app) }
-    }
-
-    func home(named name: FileName) -> Home? {
-        ContainerIdentifier(name.text).flatMap { app in homes.withLock { $0[app] } }
-    }
-
-    var allHomes: [Home] { homes.withLock { Array($0.values) }.sorted { $0.app < $1.app } }
-
-    func homeNode(_ data: SharedDescriptor) -> Node? {
-        root.kind == .home ? root : (try? data.descriptor.status().inode).flatMap { table.known(inode: $0) }
-    }
-
-    /// The home that a node belongs to.
-    func home(of node: Node) -> Home? {
-        var candidate: Node? = node
-        while let next = candidate {
-            if let home = next.rare?.home { return home }
-            candidate = next.parent
-        }
-        return nil
-    }
+    var table: NodeTable { places.table }
+    var statuses: StatusReader { StatusReader(openFiles: openFiles, homes: homes, device: device) }
+    var access: AccessTracking { AccessTracking(table: table, uses: context.uses, names: names) }
+    var accounting: SpaceAccounting { SpaceAccounting(space: context.space, openFiles: openFiles) }
+    var classes: ProtectionClasses { ProtectionClasses(openFiles: openFiles) }
+    var marks: BackupMarks { BackupMarks(accounting: accounting) }
+    var cacheTags: CacheTags { CacheTags(table: table, credentials: places.credentials) }
+    var bundles: BundleEntries { BundleEntries(places: places, context: context, kernel: kernel) }
+    var durability: NameDurability { NameDurability(places: places, device: device) }
 
     // MARK: Nodes
 
+    /// - Throws: ESTALE for a node that is not known any more.
     func node(_ id: NodeID) throws(Fault) -> Node {
         guard let node = table.node(id) else { throw .system(.stale) }
         return node
     }
 
-    /// Whether a restart has come since the kernel learned of this file. It is to look the name up again then.
-    func isPast(_ node: Node) -> Bool {
-        node.kind == .file && node.id.epoch != epoch.load(ordering: .acquiring)
+    /// The node of a directory that entries are made in or taken from.
+    /// - Throws: ESTALE, ENOTDIR.
+    func parent(_ id: NodeID) throws(Fault) -> Node {
+        let node = try node(id)
+        guard node.isDirectory else { throw .system(.notDirectory) }
+        return node
     }
 
-    /// Whether the kernel may rely on a node's attributes. It may not on those of content that is closed to descriptors
-    /// opened before, nor while the device is nearly full: it asks for them before each write, and hears then that there is none.
+    /// Whether the kernel may rely on a node's attributes. It may not for content that is closed even to open
+    /// descriptors, nor while the device is nearly full: it asks before each write then, and the answer refuses the
+    /// write.
     public func keepsAttributes(of node: NodeID, _ status: FileStatus) -> Bool {
         guard status.kind == .file else { return status.kind != .directory || !isShared(node) }
-        return context.deviceState.canOpen(.complete) && !context.space.isTight
-            && node.epoch == epoch.load(ordering: .relaxed)
-            && !isRestarting.load(ordering: .relaxed)
+        return context.deviceState.canOpen(.complete) && !context.space.isTight && places.epochs.isCurrent(node)
     }
 
-    func openLock(of node: Node) -> ReadWriteLock {
-        // A directory has several nodes, and one lock.
-        openLocks[Int((node.isDirectory ? node.inode : node.id.slot) % UInt64(openLocks.count))]
-    }
-
+    /// Takes lookups back that a lookup or the making of an entry counted.
     public func forget(_ node: NodeID, count: UInt64) {
-        for app in table.forget(node, count: count) where homes.withLock({ $0[app] == nil }) { endSharing(app) }
+        for app in table.forget(node, count: count) { homes.recordForgotten(app) }
     }
 
-    /// Nodes in memory, for the daemon's status.
+    /// The number of nodes in memory, for the daemon's status.
     public var knownNodes: Int { table.count }
 
-    // MARK: Rules
-
-    /// Asks the policy, on the facts that the caller has gathered under the lock under which it acts.
-    func permit(_ operation: Operation, on zone: Zone) throws(Fault) {
-        if let rule = SandboxPolicy.refusal(of: operation, in: zone) { throw .refused(rule) }
-    }
-
-    func permit(name: FileName, in directory: Node) throws(Fault) {
-        if isCacheTag(name, in: directory) { throw .refused(.cacheTag) }
-        if let rule = SandboxPolicy.refusal(ofName: name, in: directory.zone) { throw .refused(rule) }
-    }
-}
-
-/// What the kernel keeps of this filesystem, and must let go of when it changes behind the kernel's back.
-///
-/// All of these return at once: a request may be waiting for the lock that the kernel takes to obey.
-public protocol KernelCache: AnyObject, Sendable {
-    /// An entry came or went.
-    func forgetEntry(_ name: FileName, in parent: NodeID)
-    /// An entry went some time ago.
-    /// - Parameter isBack: whether something has the name again by the time at which the kernel is told.
-    func forgetEntry(_ name: FileName, in parent: NodeID, unless isBack: @escaping @Sendable () -> Bool)
-    /// The kernel is to ask before it relies on a name again. It keeps what it caches below.
-    func expireEntry(_ name: FileName, in parent: NodeID)
-    /// A directory has come to another place, which the kernel learns by looking it up there. Those who are in it are
-    /// where it is then.
-    func follow(_ directory: NodeID)
-    /// Content and attributes changed.
-    func forgetContent(of node: NodeID)
-    /// A range of the content is not what the kernel has of it.
-    func forgetContent(of node: NodeID, _ range: Range<Int64>)
-    /// The kernel is to ask before it relies on a file's attributes again.
-    func forgetAttributes(of node: NodeID)
-    /// What an application wrote, and the kernel took, was refused. Locks of the volume are held.
-    func lost(_ loss: LostRange)
-}
-
-/// A range of a file that an application wrote while the device locked, and that was refused.
-public struct LostRange: Sendable {
-    public let place: Whereabouts
-    public let range: Range<Int64>
-    /// Who opened the file for writing last: the kernel does not tell whose bytes it writes out.
-    public let writer: Opening?
-}
-
-/// An opening of a file, by which the process is found again that made it, if it is still there.
-public struct Opening: Sendable {
-    /// A thread of the process.
-    public let thread: pid_t
-    /// When it was, in nanoseconds since the host's boot.
-    public let time: Int64
-
-    /// - Parameter thread: 0 for one that cannot be seen.
-    public init?(by thread: pid_t, at time: Int64 = MonotonicClock.nanosecondsSinceBoot) {
-        guard thread != 0 else { return nil }
-        self.thread = thread
-        self.time = time
-    }
-}
-
-/// What a lookup, or a call that makes a node, gives to the kernel.
-public struct Entry: Sendable {
-    public let node: NodeID
-    /// Tells apart two nodes that had the same id at different times.
-    public let generation: UInt64
-    public let status: FileStatus
-    /// Whether the kernel may rely on the attributes until it is told otherwise.
-    public var keepsAttributes = true
-    /// Whether it may rely on the name.
-    public var keepsName = true
-}
-
-/// File type and permission bits, `mode_t` of inode(7). A name of this module, because the optimizing compiler of Swift 6.3.1
-/// takes a public import that only `mode_t` needs for an unused one.
-public typealias FileMode = mode_t
-
-/// Who makes a call: the credentials that a new file belongs to.
-public struct Caller: Sendable {
-    public let user: uid_t
-    public let group: gid_t
-    public let process: pid_t
-
-    public init(user: uid_t, group: gid_t, process: pid_t) {
-        self.user = user
-        self.group = group
-        self.process = process
-    }
+    /// The space that the device's containers take, and may take.
+    public var space: SpaceLedger { context.space }
 }

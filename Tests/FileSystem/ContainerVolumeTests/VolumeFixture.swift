@@ -59,8 +59,8 @@ final class TestHome: @unchecked Sendable {
         try store("plist", at: ".com.apple.mobile_container_manager.metadata.plist")
     }
 
-    /// Takes the directory away. Every volume over it keeps this as its kernel cache, of which nothing is asked here, so
-    /// that a test may hold the volume alone.
+    /// Takes the directory away. Every volume over it keeps this as its kernel cache, of which nothing is asked here,
+    /// so that a test may hold the volume alone.
     private final class Remains: KernelCache {
         let directory: String
         init(_ directory: String) { self.directory = directory }
@@ -123,7 +123,7 @@ final class TestHome: @unchecked Sendable {
     }
 }
 
-/// What tests say to a volume, in fewer words. Paths are relative to the root.
+/// Calls of tests, with fewer arguments. Paths are relative to the root.
 extension Volume {
     /// Looks every name of the path up; the test forgets what it got when it counts.
     func node(_ path: String) throws(Fault) -> NodeID {

@@ -25,7 +25,7 @@ final class CorruptionLog: Sendable {
     }
 
     func note(_ corruption: Corruption) {
-        let place = mounts.withLock { $0 }?.whereabouts(ofInode: corruption.inode)
+        let place = mounts.withLock { $0 }?.homePath(ofInode: corruption.inode)
         let path = place.map { [$0.app?.text, $0.path].compactMap(\.self).joined(separator: "/") }
         log.error("corrupt \(path ?? "inode \(corruption.inode)"): \(corruption.place)")
         // Found on the thread of the call that wanted it, or by nobody's call.

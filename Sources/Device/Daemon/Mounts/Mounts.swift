@@ -80,8 +80,8 @@ final class Mounts: Sendable {
         }
     }
 
-    func whereabouts(ofInode inode: UInt64) -> Whereabouts? {
-        table.volumes.lazy.compactMap { $0.whereabouts(ofInode: inode) }.first
+    func homePath(ofInode inode: UInt64) -> HomePath? {
+        table.volumes.lazy.compactMap { $0.homePath(ofInode: inode) }.first
     }
 
     func openFile(inode: UInt64) -> EncryptedFile? {
@@ -258,8 +258,8 @@ final class Mounts: Sendable {
         device.context.openFiles.waitForReaders()
     }
 
-    func tellLosses() {
-        for volume in table.volumes { volume.tellLosses() }
+    func reportLosses() {
+        for volume in table.volumes { volume.reportLosses() }
     }
 
     var canRestart: Bool { table.volumes.allSatisfy { $0.canRestart } }

@@ -18,7 +18,7 @@ public struct RefusedCall: Sendable {
     public let rule: Rule
     public let call: CallName
     /// The path that the rule protects. For a rename or a link, the side that was refused.
-    public let place: Whereabouts
+    public let place: HomePath
     /// The error of the call.
     public let error: SystemError
     /// The calling process; nil for the kernel's write-back, and for a process that is not visible here.
@@ -35,11 +35,11 @@ extension VolumeFileSystem {
     func fail<Answer: Reply & ~Copyable>(
         _ reply: consuming Answer, _ fault: Fault, _ call: CallName, of node: NodeID, _ name: FileName? = nil
     ) {
-        fail(reply, fault, call) { _ in volume.whereabouts(of: node, name) }
+        fail(reply, fault, call) { _ in volume.homePath(of: node, name) }
     }
 
     func fail<Answer: Reply & ~Copyable>(
-        _ reply: consuming Answer, _ fault: Fault, _ call: CallName, at place: (Rule) -> Whereabouts
+        _ reply: consuming Answer, _ fault: Fault, _ call: CallName, at place: (Rule) -> HomePath
     ) {
         // Before the reply: until then the caller's thread cannot end, so its number is still its own.
         if case .refused(let rule) = fault { report(rule, call, fault, of: reply.caller, at: place) }
@@ -47,7 +47,7 @@ extension VolumeFileSystem {
     }
 
     private func report(
-        _ rule: Rule, _ call: CallName, _ fault: Fault, of caller: RequestCaller, at place: (Rule) -> Whereabouts
+        _ rule: Rule, _ call: CallName, _ fault: Fault, of caller: RequestCaller, at place: (Rule) -> HomePath
     ) {
         // A refused write-back has no caller: its range is reported as lost.
         if call == .write, caller.process == 0 { return }

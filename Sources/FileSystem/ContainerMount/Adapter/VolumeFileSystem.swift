@@ -98,7 +98,7 @@ final class VolumeFileSystem: FileSystem {
         } catch {
             fail(reply, staleIfMoved(error, in: parent.id, for: reply.caller), .link) { rule in
                 volume.refuses(.linkFrom, node.id, by: rule)
-                    ? volume.whereabouts(of: node.id) : volume.whereabouts(of: parent.id, name)
+                    ? volume.homePath(of: node.id) : volume.homePath(of: parent.id, name)
             }
         }
     }
@@ -149,7 +149,7 @@ final class VolumeFileSystem: FileSystem {
                     volume.refuses(.renameFrom, name, in: parent.id, by: rule)
                     || mode == .exchanging && volume.refuses(.renameInto, name, in: parent.id, by: rule)
                 return isSource
-                    ? volume.whereabouts(of: parent.id, name) : volume.whereabouts(of: newParent.id, newName)
+                    ? volume.homePath(of: parent.id, name) : volume.homePath(of: newParent.id, newName)
             }
         }
     }

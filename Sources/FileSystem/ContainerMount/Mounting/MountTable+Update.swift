@@ -16,13 +16,13 @@ extension MountTable {
         /// the host's files are removed, with no lock held that a request takes.
         public func settle() {
             session.notifications.drain()
-            volume.settle(replaced)
+            volume.release(replaced)
             session.notifications.drain()
         }
 
         /// Records that a dropped file has no name left.
         /// - Returns: whether it is open, so that its space is subtracted when it is closed.
-        public func noteRemoval(ofInode inode: UInt64) -> Bool { volume.noteRemoval(ofInode: inode) }
+        public func noteRemoval(ofInode inode: UInt64) -> Bool { volume.recordRemoval(ofInode: inode) }
     }
 
     /// Shows an app's home as it is after an update, wherever the kernel may have it cached.

@@ -20,7 +20,7 @@ struct Superblock: Sendable {
     }
 
     /// Has the kernel drop all it caches of containers that a second home is about to show. Do not call it from a request.
-    func stopCaching(_ containers: Volume.NewlyShared) {
+    func stopCaching(_ containers: NewlyShared) {
         if containers.isEmpty { return }
         // After this, earlier replies have reached the kernel.
         session.quiesce()
@@ -60,7 +60,7 @@ extension MountTable {
     }
 
     /// See ``Superblock/stopCaching(_:)``.
-    func stopCaching(_ containers: Volume.NewlyShared, in volume: Volume) {
+    func stopCaching(_ containers: NewlyShared, in volume: Volume) {
         if containers.isEmpty { return }
         for superblock in superblocks where superblock.volume === volume { superblock.stopCaching(containers) }
     }

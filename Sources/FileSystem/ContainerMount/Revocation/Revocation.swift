@@ -106,11 +106,11 @@ extension MountTable {
     /// Waits for the writes under way, and has the kernel write their pages out.
     private func finishWrites(in files: [RevokedFile], _ superblocks: [Superblock]) -> UnfinishedWrites {
         RevokedFile.forgetAttributes(of: files)
-        for superblock in superblocks { superblock.volume.openPassage() }
+        for superblock in superblocks { superblock.volume.openAliases() }
         let barrier = WriteBarrier(files)
         let unfinished = barrier.wait(atMost: MountTable.patience)
         for superblock in superblocks {
-            superblock.volume.closePassage()
+            superblock.volume.closeAliases()
             superblock.writeOut()
         }
         return UnfinishedWrites(barrier, unfinished)
@@ -141,7 +141,7 @@ extension MountTable {
 
 extension Superblock {
     fileprivate var openFiles: [RevokedFile] {
-        volume.openFiles.map { RevokedFile(superblock: self, file: $0) }
+        volume.filesInUse.map { RevokedFile(superblock: self, file: $0) }
     }
 }
 
@@ -176,7 +176,7 @@ extension RevokedFile {
 
     /// Reports the lost ranges of files that are open; those of closed files were reported at close.
     fileprivate static func reportLoss(of files: [RevokedFile]) {
-        for revoked in files { revoked.superblock.volume.tellLoss(of: revoked.file.node) }
+        for revoked in files { revoked.superblock.volume.reportLoss(of: revoked.file.node) }
     }
 }
 

@@ -157,7 +157,7 @@ extension WriteBarrier.Call {
     private func open() throws(SystemError) -> Descriptor {
         let handle = KernelNode(file.file.node).handle(generation: file.file.generation)
         if let opened = try? handle.open(in: root.descriptor) { return opened }
-        return try root.descriptor.openNode(file.superblock.volume.passageName(of: file.file.node))
+        return try root.descriptor.openNode(file.superblock.volume.alias(of: file.file.node))
     }
 
     /// Takes and releases the inode lock.

@@ -1,30 +1,33 @@
-// A group or iCloud container as one home shows it. The kernel has one place for a directory, wherever it was looked up:
-// so each home has nodes of its own for a container's directories, while a file is one node in all of them.
+// A group or iCloud container as one home shows it. The kernel has one place for a directory: so each home has nodes of
+// its own for a container's directories, while a file is one node in all homes.
 
 import SandboxModel
 import Synchronization
 
-/// Whose nodes the directories are that a home shows of a container.
+/// One home's view of a container: each directory node of the container has the view of its home.
 final class ContainerView: Sendable {
     let app: ContainerIdentifier
-    private let container: SharedContainer
+    private let container: ContainerSharing
 
-    init(_ app: ContainerIdentifier, of container: SharedContainer) {
+    init(_ app: ContainerIdentifier, of container: ContainerSharing) {
         self.app = app
         self.container = container
     }
 
-    /// Of a directory that was moved to where the home does not see it: those who are in it still change what others see.
+    /// The view of a directory that was moved to a place which the home does not show. A process that is in the
+    /// directory still changes what other homes see.
     static func apart(_ app: ContainerIdentifier) -> ContainerView {
-        ContainerView(app, of: SharedContainer(isShared: true))
+        ContainerView(app, of: ContainerSharing(isShared: true))
     }
 
-    /// Whether the kernel is to ask each time: what it caches for one home, others change.
+    /// Whether other homes can change the entries, so that the kernel must ask each time.
     var isShared: Bool { container.isShared }
 }
 
-/// Whether several homes show a container, one that is hidden and still in use included.
-final class SharedContainer: Sendable {
+/// Whether several homes show a container, hidden homes that are still in use included.
+///
+/// Lock rule: none, the flag is an atomic. It changes under the lock of ``SharedContainers``.
+final class ContainerSharing: Sendable {
     private let shared: Atomic<Bool>
 
     init(isShared: Bool = false) { shared = Atomic(isShared) }
@@ -35,7 +38,7 @@ final class SharedContainer: Sendable {
     }
 }
 
-/// Which homes show which containers of a device.
+/// The homes that show each container of a device. A value: ``SharedContainers`` holds it under its lock.
 struct ContainerViews {
     /// A container by the directory that lists it, `Groups` or `iCloud`, and its identifier.
     struct Place: Hashable {
@@ -44,14 +47,14 @@ struct ContainerViews {
     }
 
     private struct Shown {
-        let container = SharedContainer()
+        let container = ContainerSharing()
         var views: [ContainerIdentifier: ContainerView] = [:]
     }
 
     private var shown: [Place: Shown] = [:]
 
-    /// The view of a home, which from now on is one of those that show the container.
-    /// - Returns: with it, who showed it alone until now.
+    /// Adds a home to those that show a container.
+    /// - Returns: the home's view, and the home that showed the container alone until now.
     mutating func add(_ app: ContainerIdentifier, to place: Place) -> (view: ContainerView, alone: ContainerIdentifier?)
     {
         if let view = shown[place]?.views[app] { return (view, nil) }
@@ -64,12 +67,12 @@ struct ContainerViews {
         return (view, alone)
     }
 
-    /// Whether others show one of a home's containers too.
+    /// Whether other homes show one of this home's containers too.
     func isShared(by app: ContainerIdentifier) -> Bool {
         shown.values.contains { $0.container.isShared && $0.views[app] != nil }
     }
 
-    /// A home is shown no more, and nobody is in it.
+    /// Removes a home that is hidden and that nobody is in.
     mutating func remove(_ app: ContainerIdentifier) {
         for (place, var entry) in shown where entry.views.removeValue(forKey: app) != nil {
             entry.container.isShared = entry.views.count > 1

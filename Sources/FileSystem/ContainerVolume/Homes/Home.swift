@@ -1,16 +1,16 @@
-// What an app's home is put together from.
+// The containers that make up an app's home.
 
 public import BackingStore
 public import Glibc
 public import Platform
 public import SandboxModel
 
-/// The containers of one app, opened, and to whom they belong.
+/// The containers of one app, opened, and their owner.
 public struct Home: Sendable {
     public let app: ContainerIdentifier
     /// The `.app` directory's own name.
     public internal(set) var bundleName: FileName
-    /// The `.app` directory, and what was verified of it.
+    /// The `.app` directory, with the digests that were verified.
     public internal(set) var bundle: SealedBundle
     /// The data container: `Documents`, `Library`, `tmp` and the metadata.
     public let data: SharedDescriptor
@@ -21,11 +21,11 @@ public struct Home: Sendable {
     public let group: gid_t
     /// Whether only the container's user may enter.
     public let isPrivate: Bool
-    /// Whether `Documents` is all that is seen of it, as by file sharing.
+    /// Whether the home shows `Documents` only, as file sharing does.
     public let showsOnlyDocuments: Bool
     /// Whether `Library/Caches` and `tmp` show a `CACHEDIR.TAG`.
     public let showsCacheTags: Bool
-    /// Whether an update has taken the bundle's place, and it is there for those only who are in it still.
+    /// Whether an update has replaced the bundle. It is kept for processes that still use it.
     var isReplaced = false
 
     public init(
@@ -56,7 +56,7 @@ public struct Home: Sendable {
     static let caches: FileName = "Caches"
     static let preferences: FileName = "Preferences"
 
-    /// What the data container shows at the top level, and nothing else of it.
+    /// The entries of the data container that the top level shows.
     var dataEntries: [FileName] {
         showsOnlyDocuments ? [Home.documents] : [Home.documents, Home.library, Home.temporary, Home.metadata]
     }
@@ -64,17 +64,19 @@ public struct Home: Sendable {
     /// The bundle's name at the top level.
     var bundleEntries: [FileName] { showsOnlyDocuments ? [] : [bundleName] }
 
+    /// `Groups` and `iCloud`, where the app has such containers.
     var containerDirectories: [FileName] {
         guard !showsOnlyDocuments else { return [] }
         return (groups.isEmpty ? [] : [Home.groupsDirectory]) + (iCloud.isEmpty ? [] : [Home.iCloudDirectory])
     }
 
-    /// What a link count tells of a directory: its name, its own `.`, and the `..` of each directory in it.
+    /// The link count of the top level: its name, its own `.`, and the `..` of each directory in it.
     var linkCount: Int {
         let directories = bundleEntries + dataEntries.filter { $0 != Home.metadata } + containerDirectories
         return 2 + directories.count
     }
 
+    /// The containers that `Groups` or `iCloud` lists.
     func containers(named directory: FileName) -> [ContainerIdentifier: SharedDescriptor] {
         directory == Home.groupsDirectory ? groups : iCloud
     }

@@ -1,12 +1,13 @@
-// Descriptors of the directories that were used last: a bounded number, whatever the size of the tree.
+// Descriptors of recently used directories: a bounded number, whatever the size of the tree.
 
 import Platform
 import SandboxModel
 import Synchronization
 
-/// Keeps directories open so that a call on one of their entries is one system call.
+/// Keeps directories open, so that a call on an entry is one system call on the host.
 ///
-/// Its lock is innermost, like the node table's.
+/// Lock rule: its lock is innermost, like the node table's, and guards `Node.directory` too. No descriptor is closed
+/// while it is held.
 final class DirectoryCache: Sendable {
     private static let capacity = 512
 
@@ -17,14 +18,15 @@ final class DirectoryCache: Sendable {
 
     private let ring = Mutex(Ring())
 
+    /// The descriptor of a directory, if it is in the cache.
     func descriptor(of node: Node) -> SharedDescriptor? {
         ring.withLock { _ in node.directory }
     }
 
-    /// Keeps a descriptor in place of the one that was opened longest ago.
+    /// Keeps a descriptor in place of the oldest one.
     func keep(_ descriptor: SharedDescriptor, for node: Node) {
         if DescriptorReserve.holds(descriptor.descriptor.number) { return }
-        // The descriptor that makes room is closed after the lock is given back.
+        // The oldest descriptor is closed after the lock is released.
         var evicted: SharedDescriptor?
         ring.withLock { ring in
             guard node.directory == nil else { return }
@@ -39,7 +41,7 @@ final class DirectoryCache: Sendable {
         _ = evicted
     }
 
-    /// Lets go of a directory that was removed.
+    /// Drops the descriptor of a directory that was removed.
     func drop(_ node: Node) {
         var evicted: SharedDescriptor?
         ring.withLock { ring in
@@ -50,7 +52,7 @@ final class DirectoryCache: Sendable {
         _ = evicted
     }
 
-    /// Lets go of all that lies below a directory. The caller holds the volume's `names`.
+    /// Drops the descriptors of all directories below one. The caller holds the volume's `names`.
     func dropAll(below directory: Node) {
         var evicted: [SharedDescriptor?] = []
         ring.withLock { ring in

@@ -3,22 +3,24 @@
 import BackingStore
 import Glibc
 import Platform
-public import SandboxModel
+import SandboxModel
 
 /// A node that the kernel has looked up, or that is above one.
 ///
-/// A node costs no descriptor: it is found again by its directory and name. What is guarded by what:
-/// - `parent`, `name`, `rare`, `zone`, `view`: change under the volume's names lock held exclusively, or, where a further
-///   name becomes known, under the table's lock; read under either. A name does not move while the names lock is held.
+/// A node costs no descriptor: its directory and name find it again.
+///
+/// Lock rule, by field:
+/// - `parent`, `name`, `rare`, `zone`, `view`: change under the volume's `names` held exclusively, or, where a further
+///   name becomes known, under the table's lock; read under either. No name moves while `names` is held.
 /// - `lookups`, `children`: the table's lock.
-/// - `open`, `isStale`, `isNameless`: the volume's open lock of the node.
+/// - `open`, `isStale`, `isNameless`: the node's open lock (``OpenFileTable``).
 /// - `directory`: the directory cache's lock.
 final class Node: @unchecked Sendable {
     enum Kind: UInt8 {
         case file, directory, symbolicLink, special
         /// The directory above all homes.
         case device
-        /// An app's home, whose entries come from several containers.
+        /// An app's home, with entries of several containers.
         case home
         /// `Groups` and `iCloud`.
         case containers
@@ -28,24 +30,24 @@ final class Node: @unchecked Sendable {
 
     // In an order that leaves few gaps: there may be a million of these.
     let id: NodeID
-    /// Inode number on the host, or one made up for a directory that is not on the host.
+    /// Inode number on the host, or a ``SyntheticInode``.
     let inode: UInt64
     let generation: UInt32
     var children: UInt32 = 0
-    /// Of a directory.
-    let names = GivenNames()
+    /// Names in this directory that are not durable yet.
+    let givenNames = GivenNames()
     let kind: Kind
     var zone: Zone
-    /// Whether the kernel has a wrong idea of the file's length, so that it must look the name up again.
+    /// Whether the kernel has a wrong length of the file, so that it must look the name up again.
     var isStale = false
-    /// Whether the file has lost its last name: what it holds counts only while it is open.
+    /// Whether the file has lost its last name: its space counts only while it is open.
     var isNameless = false
     /// Changes under the open lock of the node.
     let protection = KnownClass()
 
     var parent: Node?
     var name: FileName?
-    /// Of a directory of a container that several homes may show: for whom this is its node.
+    /// For a directory of a container that several homes may show: the home that this node belongs to.
     var view: ContainerView?
     var rare: Rare?
 
@@ -54,23 +56,23 @@ final class Node: @unchecked Sendable {
     var open: OpenFile?
     var directory: SharedDescriptor?
 
-    /// What few nodes have.
+    /// Fields that few nodes need.
     final class Rare {
-        /// Further names of a hard-linked file that the kernel knows.
+        /// Further known names of a hard-linked file.
         var furtherNames: [(parent: Node, name: FileName)] = []
         /// The container's own directory, for a node that is the root of one.
         var anchor: SharedDescriptor?
-        /// Names the node after its last known name went.
+        /// Reaches the node after its last known name went.
         var orphan: SharedDescriptor?
         /// Its status when that name went.
         var lastStatus: FileStatus?
         /// The home, for the nodes that stand for one, and for a bundle's directory that an update has replaced.
         var home: Home?
-        /// Whether it is a directory that was removed: nothing is found or made in it.
+        /// Whether the node is a removed directory: nothing is found or made in it.
         var isRemoved = false
-        /// Of such a directory, whom ``Volume/sendsBack(_:from:)`` has sent back.
+        /// The threads that ``Volume/sendsBack(_:from:)`` has sent back from such a directory.
         var sentBack: Set<pid_t> = []
-        /// Of the bundle: which entry of its list of digests this is.
+        /// The node's number in the bundle's list of digests.
         var sealed: Int?
     }
 
@@ -95,17 +97,17 @@ final class Node: @unchecked Sendable {
         }
     }
 
-    /// Whether it has a protection class: a file's own, or the one that a directory gives to what is made in it. The
-    /// bundle is stored as it is, and the top level and what is put together below it hold nothing of their own.
+    /// Whether it has a protection class: a file's own, or the class that a directory gives to new entries. The bundle
+    /// is stored in plain, and the top level, `Groups` and `iCloud` hold no content of their own.
     var hasProtection: Bool { (kind == .file || kind == .directory) && zone != .bundle }
 
-    /// Whether its content is shown in every state of the device.
-    var isStoredAsItIs: Bool { zone == .bundle || zone == .cacheTag }
+    /// Whether the content is stored in plain, and shown in every state of the device.
+    var isPlain: Bool { zone == .bundle || zone == .cacheTag }
 
     /// Whether extended attributes can be kept with it.
     var holdsAttributes: Bool { kind == .file || kind == .directory || kind == .home }
 
-    /// The rule that refuses attributes to what holds none.
+    /// The rule that refuses attributes to a node that holds none.
     var ruleAboutAttributes: Rule { kind == .cacheTag ? .cacheTag : .attributeHolder }
 
     func withRare<Result>(_ body: (Rare) -> Result) -> Result {
@@ -113,70 +115,3 @@ final class Node: @unchecked Sendable {
         return body(rare!)
     }
 }
-
-/// A file that at least one handle has open.
-final class OpenFile {
-    enum Content {
-        case encrypted(EncryptedFile)
-        /// A bundle's file, stored as it is, with a hash tree apart.
-        case sealed(SealedFile)
-        /// What the mount makes up.
-        case madeUp(MadeUpFile)
-    }
-
-    let content: Content
-    var handles = 0
-    var writers = 0
-    /// Who opened it for writing last, as far as that is known.
-    var lastWriter: Opening?
-
-    init(_ content: Content) {
-        self.content = content
-    }
-
-    /// One handle more. The caller holds the node's open lock.
-    func add(writing: Bool, by thread: pid_t) {
-        handles += 1
-        guard writing else { return }
-        writers += 1
-        lastWriter = Opening(by: thread) ?? lastWriter
-    }
-}
-
-extension OpenFile.Content {
-    /// The backing file, for what concerns its attributes; nil for what the host does not have.
-    var backing: SharedDescriptor? {
-        switch self {
-        case .encrypted(let file): file.backing
-        case .sealed(let file): file.backing
-        case .madeUp: nil
-        }
-    }
-}
-
-/// What `open` gives: the right to read, to write or both, for as long as the descriptor lives.
-public final class FileHandle: Sendable {
-    let node: Node
-    let content: OpenFile.Content
-    public let canWrite: Bool
-
-    init(node: Node, content: OpenFile.Content, canWrite: Bool) {
-        self.node = node
-        self.content = content
-        self.canWrite = canWrite
-    }
-
-    public var nodeID: NodeID { node.id }
-
-    /// Whether the content is of class A.
-    public var isComplete: Bool {
-        if case .encrypted(let file) = content { file.isComplete } else { false }
-    }
-
-    /// Whether something was written to the file that was refused because its key had gone.
-    public var hasLoss: Bool {
-        if case .encrypted(let file) = content { file.hasLoss } else { false }
-    }
-}
-
-extension OpenFile.Content: @unchecked Sendable {}

@@ -1,15 +1,15 @@
-// Nodes by the host's number for them: one for each inode, but of a directory that several homes show, one for each home.
+// Nodes by inode number: one node for each inode, but one for each home of a directory that several homes show.
 
 import SandboxModel
 import Synchronization
 
 extension NodeTable {
-    /// Every node of an inode: more than one only of a directory.
+    /// Every node of an inode: more than one only for a directory.
     func nodes(inode: UInt64) -> [Node] {
         state.withLock { state in state.nodes(inode).filter { !state.isPurged($0) } }
     }
 
-    /// Whether others than the home of a directory's node see what is in it.
+    /// Whether other homes see the entries of a directory too.
     func isShared(_ id: NodeID) -> Bool {
         state.withLock { state in
             let slot = Int(id.slot)
@@ -18,7 +18,7 @@ extension NodeTable {
         }
     }
 
-    /// As what else a directory is known, to other homes. Nearly always there is nothing.
+    /// The nodes of a directory in other homes. Nearly always there are none.
     func otherViews(of directory: Node) -> [Node] {
         state.withLock { state in
             guard state.furtherViews[directory.inode] != nil else { return [] }
@@ -26,18 +26,19 @@ extension NodeTable {
         }
     }
 
-    /// Moves a directory in the home in which it was renamed. The caller holds the volume's `names` exclusively.
+    /// Moves a directory's node in the home in which it was renamed. The caller holds the volume's `names` exclusively.
     func move(_ directory: Node, to parent: Node, name: FileName) {
         var gone: [Node] = []
         state.withLock { state in state.move(directory, to: parent, name: name, into: &gone) }
     }
 
-    /// Moves a directory that was renamed in one home where another home sees it. The caller holds `names` exclusively.
+    /// Moves a directory's node in another home than the one in which it was renamed. The caller holds `names`
+    /// exclusively.
     ///
     /// - Parameters:
-    ///   - directory: as the other home, `app`, knows it.
-    ///   - parent: where it is now, as the first home knows it.
-    /// - Returns: false when it is nowhere that the other home knows.
+    ///   - directory: its node in the other home, `app`.
+    ///   - parent: the node of its new directory, in the home in which it was renamed.
+    /// - Returns: false when the other home does not show the new directory.
     func move(_ directory: Node, of app: ContainerIdentifier, along parent: Node, name: FileName) -> Bool {
         var gone: [Node] = []
         return state.withLock { state in
@@ -47,8 +48,8 @@ extension NodeTable {
         }
     }
 
-    /// Takes the names of a directory away that was moved to where its home does not see it.
-    /// - Returns: where it was; nil when it had no name.
+    /// Takes the name of a directory away that was moved to a place which its home does not show.
+    /// - Returns: its place before; nil when it had no name.
     func setApart(_ directory: Node, of app: ContainerIdentifier) -> (parent: Node, name: FileName)? {
         var gone: [Node] = []
         return state.withLock { state in
@@ -64,7 +65,7 @@ extension NodeTable {
 }
 
 extension NodeTable.State {
-    /// The node of an inode, whatever its epoch, and of a directory in the view that is asked for.
+    /// The node of an inode, whatever its epoch; for a directory, the node in this view.
     func node(of inode: UInt64, _ kind: Node.Kind, _ view: ContainerView?) -> Node? {
         guard let slot = byInode[inode], let first = slots[Int(slot)], first.kind == kind else { return nil }
         if first.view === view { return first }
@@ -76,7 +77,7 @@ extension NodeTable.State {
         return ([first] + (furtherViews[inode] ?? [])).compactMap { slots[Int($0)] }
     }
 
-    /// A new node, that nobody has looked up yet.
+    /// Makes a node without lookups.
     mutating func make(
         inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, view: ContainerView?
     ) -> Node {
@@ -98,14 +99,14 @@ extension NodeTable.State {
         {
             furtherViews[inode, default: []].append(slot)
         } else {
-            // What had the number before is not found by it any more.
+            // The node that had the number before is not found by it any more.
             byInode[inode] = slot
             if !furtherViews.isEmpty { furtherViews[inode] = nil }
         }
         return node
     }
 
-    /// Has a node no more be found by its inode.
+    /// Makes a node impossible to find by its inode.
     mutating func releaseNumber(of node: Node) {
         let slot = UInt32(truncatingIfNeeded: node.id.slot)
         let further = furtherViews.isEmpty ? nil : furtherViews[node.inode]
@@ -118,7 +119,7 @@ extension NodeTable.State {
         }
     }
 
-    /// Whether two nodes are one directory, to two homes perhaps.
+    /// Whether two nodes are one directory, in two homes perhaps.
     static func isSame(_ one: Node, _ other: Node) -> Bool {
         one === other || one.inode == other.inode && (one.view != nil || other.view != nil)
     }
@@ -136,7 +137,7 @@ extension NodeTable.State {
         }
     }
 
-    /// As what another home knows a directory of a container, made known where it was not.
+    /// The node of a container's directory in another home, made if it is not known.
     /// - Returns: nil when the home does not know the container's own directory.
     fileprivate mutating func counterpart(of directory: Node, for app: ContainerIdentifier) -> Node? {
         guard directory.kind == .directory else { return nil }
@@ -149,6 +150,7 @@ extension NodeTable.State {
             view: parent.view)
     }
 
+    /// The home that a directory's node belongs to.
     static func app(of directory: Node) -> ContainerIdentifier? {
         if let view = directory.view { return view.app }
         var candidate: Node? = directory
@@ -159,7 +161,7 @@ extension NodeTable.State {
         return nil
     }
 
-    /// Gives a directory, and those below it, to a container's view, or to none.
+    /// Sets the view of a directory and of those below it.
     fileprivate mutating func setView(_ view: ContainerView?, of directory: Node) {
         for case let node? in slots
         where node.kind == .directory && (node === directory || NodeTable.State.isBelow(node, directory)) {

@@ -1,11 +1,12 @@
-// Which nodes the kernel knows, by its number for them and by the host's.
+// The nodes that the kernel knows, by the kernel's number and by the host's inode number.
 
 import SandboxModel
 import Synchronization
 
 /// The table of known nodes.
 ///
-/// Its lock is the innermost of the volume's locks: no system call is made and no object released while it is held.
+/// Lock rule: its lock is the innermost of the volume's locks. No system call is made and no object released while it
+/// is held.
 final class NodeTable: Sendable {
     struct State {
         var slots: [Node?]
@@ -15,23 +16,25 @@ final class NodeTable: Sendable {
         var furtherViews: [UInt64: [UInt32]] = [:]
         var generation: UInt32 = 0
         var epoch: UInt16 = 0
-        /// Slots of files of class A or B that were opened: the kernel may hold pages of them.
+        /// Slots of files of class A or B that were opened: the kernel may hold their pages.
         var protected: Set<UInt32> = []
-        /// Slots of directories that were purged, for as long as they are known. What lies below them is nowhere, and
-        /// the host may give its inode numbers to others.
+        /// Slots of purged directories, for as long as they are known. Nodes below them have no place, and the host may
+        /// give their inode numbers to other files.
         var purged: Set<UInt32> = []
     }
 
+    let root: Node
     let state: Mutex<State>
 
     /// - Parameter root: the node with the fixed number 1; it is never forgotten.
     init(root: Node) {
+        self.root = root
         var state = State(slots: [nil, root])
         state.byInode[root.inode] = 1
         self.state = Mutex(state)
     }
 
-    /// The slot 0 is never used.
+    /// The number of nodes. (The slot 0 is never used.)
     var count: Int { state.withLock { $0.slots.count - 1 - $0.free.count } }
 
     func node(_ id: NodeID) -> Node? {
@@ -42,15 +45,16 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// The node of an inode of the host, if the kernel knows one.
     func known(inode: UInt64) -> Node? {
         state.withLock { state in
             state.byInode[inode].flatMap { state.slots[Int($0)] }.flatMap { state.isPurged($0) ? nil : $0 }
         }
     }
 
-    /// The node of a directory entry that the host has, made if it is not known; looked up once more.
+    /// Counts a lookup of a directory entry, and makes its node if it is not known.
     ///
-    /// - Parameter view: of a container's own directory; that of others is their parent's.
+    /// - Parameter view: for a container's own directory; other directories have their parent's view.
     func lookUp(
         inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, view: ContainerView? = nil,
         prepare: (Node) -> Void = { _ in }
@@ -71,8 +75,8 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// Takes lookups back; a node that nothing knows any more is let go, and so may be those above it.
-    /// - Returns: the homes among them.
+    /// Takes lookups back. A node without lookups and children leaves the table, and so may the nodes above it.
+    /// - Returns: the homes that left.
     func forget(_ id: NodeID, count: UInt64) -> [ContainerIdentifier] {
         // Released after the lock: the last reference to a removed file frees its blocks on the host.
         var gone: [Node] = []
@@ -84,7 +88,7 @@ final class NodeTable: Sendable {
             node.lookups -= min(count, node.lookups)
             state.collect(node, into: &gone)
         }
-        // Descriptors of directories are kept for longer than their nodes, and are not to keep what a home has open.
+        // The directory cache keeps nodes alive for longer. They must not keep the descriptors of a home.
         for node in gone {
             guard let home = node.rare?.home else { continue }
             if node.kind == .home { homes.append(home.app) }
@@ -93,16 +97,16 @@ final class NodeTable: Sendable {
         return homes
     }
 
-    /// Makes the next lookup of a file give a new node: the kernel has a wrong idea of this one's length.
+    /// Makes the next lookup of a file give a new node, because the kernel has a wrong length of this one.
     func renew(_ node: Node) {
         state.withLock { state in
             state.releaseNumber(of: node)
         }
     }
 
-    /// Takes the last known name of a node that was purged, and with it all that is known to lie below.
+    /// Takes the last known name of a purged node. Nodes below it have no place then.
     ///
-    /// No descriptor keeps its inode: another may come to have the number, and is to get another node.
+    /// No descriptor keeps the inode: another file may get the number, and must get another node.
     func purge(_ name: FileName, in parent: Node, of node: Node) {
         removeName(name, in: parent, of: node)
         state.withLock { state in
@@ -124,9 +128,10 @@ final class NodeTable: Sendable {
         }
     }
 
-    // MARK: What the kernel may hold pages of
+    // MARK: Files whose pages the kernel may hold
 
-    func noteProtected(_ node: Node) {
+    /// Adds a file of class A or B that was opened.
+    func recordProtected(_ node: Node) {
         state.withLock { _ = $0.protected.insert(UInt32(truncatingIfNeeded: node.id.slot)) }
     }
 
@@ -159,11 +164,13 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// Runs `body` under the table's lock, so that no name comes or goes.
     func withNames<Result>(of node: Node, _ body: (Node) -> Result) -> Result {
         state.withLock { _ in body(node) }
     }
 
-    /// Where the node lies: a directory and a name; nil for a root, and after its last known name went, or was purged.
+    /// The directory and name of a node; nil for a root, and for a node that has lost its last known name or was
+    /// purged.
     func location(of node: Node) -> (parent: Node, name: FileName)? {
         state.withLock { state in
             guard !state.isPurged(node), let parent = node.parent, let name = node.name else { return nil }
@@ -179,12 +186,12 @@ final class NodeTable: Sendable {
         }
     }
 
-    /// How many names beyond the first a node is known by.
+    /// The number of known names beyond the first.
     func furtherNames(of node: Node) -> Int {
         state.withLock { _ in node.rare?.furtherNames.count ?? 0 }
     }
 
-    /// Makes another of a node's names the one that it is found by.
+    /// Makes the next of a node's names its first, by which the node is reached.
     func preferNextName(of node: Node) {
         state.withLock { _ in
             guard let rare = node.rare, !rare.furtherNames.isEmpty, let parent = node.parent, let name = node.name
@@ -204,6 +211,7 @@ final class NodeTable: Sendable {
         }
     }
 
+    /// Adds a name that a node was given, unless it is known.
     func addName(_ name: FileName, in parent: Node, to node: Node) {
         state.withLock { state in
             if state.holds(node) { State.addName(parent, name, to: node) }
@@ -211,12 +219,12 @@ final class NodeTable: Sendable {
     }
 
     /// Takes a name away, in every home that shows the directory.
-    /// - Returns: as what other homes know the directory in which the node had the name.
+    /// - Returns: the nodes, in other homes, of the directory that had the name.
     @discardableResult
     func removeName(_ name: FileName, in parent: Node, of node: Node) -> [Node] {
         var gone: [Node] = []
         return state.withLock { state in
-            // One that was forgotten meanwhile has been taken from its directories already.
+            // A node that was forgotten meanwhile has left its directories already.
             guard state.holds(node) else { return [] }
             var others: [Node] = []
             while let directory = State.removeOne(name, in: parent, of: node) {
@@ -224,13 +232,13 @@ final class NodeTable: Sendable {
                 directory.children -= 1
                 state.collect(directory, into: &gone)
             }
-            // One that the kernel never heard of was kept for what lay in it.
+            // A directory without lookups was kept for its children only.
             state.collect(node, into: &gone)
             return others
         }
     }
 
-    /// Tells every node below a directory that was moved to another zone which zone it is in now.
+    /// Sets the zone of every node below a directory that was moved to another zone.
     func rezone(below directory: Node, to zone: Zone) {
         state.withLock { state in
             for case let node? in state.slots where State.isBelow(node, directory) { node.zone = zone }
@@ -254,8 +262,7 @@ final class NodeTable: Sendable {
 }
 
 extension NodeTable.State {
-    /// Whether a node is or lies below a directory that was purged, by the name that it is found by. Nearly always there
-    /// is none.
+    /// Whether a node is or lies below a purged directory, by its first name. Nearly always there is none.
     func isPurged(_ node: Node) -> Bool {
         if purged.isEmpty { return false }
         var candidate: Node? = node
@@ -266,9 +273,10 @@ extension NodeTable.State {
         return false
     }
 
+    /// Whether a node is still in the table.
     func holds(_ node: Node) -> Bool { slots[Int(node.id.slot)] === node }
 
-    /// Takes one name of a node away, by this directory or, as another home knows it, the same one.
+    /// Takes one name of a node away, in this directory or in the same directory's node of another home.
     /// - Returns: the directory; nil when there is no such name.
     fileprivate static func removeOne(_ name: FileName, in parent: Node, of node: Node) -> Node? {
         if let first = node.parent, node.name == name, isSame(first, parent) {
@@ -307,7 +315,7 @@ extension NodeTable.State {
         return false
     }
 
-    /// Takes a node out of the table if nothing needs it, and then what was kept for its sake only.
+    /// Takes a node out of the table if nothing needs it, and then each node above that was kept only for it.
     mutating func collect(_ node: Node, into gone: inout [Node]) {
         var candidate: Node? = node
         while let node = candidate, node.lookups == 0, node.children == 0, node.id != .root {

@@ -1,50 +1,34 @@
-// Looking at one path from outside the mount, and telling the kernel of what changed there without it.
+// Questions from outside the mount about one path or node, and changes that are made outside the mount.
 
-public import BackingStore
-public import Platform
+import BackingStore
+import Platform
 public import SandboxModel
-
-/// What the volume knows of one node.
-public struct NodeInspection: Sendable {
-    public let zone: Zone
-    /// As the mount shows it.
-    public let shown: FileStatus
-    /// As the host stores it.
-    public let stored: FileStatus
-    /// The class of a file's content, or the one that a directory gives to what is made in it; nil for what has none,
-    /// and for a bundle, which is stored as it is.
-    public let protection: ProtectionClass?
-    /// Whether the content can be read in the device's present state.
-    public let isReadable: Bool
-    /// Whether it goes into a backup.
-    public let inclusion: BackupInclusion
-    /// Whether it says so itself: by the mark, or as one of the places that are never in a backup.
-    public let isExcluded: Bool
-}
+import SandboxPolicy
 
 extension Volume {
+    /// The facts about one path.
     /// - Parameter path: from the volume's root; the last name may be a symbolic link, the others are directories.
     /// - Throws: ENOENT, ENOTDIR, or the host's error.
     public func inspect(_ path: [FileName]) throws(Fault) -> NodeInspection {
         try reach(path) { (id) throws(Fault) in
             try names.reading { () throws(Fault) in
                 let node = try node(id)
-                let shown = try status(of: node)
+                let shown = try statuses.status(of: node)
                 let stored = try stored(node)
-                // A damaged file has no class to tell.
-                let protection = (try? protection(of: node)) ?? nil
-                let isReadable = protection.map { context.deviceState.canOpen($0) } ?? node.isStoredAsItIs
+                // A damaged file has no class.
+                let protection = (try? classes.protection(of: node)) ?? nil
+                let isReadable = protection.map { context.deviceState.canOpen($0) } ?? node.isPlain
                 return NodeInspection(
                     zone: node.zone, shown: shown, stored: stored ?? shown, protection: protection,
-                    isReadable: shown.kind == .file ? isReadable : true, inclusion: try inclusion(of: node),
-                    isExcluded: try isExcluded(node))
+                    isReadable: shown.kind == .file ? isReadable : true, inclusion: try marks.inclusion(of: node),
+                    isExcluded: try marks.isExcluded(node))
             }
         }
     }
 
-    /// The caller holds `names`.
+    /// The host's status; nil for a node that the host does not have. The caller holds `names`.
     private func stored(_ node: Node) throws(Fault) -> FileStatus? {
-        switch try place(of: node) {
+        switch try places.place(of: node) {
         case .none: nil
         case .descriptor(let descriptor): try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
         case .entry(let directory, let name):
@@ -52,17 +36,8 @@ extension Volume {
         }
     }
 
-    /// The file that is open for an inode of the host, if one is.
-    public func openFile(inode: UInt64) -> EncryptedFile? {
-        guard let node = table.known(inode: inode), !isPast(node) else { return nil }
-        return openLock(of: node).reading {
-            if case .encrypted(let file)? = node.open?.content { file } else { nil }
-        }
-    }
-
-    /// Makes the kernel look again at an entry that came, went or changed without it, and at its directory.
-    ///
-    /// A directory on the way that the kernel cannot know either is passed over: it will look there by itself.
+    /// Has the kernel look again at an entry that was made, removed or changed outside the mount, and at its directory.
+    /// Does nothing where the path does not lead to a directory: the kernel caches nothing of it.
     public func noticeChange(of path: [FileName]) {
         guard let name = path.last, let kernelCache else { return }
         try? reach(path.dropLast()) { (parent) throws(Fault) in
@@ -83,5 +58,50 @@ extension Volume {
             looked.append(current)
         }
         return try body(current)
+    }
+
+    // MARK: Places for people
+
+    /// The place of a node, or of an entry of it.
+    public func homePath(of node: NodeID, _ name: FileName? = nil) -> HomePath {
+        guard let node = table.node(node) else { return HomePath(app: nil, path: nil) }
+        return table.homePath(of: node, name)
+    }
+
+    /// - Returns: nil when the node of this inode of the host is not known.
+    public func homePath(ofInode inode: UInt64) -> HomePath? {
+        table.known(inode: inode).map { table.homePath(of: $0) }
+    }
+
+    /// The names that lead to a directory from the root; nil when it has none any more.
+    public func path(to directory: NodeID) -> [FileName]? {
+        names.reading {
+            guard var node = table.node(directory) else { return nil }
+            var path: [FileName] = []
+            while node !== table.root {
+                guard let (parent, name) = table.location(of: node) else { return nil }
+                path.append(name)
+                node = parent
+            }
+            return path.reversed()
+        }
+    }
+
+    // MARK: The side of a call that a rule refused
+
+    /// Whether a rule refuses an operation on a node.
+    public func refuses(_ operation: Operation, _ node: NodeID, by rule: Rule) -> Bool {
+        names.reading {
+            table.node(node).map { SandboxPolicy.refusal(of: operation, in: $0.zone) == rule } ?? false
+        }
+    }
+
+    /// Whether a rule refuses an operation on an entry, or, if the operation gives a name, on the entry's directory.
+    public func refuses(_ operation: Operation, _ name: FileName, in parent: NodeID, by rule: Rule) -> Bool {
+        names.reading {
+            guard let parent = table.node(parent) else { return false }
+            let zone = operation.givesName ? parent.zone : parent.zone(of: name)
+            return SandboxPolicy.refusal(of: operation, in: zone) == rule
+        }
     }
 }

@@ -1,62 +1,44 @@
-// stat, chmod, chown, utimensat, truncate: what is said about a node, and changed.
+// stat, and the calls that change what it shows: chmod, chown, utimensat, truncate.
 
 import BackingStore
-public import Glibc
+import Glibc
 public import Platform
 public import SandboxModel
 
-/// What setattr changes; nil leaves a value as it is.
-public struct AttributeChange: Sendable {
-    public enum Time: Sendable {
-        case now
-        case at(timespec)
-    }
-
-    public var mode: mode_t?
-    public var owner: uid_t?
-    public var group: gid_t?
-    public var size: Int64?
-    public var accessTime: Time?
-    public var modificationTime: Time?
-
-    public init() {}
-
-    var isOnlyTimes: Bool { mode == nil && owner == nil && group == nil && size == nil }
-}
-
 extension Volume {
+    /// The status of a node as the mount shows it.
+    ///
     /// - Parameter handle: an open descriptor of the node, where the kernel names one.
+    /// - Throws: with a handle also the error of a write that is to be refused.
     public func status(of node: NodeID, handle: FileHandle?) throws(Fault) -> FileStatus {
         if let handle {
-            // With a handle the kernel asks before it writes, which is refused by this; fstat(2) comes without one.
-            try requireContent(handle, for: .write)
-            try requireRoomToWrite(handle)
+            // The kernel names a handle when it asks before a write(2), which this error refuses. fstat(2) comes
+            // without.
+            try openFiles.requireContent(handle, for: .write)
+            try requireSpaceToWrite(handle)
             let node = handle.node
-            if node.kind == .cacheTag { return names.reading { statusOfCacheTag(node) } }
-            let status = try hostStatus(of: handle.content)
-            return names.reading {
-                present(
-                    status, zone: node.zone, home: node.zone == .container ? nil : home(of: node),
-                    sealed: node.rare?.sealed)
-            }
+            if node.kind == .cacheTag { return names.reading { cacheTags.status(of: node) } }
+            let status = try handle.content.status()
+            return names.reading { status.presented(of: node) }
         }
-        return try names.reading { () throws(Fault) in try status(of: try self.node(node)) }
+        return try names.reading { () throws(Fault) in try statuses.status(of: try self.node(node)) }
     }
 
+    /// Changes attributes, and gives the status after the change.
     /// - Throws: `refused` by the node's zone; EPERM and the like from the host.
     public func setAttributes(
         _ change: AttributeChange, of node: NodeID, handle: FileHandle?
     ) throws(Fault) -> FileStatus {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
-            if change.mode != nil { try permit(.changeMode, on: node.zone) }
-            if change.owner != nil || change.group != nil { try permit(.changeOwner, on: node.zone) }
-            if change.size != nil { try permit(.truncate, on: node.zone) }
-            // Of what was removed it is the kernel that writes the times down, by itself. A refusal of that it would
-            // report to whoever synchronizes next.
+            if change.mode != nil { try node.zone.permit(.changeMode) }
+            if change.owner != nil || change.group != nil { try node.zone.permit(.changeOwner) }
+            if change.size != nil { try node.zone.permit(.truncate) }
+            // The kernel itself writes the times of a removed file down. It would report a refusal to the next caller
+            // of fsync(2).
             let isRemoved = node.rare?.orphan != nil && table.location(of: node) == nil
             if change.accessTime != nil || change.modificationTime != nil, !isRemoved {
-                try permit(.changeTimes, on: node.zone)
+                try node.zone.permit(.changeTimes)
             }
 
             if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) { return status }
@@ -75,9 +57,11 @@ extension Volume {
     private func apply(_ change: AttributeChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
         let place: Place =
-            if let backing = handle?.content.backing { .descriptor(backing) } else { try holder(of: node) }
+            if let backing = handle?.content.backing { .descriptor(backing) } else {
+                try openFiles.attributePlace(of: node)
+            }
         // Not while a closing file writes its header and puts its mode and times back.
-        try openLock(of: node).reading { () throws(Fault) in
+        try openFiles.lock(of: node).reading { () throws(Fault) in
             try onHost { () throws(SystemError) in
                 if change.owner != nil || change.group != nil {
                     try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
@@ -88,13 +72,13 @@ extension Volume {
                 try changeTimes(change, of: node, handle, at: place)
             }
         }
-        return try status(of: node)
+        return try statuses.status(of: node)
     }
 
-    /// The caller holds the node's `openLock`.
+    /// The caller holds the node's open lock.
     ///
-    /// The kernel names a handle for the time of a write, which may wait. A time that an application sets comes without
-    /// one: once it is answered, it stays, though this process be killed before the file is closed.
+    /// The kernel names a handle when it sets the time of a write, which may wait for the close. A time that an
+    /// application sets comes without a handle, and is stored before the answer.
     private func changeTimes(
         _ change: AttributeChange, of node: Node, _ handle: FileHandle?, at place: Place
     ) throws(Fault) {
@@ -112,27 +96,27 @@ extension Volume {
 
     /// The status of a file that was removed and that nobody has open.
     ///
-    /// The kernel sends the times of every file that it sees removed, to be written before the file itself goes:
-    /// nobody will ask for them again.
+    /// The kernel writes the times of every file that it sees removed, and no call asks for them again.
     private func statusOfRemoved(_ node: Node) -> FileStatus? {
-        // A file may have had another name that the kernel did not know then, and does now.
+        // The file may have had another name, which the kernel has learned since.
         guard let status = node.rare?.lastStatus, status.linkCount <= 1, table.location(of: node) == nil,
-            openLock(of: node).reading({ node.open == nil })
+            openFiles.lock(of: node).reading({ node.open == nil })
         else { return nil }
-        var shown = present(status, zone: node.zone, home: home(of: node)).raw
+        var shown = status.presented(zone: node.zone, home: node.home).raw
         shown.st_nlink = 0
         return FileStatus(shown)
     }
 
-    /// The status of a file whose directories are all closed to the daemon's own user, or that was purged, and that nobody
-    /// has open.
+    /// The status of a file whose directories are all closed to the daemon's own user, or that was purged, and that
+    /// nobody has open.
     ///
-    /// No call of an application gets here, because the kernel lets none past such a directory: it is the kernel
-    /// itself that has times to write down. What it is answered, it does not keep; a refusal it would report as EIO
-    /// to whoever opens the file next.
+    /// Only the kernel itself asks here, with times to write down: it lets no application past such a directory. It
+    /// does not keep the answer, but would report a refusal as EIO to the next process that opens the file.
     private func statusOfClosedOff(_ node: Node, _ fault: Fault) -> FileStatus? {
         let isPurged = fault == .system(.stale) && table.location(of: node) == nil
-        guard isPurged || fault == .system(.accessDenied) && daemonUser != 0, node.kind == .file else { return nil }
+        guard isPurged || fault == .system(.accessDenied) && !places.credentials.isSuperuser, node.kind == .file else {
+            return nil
+        }
         var shown = stat()
         shown.st_ino = ino_t(node.inode)
         shown.st_mode = S_IFREG
@@ -149,52 +133,13 @@ extension Volume {
     private func truncate(_ node: Node, to size: Int64, _ handle: FileHandle?) throws(Fault) {
         guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .invalid) }
         if let handle, handle.canWrite {
-            try requireContent(handle, for: .truncate)
+            try openFiles.requireContent(handle, for: .truncate)
             guard case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
             return try file.truncate(to: size)
         }
-        let open = try openContent(of: node, writing: true)
-        defer { closeContent(of: node, writing: true) }
+        let open = try openFiles.open(node, writing: true)
+        defer { openFiles.close(node, writing: true) }
         guard case .encrypted(let file) = open else { throw .system(.badDescriptor) }
         try file.truncate(to: size)
-    }
-}
-
-extension AttributeChange.Time? {
-    fileprivate var raw: timespec {
-        switch self {
-        case nil: .unchanged
-        case .now: .current
-        case .at(let time): time
-        }
-    }
-}
-
-extension Place {
-    fileprivate func changeOwner(_ owner: uid_t, group: gid_t) throws(SystemError) {
-        switch self {
-        case .entry(let directory, let name):
-            try directory.descriptor.changeOwner(of: name, to: owner, group: group)
-        case .descriptor(let node): try node.descriptor.changeOwnerOfNamed(owner, group: group)
-        case .none: throw .notPermitted
-        }
-    }
-
-    func changeMode(_ mode: mode_t) throws(SystemError) {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.changeMode(of: name, to: mode)
-        case .descriptor(let node): try node.descriptor.changeModeOfNamed(mode)
-        case .none: throw .notPermitted
-        }
-    }
-
-    fileprivate func changeTimes(access: timespec, modification: timespec) throws(SystemError) {
-        switch self {
-        case .entry(let directory, let name):
-            try directory.descriptor.changeTimes(of: name, access: access, modification: modification)
-        case .descriptor(let node):
-            try node.descriptor.changeTimesOfNamed(access: access, modification: modification)
-        case .none: throw .notPermitted
-        }
     }
 }

@@ -1,60 +1,9 @@
-// Extended attributes, kept as the host's own `user.` attributes.
+// getxattr, setxattr, removexattr and listxattr. Values are the host's own `user.` attributes, or computed.
 
 import BackingStore
 import Glibc
 import Platform
 public import SandboxModel
-
-/// The name of an attribute as the application gives it, and as the host keeps it.
-///
-/// `com.apple.NAME` and `user.com.apple.NAME` are one attribute, because Apple's names have no namespace and the host
-/// takes none but `user.`.
-private enum AttributeName {
-    /// Kept on the host under this name.
-    case stored([UInt8])
-    case protection
-    /// A name of the mark that keeps something out of backups.
-    case mark(BackupMark.Form)
-    /// Whether it is in a backup.
-    case inclusion
-    /// Of the home: how much can be stored for a usage.
-    case capacity(SpaceUsage)
-    /// Of the home: whether the device is unlocked, as an app may know it.
-    case protectedData
-    /// Reserved for what this filesystem computes.
-    case computed
-    case capability
-    case unsupported
-    /// The host would not take it, with the prefix that it needs.
-    case tooLong
-
-    /// XATTR_NAME_MAX of <linux/limits.h>.
-    private static let maximumLength = 255
-
-    init(_ name: [UInt8]) {
-        if name.elementsEqual(ProtectionClass.attributeName.utf8) {
-            self = .protection
-        } else if name.elementsEqual(ProtectedData.attributeName.utf8) {
-            self = .protectedData
-        } else if name.starts(with: "user.appcontainer.".utf8) {
-            let usage = SpaceUsage.allCases.first { name.elementsEqual($0.attributeName.utf8) }
-            self =
-                usage.map { .capacity($0) }
-                ?? (name.elementsEqual(BackupInclusion.attributeName.utf8) ? .inclusion : .computed)
-        } else if let form = BackupMark.Form(attribute: name) {
-            self = .mark(form)
-        } else if name.starts(with: "user.".utf8), name.count > 5 {
-            self = .stored(name)
-        } else if name.starts(with: "com.apple.".utf8), name.count > 10 {
-            self = .stored(Array("user.".utf8) + name)
-        } else if name.elementsEqual("security.capability".utf8) {
-            self = .capability
-        } else {
-            self = .unsupported
-        }
-        if case .stored(let name) = self, name.count > AttributeName.maximumLength { self = .tooLong }
-    }
-}
 
 extension Volume {
     /// XATTR_CREATE of <linux/xattr.h>, which Glibc's module does not have.
@@ -62,10 +11,11 @@ extension Volume {
     /// XATTR_REPLACE.
     private static let replaceFlag: Int32 = 2
 
+    /// The value of an attribute.
     /// - Throws: ENODATA when the attribute is not there; EOPNOTSUPP for a namespace that is not served.
     public func attribute(_ name: [UInt8], of node: NodeID) throws(Fault) -> [UInt8] {
-        // The kernel asks for this one before it writes: the answer costs no look at the node.
-        switch AttributeName(name) {
+        // The kernel asks for `security.capability` before each write: the answer needs no node.
+        switch ExtendedAttributeName(name) {
         case .capability, .computed: throw .system(.noAttribute)
         case .unsupported: throw .system(.notSupported)
         case .tooLong: throw .system(.range)
@@ -77,19 +27,21 @@ extension Volume {
             return Array(ProtectedData(in: context.deviceState).rawValue.utf8)
         case .protection:
             return try names.reading { () throws(Fault) in
-                guard let protection = try protection(of: try self.node(node)) else { throw .system(.noAttribute) }
+                guard let protection = try classes.protection(of: try self.node(node)) else {
+                    throw .system(.noAttribute)
+                }
                 return Array(protection.foundationName.utf8)
             }
         case .mark(let form):
             return try names.reading { () throws(Fault) in
-                guard try isExcluded(try self.node(node)) else { throw .system(.noAttribute) }
+                guard try marks.isExcluded(try self.node(node)) else { throw .system(.noAttribute) }
                 return form.canonicalValue
             }
         case .inclusion:
             return try names.reading { () throws(Fault) in
                 let node = try self.node(node)
                 guard node.kind != .device else { throw .system(.noAttribute) }
-                return try inclusion(of: node).attributeValue
+                return try marks.inclusion(of: node).attributeValue
             }
         case .stored(let stored):
             return try names.reading { () throws(Fault) in
@@ -100,8 +52,9 @@ extension Volume {
         }
     }
 
+    /// The value of an attribute that the host stores. The caller holds `names`.
     private func value(_ stored: [UInt8], of node: Node) throws(Fault) -> [UInt8] {
-        let place = try holder(of: node)
+        let place = try openFiles.attributePlace(of: node)
         return try onHost { () throws(SystemError) in
             try place.withAttributes { holder throws(SystemError) in
                 try holder.value(of: stored)
@@ -109,6 +62,8 @@ extension Volume {
         }
     }
 
+    /// Sets an attribute.
+    ///
     /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE or 0.
     /// - Throws: `refused` by the node's zone, unless the attribute has the value already; ENOSPC when the host does
     ///   not hold a value of that size.
@@ -116,27 +71,27 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             let stored: [UInt8]
-            switch AttributeName(name) {
+            switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
             case .protection:
-                return try setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
+                return try classes.setProtection(of: node, to: value, mayReplace: flags & Volume.createFlag == 0)
             case .mark(let form):
-                return try set(form, to: value, mustExist: flags & Volume.replaceFlag != 0, of: node)
+                return try marks.set(form, to: value, mustExist: flags & Volume.replaceFlag != 0, of: node)
             case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
             guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
             do throws(Fault) {
-                try permit(.setAttribute, on: node.zone)
+                try node.zone.permit(.setAttribute)
             } catch {
-                // A copy that brings every attribute along must not fail on one that is there.
+                // A copy program sets every attribute, and must not fail on one that has the value already.
                 if let present = try? self.value(stored, of: node), present == value { return }
                 throw error
             }
-            let place = try holder(of: node)
+            let place = try openFiles.attributePlace(of: node)
             do throws(SystemError) {
-                try countingAttributes(of: node, at: place) { () throws(SystemError) in
+                try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                     try place.withAttributes { holder throws(SystemError) in
                         try holder.set(stored, to: value, flags: flags)
                     }
@@ -147,24 +102,25 @@ extension Volume {
         }
     }
 
+    /// - Throws: `refused` by the node's zone; ENODATA when the attribute is not there.
     public func removeAttribute(_ name: [UInt8], of node: NodeID) throws(Fault) {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             let stored: [UInt8]
-            switch AttributeName(name) {
+            switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
-            case .protection: return try removeProtection(of: node)
-            case .mark: return try setExcluded(false, node, by: .removeAttribute)
+            case .protection: return try classes.removeProtection(of: node)
+            case .mark: return try marks.setExcluded(false, node, by: .removeAttribute)
             case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
-            // To the kernel, which takes it away before a write, this is success.
+            // The kernel removes `security.capability` before a write, and takes this error for success.
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
             guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
-            try permit(.removeAttribute, on: node.zone)
-            let place = try holder(of: node)
+            try node.zone.permit(.removeAttribute)
+            let place = try openFiles.attributePlace(of: node)
             try onHost { () throws(SystemError) in
-                try countingAttributes(of: node, at: place) { () throws(SystemError) in
+                try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                     try place.withAttributes { holder throws(SystemError) in try holder.remove(stored) }
                 }
             }
@@ -176,31 +132,19 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             guard node.holdsAttributes else { return [] }
-            let place = try holder(of: node)
+            let place = try openFiles.attributePlace(of: node)
             let all = try onHost { () throws(SystemError) in
                 try place.withAttributes { holder throws(SystemError) in try holder.names() }
             }
             var listed = all.filter { name in
-                if case .stored(name) = AttributeName(name) { return true }
+                if case .stored(name) = ExtendedAttributeName(name) { return true }
                 return false
             }
-            // Those of the places that are never in a backup are as they are: nobody need carry that along.
-            if listsMark(of: node, all) { listed += BackupMark.listedNames }
-            // A damaged file has no class to tell, and the other names all the same.
-            let listsProtection = (try? self.listsProtection(of: node)) ?? false
+            // The places that are never in a backup have no mark to carry along.
+            if marks.listsMark(of: node, all) { listed += BackupMark.listedNames }
+            // A damaged file has no class, but its other attributes are listed.
+            let listsProtection = (try? classes.listsProtection(of: node)) ?? false
             return listsProtection ? listed + [Array(ProtectionClass.attributeName.utf8)] : listed
-        }
-    }
-}
-
-extension Place {
-    func withAttributes<Result>(
-        _ body: (AttributeHolder) throws(SystemError) -> Result
-    ) throws(SystemError) -> Result {
-        switch self {
-        case .entry(let directory, let name): try body(AttributeHolder(name, in: directory.descriptor))
-        case .descriptor(let node): try body(AttributeHolder(file: node.descriptor))
-        case .none: throw .noAttribute
         }
     }
 }

@@ -1,4 +1,4 @@
-// The flags of chattr(1), as far as an owner may set them: whether backups leave something out, and access times.
+// The inode flags that an owner may set by chattr(1): `d`, a form of the backup mark, and `A` for access times.
 
 import BackingStore
 import Glibc
@@ -6,19 +6,20 @@ import Platform
 public import SandboxModel
 
 extension Volume {
-    /// FS_NODUMP_FL: a form of the mark that keeps something out of backups, and nothing that the host is told.
+    /// FS_NODUMP_FL of <linux/fs.h>: a form of the backup mark, which the host does not store.
     private static let noDump: UInt32 = 0x40
-    /// FS_NOATIME_FL, which the host keeps.
+    /// FS_NOATIME_FL, which the host stores.
     private static let noAccessTimes: UInt32 = 0x80
 
+    /// The flags of a node, of FS_NODUMP_FL and FS_NOATIME_FL.
     public func inodeFlags(of node: NodeID) throws(Fault) -> UInt32 {
         try names.reading { () throws(Fault) in try flags(of: try self.node(node)) }
     }
 
     /// The caller holds `names`.
     private func flags(of node: Node) throws(Fault) -> UInt32 {
-        let place = try holder(of: node)
-        return try (isExcluded(node) ? Volume.noDump : 0) | (place.flags & Volume.noAccessTimes)
+        let place = try openFiles.attributePlace(of: node)
+        return try (marks.isExcluded(node) ? Volume.noDump : 0) | (place.flags & Volume.noAccessTimes)
     }
 
     /// - Throws: `refused` as for an attribute; EOPNOTSUPP for any other flag than those that an owner may set.
@@ -26,34 +27,21 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             let present = try self.flags(of: node)
-            // What chattr(1) sets anew is what is there already.
+            // chattr(1) sets the flags that it has read once more.
             if flags == present { return }
             let isOther = (flags ^ present) & ~Volume.noDump != 0
-            if isOther { try permit(.setFlags, on: node.zone) }
+            if isOther { try node.zone.permit(.setFlags) }
             guard flags & ~(Volume.noDump | Volume.noAccessTimes) == 0 else { throw .system(.notSupported) }
             if (flags ^ present) & Volume.noDump != 0 {
-                try setExcluded(flags & Volume.noDump != 0, node, by: .setFlags)
+                try marks.setExcluded(flags & Volume.noDump != 0, node, by: .setFlags)
             }
             guard isOther else { return }
-            let place = try holder(of: node)
+            let place = try openFiles.attributePlace(of: node)
             try onHost { () throws(SystemError) in
                 let file = try place.openForFlags()
                 let kept = try file.inodeFlags() & ~Volume.noAccessTimes
                 try file.setInodeFlags(kept | flags & Volume.noAccessTimes)
             }
-        }
-    }
-}
-
-extension Place {
-    /// What the host keeps; nothing where it keeps no flags, or has nothing there.
-    fileprivate var flags: UInt32 { (try? openForFlags().inodeFlags()) ?? 0 }
-
-    fileprivate func openForFlags() throws(SystemError) -> Descriptor {
-        switch self {
-        case .entry(let directory, let name): try directory.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)
-        case .descriptor(let node): try node.descriptor.reopen(flags: O_RDONLY | O_NONBLOCK)
-        case .none: throw .notSupported
         }
     }
 }

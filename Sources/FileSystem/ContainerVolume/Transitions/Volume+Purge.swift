@@ -1,61 +1,18 @@
-// Purging: entries of Library/Caches and tmp that leave an app's home in one step each, behind the kernel's back.
+// Purge: entries of Library/Caches and tmp leave a home in one step each, behind the kernel's back.
 
 public import BackingStore
 public import Platform
-public import SandboxModel
+import SandboxModel
 import Synchronization
 
-/// What became of an entry that was to be purged.
-public enum Withdrawal: Sendable {
-    /// It is in the trash.
-    case taken(Trash.Item)
-    /// A file in it was opened meanwhile.
-    case open
-    /// It is gone, or another has its name.
-    case changed
-    case failed(SystemError)
-
-    /// Takes an entry, whoever may be looking at it.
-    ///
-    /// - Parameter isOpen: looked at when the entry was found to be the one that is meant.
-    fileprivate init(
-        _ entry: PurgeableEntry, from directory: borrowing Descriptor, into trash: Trash, isOpen: Bool
-    ) {
-        do throws(SystemError) {
-            guard try directory.status(of: entry.name).inode == entry.inode else {
-                self = .changed
-                return
-            }
-            self = isOpen ? .open : .taken(try trash.take(entry.name, from: directory))
-        } catch {
-            self = error == .noEntry ? .changed : .failed(error)
-        }
-    }
-}
-
-extension StoreContext {
-    /// Takes entries away from a container that no volume shows.
-    ///
-    /// - Parameter directory: the container's `Library/Caches` or `tmp`, which all of them are entries of.
-    public func withdraw(
-        _ entries: [PurgeableEntry], from directory: borrowing Descriptor, into trash: Trash
-    ) -> [Withdrawal] {
-        entries.map { entry in
-            let withdrawal = Withdrawal(entry, from: directory, into: trash, isOpen: false)
-            if case .taken = withdrawal { uses.forget(entry.inode) }
-            return withdrawal
-        }
-    }
-}
-
 extension Volume {
-    /// Takes entries away, of which those that hold an open file stay.
+    /// Takes entries away. Entries that hold an open file stay.
     ///
-    /// No call sees a part of an entry: it is whole, or it is not there. The kernel is told to ask for the names again,
-    /// and nobody here waits until it has heard: until then a file that it still knows is `ESTALE`, whereupon it asks,
-    /// and in a directory nothing is found. What it caches of them goes with ``forgetWithdrawn()``.
+    /// No call sees a part of an entry: it is whole, or it is not there. The names expire in the kernel, and nothing
+    /// waits for that: until then a file that the kernel still knows is `ESTALE`, so that the kernel looks it up again,
+    /// and in a directory nothing is found. ``forgetWithdrawn()`` drops what the kernel caches of them.
     ///
-    /// - Parameter directory: the container's `Library/Caches` or `tmp`, which all of them are entries of.
+    /// - Parameter directory: the container's `Library/Caches` or `tmp`, the directory of all these entries.
     public func withdraw(
         _ entries: [PurgeableEntry], from directory: borrowing Descriptor, into trash: Trash
     ) -> [Withdrawal] {
@@ -68,11 +25,11 @@ extension Volume {
             if let parent, let kernelCache {
                 for (name, node) in known {
                     kernelCache.expireEntry(name, in: parent.id)
-                    // Whoever is in the directory is not to go on seeing what was listed there.
+                    // A process in the directory must not see the old listing.
                     if node.isDirectory { kernelCache.forgetContent(of: node.id) }
                 }
                 kernelCache.forgetContent(of: parent.id)
-                withdrawn.withLock { $0 += known.map { ($0.name, parent) } }
+                withdrawn.add(known.map(\.name), in: parent)
             }
         }
         parent = (try? directory.status().inode).flatMap { table.known(inode: $0) }
@@ -86,45 +43,35 @@ extension Volume {
             else { continue }
             known.append((entry.name, node))
             if node.isDirectory {
-                directories.drop(node)
-                directories.dropAll(below: node)
+                places.directories.drop(node)
+                places.directories.dropAll(below: node)
             }
             table.purge(entry.name, in: parent, of: node)
         }
         return withdrawals
     }
 
-    /// Has the kernel let go of what it caches of entries that were taken away. To be called when they are removed: it
-    /// takes processors as long again, and a directory is locked meanwhile.
+    /// Has the kernel drop what it caches of entries that were taken away. Called when their files are removed, because
+    /// it takes about as much processor time, and locks a directory meanwhile.
     public func forgetWithdrawn() {
-        let gone = withdrawn.withLock { names in
-            defer { names = [] }
-            return names
-        }
+        let gone = withdrawn.takeAll()
         guard let kernelCache else { return }
         for (name, parent) in gone {
-            // Where something else has the name, the kernel has asked, and let go; and somebody may be in that.
+            // If a new entry has the name, the kernel has looked it up and dropped the old one; a process may be in it.
             kernelCache.forgetEntry(name, in: parent.id) { [self] in
-                names.reading { (try? directory(parent).descriptor.exists(name)) ?? false }
+                names.reading { places.hasEntry(name, in: parent) }
             }
         }
     }
 
-    /// The purgeable entries that are or hold files which are open. The caller holds `names` exclusively, so that no
-    /// other file comes to be.
+    /// The inodes of purgeable entries that are or hold open files. The caller holds `names` exclusively, so that no
+    /// file is opened meanwhile.
     private var openEntries: Set<UInt64> {
         var entries: Set<UInt64> = []
-        for inode in openInodes {
+        for inode in openFiles.openInodes {
             entries.insert(inode)
-            if let node = table.known(inode: inode) { entries.formUnion(purgeableEntries(around: node)) }
+            if let node = table.known(inode: inode) { entries.formUnion(access.purgeableEntries(around: node)) }
         }
         return entries
-    }
-
-    /// The inode numbers of files that somebody has open through this volume.
-    public var openInodes: Set<UInt64> {
-        context.openFiles.inodes.filter { inode in
-            table.known(inode: inode).map { node in openLock(of: node).reading { node.open != nil } } ?? false
-        }
     }
 }

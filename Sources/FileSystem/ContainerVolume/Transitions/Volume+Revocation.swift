@@ -1,86 +1,39 @@
-// What the kernel must let go of when the device locks or restarts, and the files that a restart leaves behind.
+// A lock or a restart of the device: the files that the kernel must let go of, and the files that a restart leaves
+// behind. The rules of open files are in ``OpenFileTable``.
 
 import BackingStore
 import Platform
 public import SandboxModel
-import SandboxPolicy
-import Synchronization
-
-/// A file of which the kernel may hold pages.
-public struct CachedFile: Sendable {
-    public let node: NodeID
-    /// Of the node's number, as the kernel was told.
-    public let generation: UInt32
-    /// Whether a write(2) may be under way.
-    public let mayBeWritten: Bool
-
-    fileprivate init(_ node: Node, mayBeWritten: Bool) {
-        self.node = node.id
-        generation = node.generation
-        self.mayBeWritten = mayBeWritten
-    }
-}
 
 extension Volume {
+    // MARK: Lock
+
     /// The files whose pages must go when the device locks: all of class A, and those of class B that nobody has open.
-    public var filesToLock: [CachedFile] {
-        table.protectedFiles.compactMap { node in
-            openLock(of: node).reading {
-                guard case .encrypted(let file)? = node.open?.content else {
-                    return CachedFile(node, mayBeWritten: false)
-                }
-                let isRefused =
-                    SandboxPolicy.refusal(of: .read, protection: file.protection, state: .locked, opened: true) != nil
-                return isRefused ? CachedFile(node, mayBeWritten: node.open!.writers > 0) : nil
-            }
-        }
-    }
+    public var filesToLock: [CachedFile] { openFiles.filesToLock }
 
     /// The files that somebody has open.
-    public var openFiles: [CachedFile] {
-        table.files.compactMap { node in
-            openLock(of: node).reading {
-                node.open.map { CachedFile(node, mayBeWritten: $0.writers > 0) }
-            }
-        }
-    }
-
-    /// Tells what was written to files and refused because their keys had gone; each range once. Of a file that is
-    /// closed it was told then.
-    public func tellLosses() {
-        for node in table.protectedFiles { tellLoss(of: node) }
-    }
-
-    public func tellLoss(of node: NodeID) {
-        if let node = table.node(node) { tellLoss(of: node) }
-    }
-
-    private func tellLoss(of node: Node) {
-        openLock(of: node).reading {
-            if let open = node.open, case .encrypted(let file) = open.content {
-                tellLoss(of: file, node, writer: open.lastWriter)
-            }
-        }
-    }
-
-    /// The caller holds the node's open lock.
-    func tellLoss(of file: EncryptedFile, _ node: Node, writer: Opening?) {
-        let ranges = file.takeUnreportedLoss()
-        guard !ranges.isEmpty, let kernelCache else { return }
-        let place = whereabouts(of: node.id)
-        for range in ranges { kernelCache.lost(LostRange(place: place, range: range, writer: writer)) }
-    }
+    public var filesInUse: [CachedFile] { openFiles.openFiles }
 
     /// Whether a write(2) to the file may still be under way.
     public func mayBeWritten(_ node: NodeID) -> Bool {
-        guard let node = table.node(node) else { return false }
-        return openLock(of: node).reading { (node.open?.writers ?? 0) > 0 }
+        table.node(node).map { openFiles.hasWriters($0) } ?? false
     }
 
-    /// Lets nothing that is open be written any more, until ``leaveFilesBehind(_:)``.
-    public func beginRestart() {
-        isRestarting.store(true, ordering: .sequentiallyConsistent)
+    /// Reports writes that were refused because their keys had gone, each range once. Losses of a file that is closed
+    /// were reported when it was closed.
+    public func reportLosses() {
+        for node in table.protectedFiles { openFiles.reportLoss(of: node) }
     }
+
+    /// As ``reportLosses()``, for one file.
+    public func reportLoss(of node: NodeID) {
+        if let node = table.node(node) { openFiles.reportLoss(of: node) }
+    }
+
+    // MARK: Restart
+
+    /// Refuses writes to everything that is open, until ``leaveFilesBehind(_:)``.
+    public func beginRestart() { places.epochs.beginRestart() }
 
     /// Leaves every file behind that the kernel knows: each is found again as a new node, and descriptors that were
     /// opened before reach no content any more.
@@ -89,25 +42,22 @@ extension Volume {
     public func leaveFilesBehind(_ retire: () -> Void) {
         names.writing {
             retire()
-            isForgetting.store(true, ordering: .releasing)
-            epoch.store(table.beginEpoch(), ordering: .releasing)
+            places.epochs.advance(to: table.beginEpoch())
         }
-        isRestarting.store(false, ordering: .sequentiallyConsistent)
+        places.epochs.admitWrites()
     }
 
-    /// Has the kernel look every file's name up again that it knows from before the restart. It has obeyed when the
-    /// caller says so by ``endRestart()``.
+    /// Has the kernel look up the name of every file that it knows from before the restart. The caller calls
+    /// ``endRestart()`` when the kernel has obeyed.
     public func forgetFilesLeftBehind() {
         guard let kernelCache else { return }
-        for node in table.files where isPast(node) {
+        for node in table.files where places.epochs.isPast(node) {
             for (parent, name) in table.names(of: node) { kernelCache.forgetEntry(name, in: parent.id) }
         }
     }
 
-    public func endRestart() {
-        isForgetting.store(false, ordering: .releasing)
-    }
+    public func endRestart() { places.epochs.endForgetting() }
 
-    /// The epochs of nodes are numbered; there is no other after the last.
-    public var canRestart: Bool { epoch.load(ordering: .relaxed) < .max }
+    /// Whether a further restart can be numbered.
+    public var canRestart: Bool { places.epochs.canAdvance }
 }

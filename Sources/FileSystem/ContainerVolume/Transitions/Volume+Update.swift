@@ -1,61 +1,26 @@
-// An app that is updated while its home is shown: another bundle, another `tmp` and other metadata under the same names,
-// everything else as it was. What is open in what was replaced goes on working.
+// Update of an app while its home is shown: a new bundle, a new `tmp` and new metadata under the same names, all else
+// as before. Files that are open in the old ones go on working.
 
-public import BackingStore
+import BackingStore
 public import Glibc
-public import Platform
+import Platform
 public import SandboxModel
 import Synchronization
 
-/// What an update changes about a home.
-public struct HomeUpdate: Sendable {
-    public let app: ContainerIdentifier
-    public let bundleName: FileName
-    public let bundle: SealedBundle
-    /// The data container, which is the same directory as before.
-    public let data: SharedDescriptor
-    public let groups: [ContainerIdentifier: SharedDescriptor]
-    public let iCloud: [ContainerIdentifier: SharedDescriptor]
-
-    public init(
-        app: ContainerIdentifier, bundleName: FileName, bundle: SealedBundle, data: SharedDescriptor,
-        groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor]
-    ) {
-        self.app = app
-        self.bundleName = bundleName
-        self.bundle = bundle
-        self.data = data
-        self.groups = groups
-        self.iCloud = iCloud
-    }
-}
-
-extension Home {
-    /// The home as an update leaves it.
-    public func updated(_ update: HomeUpdate) -> Home {
-        var home = self
-        home.bundleName = update.bundleName
-        home.bundle = update.bundle
-        home.groups = update.groups
-        home.iCloud = update.iCloud
-        return home
-    }
-}
-
 extension Volume {
-    /// What an update has taken out of a home and the kernel knows.
+    /// The directories that an update has taken out of a home, as far as the kernel knows them.
     public struct Replaced: Sendable {
         fileprivate var bundle: Node?
         fileprivate var temporary: Node?
     }
 
-    /// What an update exchanges in the data container.
+    /// The entries of the data container that an update exchanges.
     private static let exchanged = [Home.temporary, Home.metadata]
 
-    /// Shows an app's home as an update leaves it, also one that is hidden and in which something is still open.
+    /// Shows an app's home after an update, even a hidden home in which a file is still open.
     ///
     /// - Parameter exchange: puts the new `tmp` and metadata into their places. No name is looked up meanwhile.
-    /// - Returns: what is not in the home any more. It is as it was until ``settle(_:)``.
+    /// - Returns: the directories that are not in the home any more. They work as before until ``release(_:)``.
     public func update(
         _ update: HomeUpdate, _ exchange: () throws(SystemError) -> Void
     ) throws(SystemError) -> Replaced {
@@ -66,9 +31,9 @@ extension Volume {
             }
         }
         return try names.writing { () throws(SystemError) in
-            guard let node = homeNode(update.data), let old = table.withNames(of: node, { $0.rare?.home }) else {
+            guard let node = homes.node(of: update.data), let old = table.withNames(of: node, { $0.rare?.home }) else {
                 try exchange()
-                homes.withLock { $0[update.app] = $0[update.app]?.updated(update) }
+                homes.apply(update)
                 return Replaced()
             }
             changed = (
@@ -76,7 +41,7 @@ extension Volume {
                 Set(Volume.exchanged + [old.bundleName, update.bundleName, Home.groupsDirectory, Home.iCloudDirectory])
             )
             let directory = update.data
-            let before = Volume.exchanged.map { ($0, try? keepReachable($0, in: node, directory)) }
+            let before = Volume.exchanged.map { ($0, try? RemovedName($0, in: node, directory, of: openFiles)) }
             var failure: SystemError?
             do throws(SystemError) {
                 try exchange()
@@ -84,50 +49,51 @@ extension Volume {
                 failure = error
             }
             var replaced = Replaced()
-            for case (let name, let kept?) in before {
-                // An exchange that failed may have been made in part.
-                guard (try? directory.descriptor.status(of: name).inode) != kept.status.inode else { continue }
-                if let node = kept.node, node.isDirectory {
-                    directories.drop(node)
+            for case (let name, let removed?) in before {
+                // An exchange that failed may be half done.
+                guard (try? directory.descriptor.status(of: name).inode) != removed.status.inode else { continue }
+                if let node = removed.node, node.isDirectory {
+                    places.directories.drop(node)
                     replaced.temporary = node
                 }
-                kept.settle(table, name, node)
+                removed.removeName(name, in: node, from: table)
             }
             if let failure { throw failure }
-            homes.withLock { $0[update.app] = $0[update.app]?.updated(update) }
+            homes.apply(update)
             replaced.bundle = setApart(old, node)
-            table.withNames(of: node) { node in node.withRare { $0.home = old.updated(update) } }
+            homes.set(old.updated(update), of: node)
             return replaced
         }
     }
 
-    /// Takes the old bundle out of the home: as long as somebody is in it or has something of it open, it is what it was.
+    /// Takes the old bundle out of the home. It stays as it was for processes that are in it or have files of it open.
     private func setApart(_ old: Home, _ home: Node) -> Node? {
         guard let inode = try? old.bundle.root.descriptor.status().inode, let bundle = table.known(inode: inode),
             table.isOnlyName(old.bundleName, in: home, of: bundle)
         else { return nil }
-        // What lies below it finds its owner, and what was verified of it, here.
+        // Nodes below the bundle find its owner and its digests here.
         var last = old
         last.isReplaced = true
-        table.withNames(of: bundle) { bundle in bundle.withRare { $0.home = last } }
+        homes.set(last, of: bundle)
         table.removeName(old.bundleName, in: home, of: bundle)
         return bundle
     }
 
-    /// Settles what becomes of what is still in use of what was replaced. Called once the kernel has forgotten the rest,
-    /// and before the host's old `tmp` is removed, of which ``noteRemoval(ofInode:)`` is then told file by file.
-    public func settle(_ replaced: Replaced) {
+    /// Releases the directories that an update has replaced. Called when the kernel has forgotten the names that nobody
+    /// uses, and before the old `tmp` is removed from the host; ``recordRemoval(ofInode:)`` is called for each of its
+    /// files.
+    public func release(_ replaced: Replaced) {
         for directory in [replaced.bundle, replaced.temporary] {
             if let directory { forgetNames(below: directory) }
         }
         if let temporary = replaced.temporary { remove(all: temporary) }
     }
 
-    /// Whether a call that is to make something in a directory which an update has dropped begins its path anew.
+    /// Whether a call that makes an entry in a replaced directory must look its path up again.
     ///
-    /// It may have come through `tmp` a moment before the update, and the kernel has nobody look twice for a directory that
-    /// it knows. Sent back it finds the new one, unless it did not come by a path from above: then it is here once more.
-    /// - Parameter thread: who calls.
+    /// The call may have passed `tmp` a moment before the update. Sent back with ESTALE, it finds the new directory. If
+    /// it did not come by a path, it comes here a second time, and is not sent back again.
+    /// - Parameter thread: the calling thread.
     public func sendsBack(_ thread: pid_t, from directory: NodeID) -> Bool {
         guard let node = table.node(directory) else { return false }
         return table.withNames(of: node) { node in
@@ -137,7 +103,7 @@ extension Volume {
         }
     }
 
-    /// Has the kernel forget the names that it keeps for those who use what they name.
+    /// Has the kernel forget the names below a directory that it kept because their nodes are in use.
     private func forgetNames(below directory: Node) {
         guard let kernelCache else { return }
         for (_, names) in table.nodes(named: directory) {
@@ -145,21 +111,21 @@ extension Volume {
         }
     }
 
-    /// Makes all that is known of a directory what removed files are: descriptors that are open work, and nothing is
-    /// found in it or made in it any more.
+    /// Gives all known nodes below a directory the state of removed files: open descriptors work, and nothing is found
+    /// or made there any more.
     private func remove(all removed: Node) {
         names.writing {
             let nodes = table.nodes(named: removed)
-            // The kernel may not have said yet what it has forgotten: not every descriptor goes to what nobody needs.
-            var room = ProcessSettings.openFileLimit / 4
+            // The kernel's FORGET of unused nodes may still be under way: do not spend every descriptor on them.
+            var allowance = ProcessSettings.openFileLimit / 4
             var orphans: [ObjectIdentifier: (node: SharedDescriptor, status: FileStatus)] = [:]
-            // Directories first: somebody may be in one, and has no other way to it.
-            for (node, _) in nodes.sorted(by: { $0.node.isDirectory && !$1.node.isDirectory }) where room > 0 {
-                guard let place = try? place(of: node), case .entry(let directory, let name) = place,
+            // Directories first: a process in one has no other way to reach it.
+            for (node, _) in nodes.sorted(by: { $0.node.isDirectory && !$1.node.isDirectory }) where allowance > 0 {
+                guard let place = try? places.place(of: node), case .entry(let directory, let name) = place,
                     let descriptor = try? directory.descriptor.openNode(name), let status = try? descriptor.status()
                 else { continue }
                 orphans[ObjectIdentifier(node)] = (SharedDescriptor(descriptor), status)
-                room -= 1
+                allowance -= 1
             }
             for (node, names) in nodes {
                 let orphan = orphans[ObjectIdentifier(node)]
@@ -170,13 +136,20 @@ extension Volume {
                         rare.lastStatus = orphan.status
                     }
                 }
-                // The host may give its inode number to another file, which this node must not be taken for.
+                // The host may give the inode number to another file, which must get another node.
                 if orphan == nil, node.parent == nil, node.open == nil { table.renew(node) }
             }
             for directory in nodes.map(\.node) + [removed] where directory.isDirectory {
-                directories.drop(directory)
+                places.directories.drop(directory)
                 directory.withRare { $0.isRemoved = true }
             }
         }
+    }
+
+    /// Records that a file of the old `tmp` has lost its last name.
+    /// - Returns: whether it is open, so that its space is released when it is closed. Otherwise it can be opened only
+    ///   by a descriptor that names it, and the caller counts its space as released.
+    public func recordRemoval(ofInode inode: UInt64) -> Bool {
+        table.known(inode: inode).map { openFiles.recordRemoval(of: $0) } ?? false
     }
 }

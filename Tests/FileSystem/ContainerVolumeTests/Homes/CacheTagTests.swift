@@ -1,3 +1,5 @@
+// The CACHEDIR.TAG that a mount shows on request: where it is, and what it hides.
+
 import BackingStore
 import ContainerVolume
 import Foundation

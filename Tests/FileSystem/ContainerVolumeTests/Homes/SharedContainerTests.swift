@@ -1,3 +1,5 @@
+// A group container that two homes show: each home sees the changes of the other.
+
 import ContainerVolume
 import Foundation
 import Glibc
@@ -22,7 +24,7 @@ struct SharedContainerTests {
         #expect(try volume.text("\(both.group(1))/made/file") == "text")
         #expect(both.path(made.node) == both.group(0) + "/made")
         #expect(both.path(seen.node) == both.group(1) + "/made")
-        // What only one app has is one node.
+        // A container of one app is one node.
         let documents = try volume.node(both.documents(0))
         #expect(try volume.node(both.documents(0)) == documents)
     }
@@ -103,7 +105,7 @@ struct SharedContainerTests {
         let seen = try volume.node("\(both.group(1))/d")
         try volume.removeDirectory("d", in: first)
         #expect(both.path(seen) == nil)
-        // Whoever is in it has the answers that a removed directory gives.
+        // A process in it gets the answers of a removed directory.
         _ = try volume.status(of: seen, handle: nil)
         #expect(throws: Fault.errno(ENOENT)) { try volume.make("x", in: seen) }
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup("..x", in: seen) }
@@ -166,7 +168,7 @@ struct SharedContainerTests {
             #expect(volume.isShared(try volume.node(both.group(home))))
             #expect(!volume.keepsAttributes(of: found[0].node, found[0].status))
         }
-        // What the apps have for themselves is none of this.
+        // The apps' own containers are not concerned.
         let documents = try volume.node(both.documents(0))
         _ = try volume.makeDirectory("own", in: documents)
         #expect(try volume.lookup("own", in: documents).keepsName && !volume.isShared(documents))

@@ -1,3 +1,5 @@
+// A home that shows only Documents, as file sharing does.
+
 import BackingStore
 import ContainerVolume
 import Glibc

@@ -1,4 +1,4 @@
-// Two homes of one device that share a group, as root's daemon shows them, and what the kernel was told.
+// Fixture: two homes of one device that share a group, and a log of the notifications to the kernel.
 
 import BackingStore
 import ContainerVolume

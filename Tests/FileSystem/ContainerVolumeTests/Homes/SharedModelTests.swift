@@ -1,3 +1,5 @@
+// Random calls through two homes on one shared container, compared with a model.
+
 import ContainerVolume
 import Foundation
 import Glibc
@@ -11,7 +13,7 @@ private struct SharedModel {
     let seed: UInt64
     let both: SharedHomes
     var generator: SeededGenerator
-    /// What the kernel would hold: each counts as one lookup.
+    /// The nodes that the kernel would hold: each counts as one lookup.
     var held: [(node: NodeID, home: Int, inode: UInt64, isDirectory: Bool)] = []
     var trace = ""
 

@@ -1,3 +1,5 @@
+// The nodes that a volume knows: looked up, forgotten, numbered.
+
 import ContainerVolume
 import Foundation
 import Platform

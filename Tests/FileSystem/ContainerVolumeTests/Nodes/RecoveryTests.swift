@@ -1,3 +1,5 @@
+// Files that a killed process left, opened again.
+
 import ContainerVolume
 import Foundation
 import Platform

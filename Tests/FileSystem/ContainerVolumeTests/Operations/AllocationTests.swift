@@ -1,3 +1,5 @@
+// The hot paths allocate nothing in the steady state.
+
 import BackingStore
 import CAllocations
 import ContainerVolume

@@ -1,3 +1,5 @@
+// Extended attributes.
+
 import ContainerVolume
 import Foundation
 import Platform

@@ -1,3 +1,5 @@
+// Changes of a protection class: of files, and of what a directory gives.
+
 import BackingStore
 import CHostFaults
 import ContainerVolume
@@ -180,7 +182,7 @@ struct ClassChangeTests {
                     }
                 }
                 #expect(try volume.names(in: node) == ["there"])
-                // What is there is not made: that is told first.
+                // EEXIST comes before the refusal.
                 #expect(throws: Fault.errno(EEXIST)) { try volume.create("there", in: node) }
                 // A directory holds no content: it can be made in every state.
                 let inner = try volume.makeDirectory("inner", in: node).node

@@ -1,3 +1,5 @@
+// fsync: a file, and the names that lead to it.
+
 import CHostFaults
 import ContainerVolume
 import Foundation

@@ -1,3 +1,5 @@
+// The mark that keeps a file out of backups, in every form.
+
 import ContainerVolume
 import Foundation
 import Platform
@@ -52,7 +54,7 @@ struct ExclusionTests {
             decoding: try volume.attribute(Array(BackupInclusion.attributeName.utf8), of: node), as: UTF8.self)
     }
 
-    /// What the host has of the mark.
+    /// The mark on the host.
     private func stored(_ path: String, _ home: TestHome) throws -> [UInt8]? {
         let file = try Descriptor.open(path: "\(home.directory)/data/\(path)", flags: O_RDONLY)
         let holder = AttributeHolder(file: file)

@@ -1,3 +1,5 @@
+// Files: opened, read, written, copied and removed.
+
 import BackingStore
 import ContainerVolume
 import Foundation

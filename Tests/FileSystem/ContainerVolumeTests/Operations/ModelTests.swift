@@ -1,3 +1,5 @@
+// Random calls on a volume and on a model, whose answers must be the same.
+
 import BackingStore
 import ContainerVolume
 import Foundation
@@ -5,62 +7,6 @@ import Platform
 import SandboxModel
 import TestSupport
 import Testing
-
-/// What the volume must hold below `Documents`: a tree of nodes in memory, with POSIX's answers.
-final class ModelNode {
-    enum Kind { case file, directory, link }
-
-    let kind: Kind
-    var bytes: [UInt8] = []
-    var target: [UInt8] = []
-    var entries: [FileName: ModelNode] = [:]
-    var attributes: [String: [UInt8]] = [:]
-    var linkCount = 1
-
-    init(_ kind: Kind) { self.kind = kind }
-
-    func resize(to size: Int) {
-        if size < bytes.count { bytes.removeSubrange(size...) }
-        if size > bytes.count { bytes += repeatElement(0, count: size - bytes.count) }
-    }
-
-    func write(_ new: [UInt8], at offset: Int) {
-        guard !new.isEmpty else { return }
-        if offset + new.count > bytes.count { resize(to: offset + new.count) }
-        bytes.replaceSubrange(offset..<offset + new.count, with: new)
-    }
-
-    func contains(_ other: ModelNode) -> Bool {
-        self === other || entries.values.contains { $0.contains(other) }
-    }
-
-    /// The error number that a rename gives, or 0.
-    static func rename(
-        _ name: FileName, in source: ModelNode, to newName: FileName, in target: ModelNode, mode: Descriptor.RenameMode
-    ) -> Int32 {
-        guard let moved = source.entries[name] else { return ENOENT }
-        let replaced = target.entries[newName]
-        if mode == .keeping, replaced != nil { return EEXIST }
-        if mode == .exchanging, replaced == nil { return ENOENT }
-        if moved.contains(target) { return EINVAL }
-        if let replaced, replaced.contains(source) { return mode == .exchanging ? EINVAL : ENOTEMPTY }
-        if mode == .exchanging {
-            source.entries[name] = replaced
-            target.entries[newName] = moved
-            return 0
-        }
-        if let replaced {
-            if replaced === moved { return 0 }
-            if replaced.kind == .directory, moved.kind != .directory { return EISDIR }
-            if replaced.kind != .directory, moved.kind == .directory { return ENOTDIR }
-            if !replaced.entries.isEmpty { return ENOTEMPTY }
-            replaced.linkCount -= 1
-        }
-        source.entries[name] = nil
-        target.entries[newName] = moved
-        return 0
-    }
-}
 
 /// Does the same to a volume and to the model, and compares what both say.
 private struct Comparison {
@@ -127,131 +73,172 @@ private struct Comparison {
     }
 
     mutating func takeStep() throws {
-        let volume = volume
         let (path, parent) = directory()
-        let name = name()
-        let model = parent.entries[name]
+        let at = Target(path: path, parent: parent, name: name())
         let choice = Int.random(in: 0..<22, using: &generator)
-        trace = "\(choice) \(path.map(\.text)) \(name.text)"
+        trace = "\(choice) \(path.map(\.text)) \(at.name.text)"
         switch choice {
-        case 0...3:
-            let made = try same(model == nil ? 0 : EEXIST) { () throws(Fault) in
-                try at(path) { (node) throws(Fault) in try volume.create(name, in: node) }
-            }
-            guard let (entry, handle) = made else { return }
-            let file = ModelNode(.file)
-            parent.entries[name] = file
-            let bytes = generator.bytes(pick([0, 1, 100, 4096, 9000]))
-            try volume.write(handle, bytes, at: 0)
-            file.write(bytes, at: 0)
-            try keepOrClose(handle, entry.node, file)
-        case 4...5:
-            let entry = try same(model == nil ? 0 : EEXIST) { () throws(Fault) in
-                try at(path) { (node) throws(Fault) in try volume.makeDirectory(name, in: node) }
-            }
-            guard let entry else { return }
-            parent.entries[name] = ModelNode(.directory)
-            volume.forget(entry.node, count: 1)
-        case 6:
-            let target = generator.bytes(20).map { $0 | 1 }
-            let entry = try same(model == nil ? 0 : EEXIST) { () throws(Fault) in
-                try at(path) { (node) throws(Fault) in
-                    try volume.makeSymbolicLink(name, in: node, target: target, caller: TestHome.caller)
-                }
-            }
-            guard let entry else { return }
-            let link = ModelNode(.link)
-            link.target = target
-            parent.entries[name] = link
-            volume.forget(entry.node, count: 1)
-        case 7...8:
-            guard let model, model.kind == .file else { return }
-            let flags = pick([O_RDWR, O_RDWR | O_TRUNC])
-            let (node, handle) = try at(path) { (node) throws(Fault) in
-                let file = try volume.lookup(name, in: node).node
-                return (file, try volume.open(file, flags: flags))
-            }
-            if flags & O_TRUNC != 0 { model.bytes = [] }
-            try keepOrClose(handle, node, model)
-        case 9...12:
-            try useOpenFile()
-        case 13:
-            let size = pick([0, 1, 4095, 4096, 4097, 50_000, 300_000])
-            guard let model, model.kind == .file else { return }
-            var change = AttributeChange()
-            change.size = Int64(size)
-            let status = try at(path) { (node) throws(Fault) in
-                try lookUp(name, in: node) { (node) throws(Fault) in
-                    try volume.setAttributes(change, of: node, handle: nil)
-                }
-            }
-            model.resize(to: size)
-            try check(status.size == size, "size \(status.size)")
-        case 14:
-            let expected = model == nil ? ENOENT : model!.kind == .directory ? EISDIR : 0
-            _ = try same(expected) { () throws(Fault) in
-                try at(path) { (node) throws(Fault) in try volume.removeFile(name, in: node) }
-            }
-            if expected == 0 {
-                model!.linkCount -= 1
-                parent.entries[name] = nil
-            }
-        case 15:
-            let expected =
-                model == nil ? ENOENT : model!.kind != .directory ? ENOTDIR : model!.entries.isEmpty ? 0 : ENOTEMPTY
-            _ = try same(expected) { () throws(Fault) in
-                try at(path) { (node) throws(Fault) in try volume.removeDirectory(name, in: node) }
-            }
-            if expected == 0 { parent.entries[name] = nil }
-        case 16...18:
-            let (newPath, target) = directory()
-            let newName = self.name()
-            let mode: Descriptor.RenameMode = pick([.replacing, .replacing, .keeping, .exchanging])
-            trace += " → \(newPath.map(\.text)) \(newName.text) \(mode)"
-            let expected = ModelNode.rename(name, in: parent, to: newName, in: target, mode: mode)
-            _ = try same(expected) { () throws(Fault) in
-                try at(path) { (from) throws(Fault) in
-                    try at(newPath) { (to) throws(Fault) in
-                        try volume.rename(name, in: from, to: newName, in: to, mode: mode)
-                    }
-                }
-            }
-        case 19:
-            guard let model, model.kind != .directory else { return }
-            let (newPath, target) = directory()
-            let newName = self.name()
-            let entry = try same(target.entries[newName] == nil ? 0 : EEXIST) { () throws(Fault) in
-                try at(path) { (node) throws(Fault) in
-                    try lookUp(name, in: node) { (file) throws(Fault) in
-                        try at(newPath) { (node) throws(Fault) in try volume.link(file, to: newName, in: node) }
-                    }
-                }
-            }
-            guard let entry else { return }
-            model.linkCount += 1
-            target.entries[newName] = model
-            try check(entry.status.linkCount == model.linkCount, "\(entry.status.linkCount) links")
-            volume.forget(entry.node, count: 1)
-        case 20:
-            guard let model, model.kind != .link else { return }
-            let key = pick(["user.a", "user.com.apple.b"])
-            let value: [UInt8]? = Bool.random(using: &generator) ? generator.bytes(pick([0, 5, 500])) : nil
-            _ = try same(value == nil && model.attributes[key] == nil ? ENODATA : 0) { () throws(Fault) in
-                try at(path) { (node) throws(Fault) in
-                    try lookUp(name, in: node) { (node) throws(Fault) in
-                        if let value {
-                            try volume.setAttribute(Array(key.utf8), to: value, flags: 0, of: node)
-                        } else {
-                            try volume.removeAttribute(Array(key.utf8), of: node)
-                        }
-                    }
-                }
-            }
-            model.attributes[key] = value
-        default:
-            let names = try at(path) { (node) throws(Fault) in try volume.names(in: node, piece: 2) }
-            try check(names.sorted() == parent.entries.keys.map(\.text).sorted(), "listing: \(names)")
+        case 0...3: try create(at)
+        case 4...5: try makeDirectory(at)
+        case 6: try makeSymbolicLink(at)
+        case 7...8: try openFile(at)
+        case 9...12: try useOpenFile()
+        case 13: try truncate(at)
+        case 14: try removeFile(at)
+        case 15: try removeDirectory(at)
+        case 16...18: try rename(at)
+        case 19: try link(at)
+        case 20: try changeAttribute(at)
+        default: try list(at)
         }
+    }
+
+    /// The entry that a step is about.
+    struct Target {
+        let path: [FileName]
+        let parent: ModelNode
+        let name: FileName
+
+        var model: ModelNode? { parent.entries[name] }
+    }
+
+    private mutating func create(_ at: Target) throws {
+        let made = try same(at.model == nil ? 0 : EEXIST) { () throws(Fault) in
+            try self.at(at.path) { (node) throws(Fault) in try volume.create(at.name, in: node) }
+        }
+        guard let (entry, handle) = made else { return }
+        let file = ModelNode(.file)
+        at.parent.entries[at.name] = file
+        let bytes = generator.bytes(pick([0, 1, 100, 4096, 9000]))
+        try volume.write(handle, bytes, at: 0)
+        file.write(bytes, at: 0)
+        try keepOrClose(handle, entry.node, file)
+    }
+
+    private func makeDirectory(_ at: Target) throws {
+        let entry = try same(at.model == nil ? 0 : EEXIST) { () throws(Fault) in
+            try self.at(at.path) { (node) throws(Fault) in try volume.makeDirectory(at.name, in: node) }
+        }
+        guard let entry else { return }
+        at.parent.entries[at.name] = ModelNode(.directory)
+        volume.forget(entry.node, count: 1)
+    }
+
+    private mutating func makeSymbolicLink(_ at: Target) throws {
+        let target = generator.bytes(20).map { $0 | 1 }
+        let entry = try same(at.model == nil ? 0 : EEXIST) { () throws(Fault) in
+            try self.at(at.path) { (node) throws(Fault) in
+                try volume.makeSymbolicLink(at.name, in: node, target: target, caller: TestHome.caller)
+            }
+        }
+        guard let entry else { return }
+        let link = ModelNode(.link)
+        link.target = target
+        at.parent.entries[at.name] = link
+        volume.forget(entry.node, count: 1)
+    }
+
+    private mutating func openFile(_ at: Target) throws {
+        guard let model = at.model, model.kind == .file else { return }
+        let flags = pick([O_RDWR, O_RDWR | O_TRUNC])
+        let (node, handle) = try self.at(at.path) { (node) throws(Fault) in
+            let file = try volume.lookup(at.name, in: node).node
+            return (file, try volume.open(file, flags: flags))
+        }
+        if flags & O_TRUNC != 0 { model.bytes = [] }
+        try keepOrClose(handle, node, model)
+    }
+
+    private mutating func truncate(_ at: Target) throws {
+        let size = pick([0, 1, 4095, 4096, 4097, 50_000, 300_000])
+        guard let model = at.model, model.kind == .file else { return }
+        var change = AttributeChange()
+        change.size = Int64(size)
+        let status = try self.at(at.path) { (node) throws(Fault) in
+            try lookUp(at.name, in: node) { (node) throws(Fault) in
+                try volume.setAttributes(change, of: node, handle: nil)
+            }
+        }
+        model.resize(to: size)
+        try check(status.size == size, "size \(status.size)")
+    }
+
+    private func removeFile(_ at: Target) throws {
+        let model = at.model
+        let expected = model == nil ? ENOENT : model!.kind == .directory ? EISDIR : 0
+        _ = try same(expected) { () throws(Fault) in
+            try self.at(at.path) { (node) throws(Fault) in try volume.removeFile(at.name, in: node) }
+        }
+        if expected == 0 {
+            model!.linkCount -= 1
+            at.parent.entries[at.name] = nil
+        }
+    }
+
+    private func removeDirectory(_ at: Target) throws {
+        let model = at.model
+        let expected =
+            model == nil ? ENOENT : model!.kind != .directory ? ENOTDIR : model!.entries.isEmpty ? 0 : ENOTEMPTY
+        _ = try same(expected) { () throws(Fault) in
+            try self.at(at.path) { (node) throws(Fault) in try volume.removeDirectory(at.name, in: node) }
+        }
+        if expected == 0 { at.parent.entries[at.name] = nil }
+    }
+
+    private mutating func rename(_ at: Target) throws {
+        let (newPath, target) = directory()
+        let newName = name()
+        let mode: Descriptor.RenameMode = pick([.replacing, .replacing, .keeping, .exchanging])
+        trace += " → \(newPath.map(\.text)) \(newName.text) \(mode)"
+        let expected = ModelNode.rename(at.name, in: at.parent, to: newName, in: target, mode: mode)
+        _ = try same(expected) { () throws(Fault) in
+            try self.at(at.path) { (from) throws(Fault) in
+                try self.at(newPath) { (to) throws(Fault) in
+                    try volume.rename(at.name, in: from, to: newName, in: to, mode: mode)
+                }
+            }
+        }
+    }
+
+    private mutating func link(_ at: Target) throws {
+        guard let model = at.model, model.kind != .directory else { return }
+        let (newPath, target) = directory()
+        let newName = name()
+        let entry = try same(target.entries[newName] == nil ? 0 : EEXIST) { () throws(Fault) in
+            try self.at(at.path) { (node) throws(Fault) in
+                try lookUp(at.name, in: node) { (file) throws(Fault) in
+                    try self.at(newPath) { (node) throws(Fault) in try volume.link(file, to: newName, in: node) }
+                }
+            }
+        }
+        guard let entry else { return }
+        model.linkCount += 1
+        target.entries[newName] = model
+        try check(entry.status.linkCount == model.linkCount, "\(entry.status.linkCount) links")
+        volume.forget(entry.node, count: 1)
+    }
+
+    private mutating func changeAttribute(_ at: Target) throws {
+        guard let model = at.model, model.kind != .link else { return }
+        let key = pick(["user.a", "user.com.apple.b"])
+        let value: [UInt8]? = Bool.random(using: &generator) ? generator.bytes(pick([0, 5, 500])) : nil
+        _ = try same(value == nil && model.attributes[key] == nil ? ENODATA : 0) { () throws(Fault) in
+            try self.at(at.path) { (node) throws(Fault) in
+                try lookUp(at.name, in: node) { (node) throws(Fault) in
+                    if let value {
+                        try volume.setAttribute(Array(key.utf8), to: value, flags: 0, of: node)
+                    } else {
+                        try volume.removeAttribute(Array(key.utf8), of: node)
+                    }
+                }
+            }
+        }
+        model.attributes[key] = value
+    }
+
+    private func list(_ at: Target) throws {
+        let names = try self.at(at.path) { (node) throws(Fault) in try volume.names(in: node, piece: 2) }
+        try check(names.sorted() == at.parent.entries.keys.map(\.text).sorted(), "listing: \(names)")
     }
 
     mutating func keepOrClose(_ handle: Handle, _ node: NodeID, _ model: ModelNode) throws {

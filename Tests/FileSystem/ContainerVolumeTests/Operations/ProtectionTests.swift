@@ -1,3 +1,5 @@
+// The protection class of files and directories, as an attribute.
+
 import BackingStore
 import CHostFaults
 import ContainerVolume

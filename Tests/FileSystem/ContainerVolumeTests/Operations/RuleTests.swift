@@ -1,3 +1,5 @@
+// The rules of each zone, as calls on a volume meet them.
+
 import ContainerVolume
 import Foundation
 import Platform

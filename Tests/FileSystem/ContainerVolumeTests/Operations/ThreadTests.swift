@@ -1,3 +1,5 @@
+// Eight threads on one volume.
+
 import ContainerVolume
 import Foundation
 import Platform
@@ -16,7 +18,7 @@ struct ThreadTests {
         return generator.bytes([10, 4096, 5000, 70_000][(number + version) % 4])
     }
 
-    /// What the threads say that there is: where each file lies, and which version it has.
+    /// The files that the threads have published: the place and version of each.
     private struct Known {
         var files: [String: (place: Int, name: FileName, owner: Int, number: Int, version: Int)] = [:]
     }
@@ -102,71 +104,105 @@ struct ThreadTests {
     private static func work(
         _ volume: Volume, _ places: [NodeID], _ owner: Int, seed: UInt64, _ known: borrowing Mutex<Known>
     ) throws(Fault) {
-        var generator = SeededGenerator(seed: seed &* 100 &+ UInt64(owner))
-        var mine: [(place: Int, name: FileName, number: Int, version: Int)] = []
-        var next = 0
-        func publish(_ file: (place: Int, name: FileName, number: Int, version: Int)) {
+        var worker = Worker(
+            volume: volume, places: places, owner: owner,
+            generator: SeededGenerator(seed: seed &* 100 &+ UInt64(owner)))
+        for step in 0..<250 {
+            switch worker.files.isEmpty ? 0 : Int.random(in: 0..<10, using: &worker.generator) {
+            case 0...2: try worker.create(known)
+            case 3...4: try worker.rewrite(known)
+            case 5...6: try worker.rename(step, known)
+            case 7: try worker.remove(known)
+            default: try worker.readAny(known)
+            }
+        }
+    }
+
+    /// One thread's calls, and the files that it made.
+    private struct Worker {
+        let volume: Volume
+        let places: [NodeID]
+        let owner: Int
+        var generator: SeededGenerator
+        var files: [(place: Int, name: FileName, number: Int, version: Int)] = []
+        private var next = 0
+
+        init(volume: Volume, places: [NodeID], owner: Int, generator: SeededGenerator) {
+            self.volume = volume
+            self.places = places
+            self.owner = owner
+            self.generator = generator
+        }
+
+        private func publish(
+            _ file: (place: Int, name: FileName, number: Int, version: Int), _ known: borrowing Mutex<Known>
+        ) {
             known.withLock {
                 $0.files["\(owner)-\(file.number)"] = (file.place, file.name, owner, file.number, file.version)
             }
         }
-        for step in 0..<250 {
-            let choice = mine.isEmpty ? 0 : Int.random(in: 0..<10, using: &generator)
-            switch choice {
-            case 0...2:
-                let place = Int.random(in: 0..<places.count, using: &generator)
-                let name = FileName("\(owner)-\(next)")!
-                let (entry, handle) = try volume.create(name, in: places[place])
-                try volume.write(handle, content(owner, next, version: 0), at: 0)
-                volume.close(handle)
+
+        mutating func create(_ known: borrowing Mutex<Known>) throws(Fault) {
+            let place = Int.random(in: 0..<places.count, using: &generator)
+            let name = FileName("\(owner)-\(next)")!
+            let (entry, handle) = try volume.create(name, in: places[place])
+            try volume.write(handle, ThreadTests.content(owner, next, version: 0), at: 0)
+            volume.close(handle)
+            volume.forget(entry.node, count: 1)
+            files.append((place, name, next, 0))
+            publish(files.last!, known)
+            next += 1
+        }
+
+        /// Writes a file anew, in parts, by one handle while others may read it.
+        mutating func rewrite(_ known: borrowing Mutex<Known>) throws(Fault) {
+            let index = Int.random(in: 0..<files.count, using: &generator)
+            files[index].version += 1
+            let file = files[index]
+            let new = ThreadTests.content(owner, file.number, version: file.version)
+            let node = try volume.lookup(file.name, in: places[file.place]).node
+            let handle = try volume.open(node, flags: O_RDWR | O_TRUNC)
+            let half = new.count / 2
+            try volume.write(handle, Array(new[half...]), at: half)
+            try volume.write(handle, Array(new[..<half]), at: 0)
+            volume.close(handle)
+            volume.forget(node, count: 1)
+            publish(file, known)
+        }
+
+        mutating func rename(_ step: Int, _ known: borrowing Mutex<Known>) throws(Fault) {
+            let index = Int.random(in: 0..<files.count, using: &generator)
+            let file = files[index]
+            let place = Int.random(in: 0..<places.count, using: &generator)
+            let name = FileName("\(owner)-\(file.number)-\(step)")!
+            try volume.rename(file.name, in: places[file.place], to: name, in: places[place], mode: .replacing)
+            files[index].place = place
+            files[index].name = name
+            publish(files[index], known)
+        }
+
+        mutating func remove(_ known: borrowing Mutex<Known>) throws(Fault) {
+            let file = files.remove(at: Int.random(in: 0..<files.count, using: &generator))
+            let node = try volume.lookup(file.name, in: places[file.place]).node
+            let handle = try volume.open(node, flags: O_RDONLY)
+            try volume.removeFile(file.name, in: places[file.place])
+            known.withLock { _ = $0.files.removeValue(forKey: "\(owner)-\(file.number)") }
+            let read = try volume.bytes(handle)
+            guard read == ThreadTests.content(owner, file.number, version: file.version) else { throw .corrupt }
+            volume.close(handle)
+            volume.forget(node, count: 1)
+        }
+
+        /// Reads files of any thread: a file may be gone or moved by now, or half written, but what is there can be
+        /// read. The kernel lets nobody look a file up before its creation was answered.
+        mutating func readAny(_ known: borrowing Mutex<Known>) throws(Fault) {
+            let place = Int.random(in: 0..<places.count, using: &generator)
+            let listed = Set(try volume.names(in: places[place]))
+            let made = known.withLock { known in known.files.values.filter { listed.contains($0.name.text) } }
+            for file in made.shuffled(using: &generator).prefix(3) {
+                guard let entry = try? volume.lookup(file.name, in: places[place]) else { continue }
+                _ = try volume.bytes(of: entry.node)
                 volume.forget(entry.node, count: 1)
-                mine.append((place, name, next, 0))
-                publish(mine.last!)
-                next += 1
-            case 3...4:
-                // Written anew, in parts, by one handle while others may read it.
-                let index = Int.random(in: 0..<mine.count, using: &generator)
-                mine[index].version += 1
-                let file = mine[index]
-                let new = content(owner, file.number, version: file.version)
-                let node = try volume.lookup(file.name, in: places[file.place]).node
-                let handle = try volume.open(node, flags: O_RDWR | O_TRUNC)
-                let half = new.count / 2
-                try volume.write(handle, Array(new[half...]), at: half)
-                try volume.write(handle, Array(new[..<half]), at: 0)
-                volume.close(handle)
-                volume.forget(node, count: 1)
-                publish(file)
-            case 5...6:
-                let index = Int.random(in: 0..<mine.count, using: &generator)
-                let file = mine[index]
-                let place = Int.random(in: 0..<places.count, using: &generator)
-                let name = FileName("\(owner)-\(file.number)-\(step)")!
-                try volume.rename(file.name, in: places[file.place], to: name, in: places[place], mode: .replacing)
-                mine[index].place = place
-                mine[index].name = name
-                publish(mine[index])
-            case 7:
-                let file = mine.remove(at: Int.random(in: 0..<mine.count, using: &generator))
-                let node = try volume.lookup(file.name, in: places[file.place]).node
-                let handle = try volume.open(node, flags: O_RDONLY)
-                try volume.removeFile(file.name, in: places[file.place])
-                known.withLock { _ = $0.files.removeValue(forKey: "\(owner)-\(file.number)") }
-                let read = try volume.bytes(handle)
-                guard read == content(owner, file.number, version: file.version) else { throw .corrupt }
-                volume.close(handle)
-                volume.forget(node, count: 1)
-            default:
-                // Anybody's: it may be gone or moved by now, or half written, but what is there can be read. The kernel
-                // lets nobody look a file up before its creation was answered.
-                let place = Int.random(in: 0..<places.count, using: &generator)
-                let listed = Set(try volume.names(in: places[place]))
-                let made = known.withLock { known in known.files.values.filter { listed.contains($0.name.text) } }
-                for file in made.shuffled(using: &generator).prefix(3) {
-                    guard let entry = try? volume.lookup(file.name, in: places[place]) else { continue }
-                    _ = try volume.bytes(of: entry.node)
-                    volume.forget(entry.node, count: 1)
-                }
             }
         }
     }

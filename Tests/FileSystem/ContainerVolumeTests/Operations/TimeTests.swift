@@ -1,3 +1,5 @@
+// Times of files: of writes, of utimensat, and after a close.
+
 import CHostFaults
 import ContainerVolume
 import Foundation

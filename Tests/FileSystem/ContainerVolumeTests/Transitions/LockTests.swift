@@ -1,4 +1,4 @@
-// What each call does to a file of each class in each state of the device, and what a lock has to take away.
+// Each call on a file of each class in each state of the device, and the content that a lock takes away.
 
 import BackingStore
 import ContainerVolume
@@ -57,7 +57,7 @@ struct ProtectedHome {
 }
 
 private let locked: [ProtectionClass] = [.completeUntilFirstUserAuthentication, .none]
-/// Which classes may be opened; class B can be made in every state besides.
+/// The classes that may be opened; files of class B can also be made in every state.
 private let openable: [DeviceState: [ProtectionClass]] = [
     .unlocked: ProtectionClass.allCases, .locking: ProtectionClass.allCases, .locked: locked,
     .beforeFirstUnlock: [.none],
@@ -161,7 +161,7 @@ struct ProtectedCallTests {
         var change = AttributeChange()
         change.size = 5
         let calls: [(String, () throws -> Void)] = [
-            // What was refused is lost until it is written again.
+            // The refused range is lost until it is written again.
             ("write", { try volume.write(handle, Array("new".utf8), at: 0) }),
             ("read", { _ = try volume.bytes(handle) }),
             ("ftruncate", { _ = try volume.setAttributes(change, of: node, handle: handle) }),

@@ -1,4 +1,4 @@
-// Entries that are taken away behind the kernel's back: whole, and none in which a file is open.
+// Purges: entries go as a whole, behind the kernel's back, and none goes that holds an open file.
 
 import BackingStore
 import ContainerVolume
@@ -59,7 +59,7 @@ struct PurgeTests {
         #expect(try withdraw(entries) == ["unit: taken"])
         #expect(try volume.names(in: caches).isEmpty)
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup("unit", in: caches) }
-        // What the kernel still knows leads nowhere, and nothing can be made there.
+        // Nodes that the kernel still knows lead nowhere, and nothing can be made there.
         #expect(throws: Fault.errno(ESTALE)) { try volume.open(file, flags: O_RDONLY) }
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup("file", in: inner) }
         #expect(throws: Fault.errno(ENOENT)) { try volume.create("new", in: inner) }
@@ -95,7 +95,7 @@ struct PurgeTests {
             #expect(throws: Fault.errno(ESTALE)) { try volume.open(node, flags: O_RDONLY) }
             #expect(try volume.bytes(of: found).count > 3)
         }
-        // What the kernel knew is forgotten in whatever order it comes.
+        // The kernel may forget its nodes in any order.
         for node in [unit, old, inner, single] { volume.forget(node, count: 1) }
         #expect(try volume.text("Documents/file") == "text")
     }

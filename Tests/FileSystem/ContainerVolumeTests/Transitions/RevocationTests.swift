@@ -1,4 +1,5 @@
-// What the kernel must let go of: the files a lock closes, what a lock lost, and what a restart leaves behind.
+// Content that the kernel must drop: files that a lock closes, writes that a lock lost, files that a restart leaves
+// behind.
 
 import BackingStore
 import ContainerVolume
@@ -11,7 +12,7 @@ import Testing
 private let gone = Fault.errno(EIO)
 private let stale = Fault.errno(ESTALE)
 
-/// Writes down what the kernel is told to forget.
+/// Logs the notifications to the kernel.
 private final class ToldKernel: KernelCache {
     let entries = Mutex<[String]>([])
     let contents = Mutex<[NodeID]>([])
@@ -33,7 +34,7 @@ private final class ToldKernel: KernelCache {
     func forgetAttributes(of node: NodeID) {}
     func lost(_ loss: LostRange) { losses.withLock { $0.append(loss) } }
 
-    /// What was told to be lost since this was asked last.
+    /// The losses that were reported since the last call.
     func takeLosses() -> [LostRange] {
         losses.withLock { losses in
             defer { losses = [] }
@@ -112,11 +113,11 @@ struct LockedFileTests {
         home.lock()
         #expect(throws: Fault.refused(.dataProtection)) { try volume.write(handle, [1, 2, 3], at: 5) }
         #expect(kernel.takeLosses().isEmpty, "the write that it is a part of may go on")
-        volume.tellLosses()
+        volume.reportLosses()
         let loss = try #require(kernel.takeLosses().first)
         #expect(loss.range == 5..<8)
         #expect(loss.place.path == "Documents/\(ProtectedHome.name(.complete))/file")
-        volume.tellLoss(of: node)
+        volume.reportLoss(of: node)
         #expect(kernel.takeLosses().isEmpty)
         try home.unlock()
         #expect(throws: gone) { try volume.bytes(handle) }
@@ -233,7 +234,7 @@ struct RestartTests {
         let handle = try volume.open(node, flags: O_RDWR)
         volume.beginRestart()
         #expect(throws: gone) { try volume.status(of: node, handle: handle) }
-        // What the kernel holds is.
+        // Pages that the kernel holds are still written.
         try volume.write(handle, Array("written".utf8), at: 0)
         volume.leaveFilesBehind { home.home.context.openFiles.retireAll(admittingComplete: true) }
         volume.endRestart()

@@ -1,4 +1,4 @@
-// An app's home while the app is updated: what is shown, and what becomes of what was open in what was replaced.
+// A home while its app is updated: new content is shown, and files that are open in replaced directories go on working.
 
 import BackingStore
 import ContainerVolume
@@ -49,7 +49,7 @@ import Testing
         try volume.make("passing", in: tmp, "x")
         #expect(try volume.text("Notes.app/Info.plist") == "sealed")
         let names = try volume.names(in: .root)
-        volume.settle(try update())
+        volume.release(try update())
         #expect(try volume.text("Later.app/Info.plist") == "later")
         #expect(throws: Fault.errno(ENOENT)) { _ = try volume.lookup("Notes.app", in: .root) }
         #expect(
@@ -65,7 +65,7 @@ import Testing
     @Test func `a bundle of the same name is another directory`() throws {
         let before = try volume.node("Notes.app")
         let info = try volume.node("Notes.app/Info.plist")
-        volume.settle(try update(bundle: "Notes.app"))
+        volume.release(try update(bundle: "Notes.app"))
         #expect(try volume.node("Notes.app") != before)
         #expect(try volume.node("Notes.app/Info.plist") != info)
         #expect(try volume.text("Notes.app/Info.plist") == "later")
@@ -75,7 +75,7 @@ import Testing
         let bundle = try volume.node("Notes.app")
         let handle = try volume.open(try volume.node("Notes.app/Info.plist"), flags: O_RDONLY)
         let before = try volume.status(of: bundle, handle: nil)
-        volume.settle(try update())
+        volume.release(try update())
         #expect(try volume.text(handle) == "sealed")
         #expect(try volume.names(in: bundle).sorted() == ["Info.plist", "en.lproj"])
         let again = try volume.lookup("Info.plist", in: bundle)
@@ -84,7 +84,7 @@ import Testing
         #expect(after.mode == before.mode && after.owner == before.owner)
         #expect(throws: Fault.refused(.sealedBundle)) { _ = try volume.open(again.node, flags: O_RDWR) }
         // It has no path any more.
-        let place = volume.whereabouts(of: again.node)
+        let place = volume.homePath(of: again.node)
         #expect(place.app == ContainerIdentifier("com.example.Notes") && place.path == nil)
         volume.close(handle)
     }
@@ -98,7 +98,7 @@ import Testing
         }
         try volume.with("Middle.app/en.lproj") { (node) throws(Fault) in _ = try? volume.names(in: node) }
         let bundle = try volume.node("Middle.app")
-        volume.settle(try update())
+        volume.release(try update())
         let inner = try volume.lookup("en.lproj", in: bundle)
         volume.forget(bundle, count: 1)
         #expect(!isUnused.withLock { $0 }, "a directory below it is known")
@@ -112,7 +112,7 @@ import Testing
         let (entry, handle) = try volume.create("open", in: inner)
         try volume.write(handle, Array("before".utf8), at: 0)
         let closed = try volume.make("closed", in: inner, "closed")
-        volume.settle(try update())
+        volume.release(try update())
         for directory in [tmp, inner] {
             #expect(throws: Fault.errno(ENOENT)) { _ = try volume.create("new", in: directory) }
             #expect(throws: Fault.errno(ENOENT)) { _ = try volume.makeDirectory("new", in: directory) }
@@ -135,7 +135,7 @@ import Testing
         #expect(try volume.status(of: entry.node, handle: handle).linkCount == 0)
         #expect(try volume.status(of: closed, handle: nil).size == 6)
         #expect(try volume.bytes(of: closed) == Array("closed".utf8))
-        #expect(volume.whereabouts(of: closed).path == nil)
+        #expect(volume.homePath(of: closed).path == nil)
         volume.close(handle)
     }
 
@@ -151,7 +151,7 @@ import Testing
             // A name that the kernel has not asked for yet.
             try shell("ln '\(home.directory)/data/tmp/file' '\(home.directory)/data/Documents/linked'")
         }
-        volume.settle(try update())
+        volume.release(try update())
         try removeOldTemporary()
         let linked = try volume.lookup("linked", in: documents)
         #expect(linked.node == entry.node)
@@ -170,7 +170,7 @@ import Testing
         for number in 0..<200 { old.append(try volume.make(FileName("\(number)")!, in: tmp, "old")) }
         // Some of them the kernel forgets, so that the host may give their numbers to others.
         for node in old[100...] { volume.forget(node, count: 1) }
-        volume.settle(try update())
+        volume.release(try update())
         try removeOldTemporary()
         let documents = try volume.node("Documents")
         for number in 0..<300 {
