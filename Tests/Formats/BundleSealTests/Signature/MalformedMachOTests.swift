@@ -11,9 +11,9 @@ import Testing
 @Suite struct MalformedMachOTests {
     private let scratch = Scratch()
 
-    private func absence(_ bytes: [UInt8]) throws -> MachOSignature.Absence? {
+    private func readError(_ bytes: [UInt8]) throws -> MachOSignature.ReadError? {
         let file = try openFile(bytes, in: scratch)
-        do throws(MachOSignature.Absence) {
+        do throws(MachOSignature.ReadError) {
             _ = try MachOSignature.read(from: file)
             return nil
         } catch {
@@ -25,26 +25,27 @@ import Testing
         for bytes in [
             [], [0xCF], [0xCF, 0xFA, 0xED, 0xFE], Array("#!/bin/sh\n".utf8), [UInt8](repeating: 0, count: 99),
         ] {
-            #expect(try absence(bytes) == .notMachO)
+            #expect(try readError(bytes) == .notMachO)
         }
         // Class files of Java 1.1 and 21.
         for version in [45, 65] as [UInt8] {
             #expect(
-                try absence([0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, version] + [UInt8](repeating: 1, count: 999)) == .notMachO
+                try readError([0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, version] + [UInt8](repeating: 1, count: 999))
+                    == .notMachO
             )
         }
         var fixture = MachOFixture()
         fixture.signed = false
         for kind in MachOFixture.Kind.allCases {
             fixture.kind = kind
-            #expect(try absence(fixture.program().bytes) == .unsigned)
+            #expect(try readError(fixture.program().bytes) == .unsigned)
         }
-        #expect(try absence(MachOFixture.fat([MachOFixture().program(), fixture.program()])) == .unsigned)
+        #expect(try readError(MachOFixture.fat([MachOFixture().program(), fixture.program()])) == .unsigned)
     }
 
     @Test func `what cannot be read is neither`() throws {
         let directory = try Descriptor.open(path: scratch.path, flags: O_RDONLY)
-        #expect(throws: MachOSignature.Absence.unreadable(SystemError(code: EISDIR))) {
+        #expect(throws: MachOSignature.ReadError.unreadable(SystemError(code: EISDIR))) {
             try MachOSignature.read(from: directory)
         }
     }
@@ -63,7 +64,7 @@ import Testing
 
     private static func little(_ value: Int) -> Int { Int(UInt32(value).byteSwapped) }
 
-    // The header of a program of 64 bits is 32 bytes long.
+    // The header of a 64-bit program has 32 bytes.
     static let programs = [
         Malformation("a magic number and no more", "the Mach-O header is cut short") { Array($0.bytes.prefix(31)) },
         Malformation("a file that ends in the load commands", "the load commands are cut short") {
@@ -104,7 +105,7 @@ import Testing
         Malformation("something else for a signature", "the signature does not begin with its magic number") {
             $0.bytes.with(0xFADE_0CC1, at: $0.signature)
         },
-        Malformation("a signature longer than its room", "the signature is cut short") {
+        Malformation("a signature longer than its reserved space", "the signature is cut short") {
             $0.bytes.with(24 * 1024 + 1, at: $0.signature + 4)
         },
         Malformation("a signature shorter than its table", "the signature is cut short") {
@@ -170,8 +171,8 @@ import Testing
         var fixture = MachOFixture()
         fixture.hashTypes = [1, 2]
         let program = fixture.program { _ in [1, 2, 3] }
-        #expect(try absence(program.bytes) == nil)
-        #expect(try absence(malformation.change(program)) == .malformed(malformation.reason))
+        #expect(try readError(program.bytes) == nil)
+        #expect(try readError(malformation.change(program)) == .malformed(malformation.reason))
     }
 
     // The first entry of the table of a fat file is at 8, the second at 28.
@@ -219,30 +220,30 @@ import Testing
     {
         let program = MachOFixture().program()
         let bytes = MachOFixture.fat([program, program])
-        #expect(try absence(bytes) == nil)
+        #expect(try readError(bytes) == nil)
         let file = MachOFixture.Program(bytes: bytes, command: 0, signature: 0)
-        #expect(try absence(malformation.change(file)) == .malformed(malformation.reason))
+        #expect(try readError(malformation.change(file)) == .malformed(malformation.reason))
     }
 
     @Test func `a file that only seems to be long is refused before it is read`() throws {
         var fixture = MachOFixture()
-        fixture.room = 256 << 20
+        fixture.reservedSpace = 256 << 20
         fixture.codeLength = 4096
         fixture.signed = false
         var bytes = fixture.program().bytes
-        // The last load command becomes that of a signature, whose blob is as long as its room.
+        // The last load command becomes LC_CODE_SIGNATURE, with a blob of the whole reserved space.
         bytes = bytes.with(Self.little(0x1D), at: 56).with(Self.little(4096), at: 64).with(
-            Self.little(fixture.room), at: 68)
+            Self.little(fixture.reservedSpace), at: 68)
         bytes.append(word: 0xFADE_0CC0)
-        bytes.append(word: UInt32(fixture.room))
+        bytes.append(word: UInt32(fixture.reservedSpace))
         let file = try openFile(bytes, in: scratch)
-        try file.truncate(to: Int64(4096 + fixture.room))
-        #expect(throws: MachOSignature.Absence.malformed("the signature is too long")) {
+        try file.truncate(to: Int64(4096 + fixture.reservedSpace))
+        #expect(throws: MachOSignature.ReadError.malformed("the signature is too long")) {
             try MachOSignature.read(from: file)
         }
     }
 
-    // MARK: Chance
+    // MARK: Random changes
 
     @Test(.timeLimit(.minutes(1))) func `changed files are understood or refused`() throws {
         let files = try mixedFiles()
@@ -263,7 +264,7 @@ import Testing
         var fixture = MachOFixture()
         fixture.hashTypes = [1, 2]
         fixture.codeLength = 4096 + 256
-        fixture.room = 2048
+        fixture.reservedSpace = 2048
         let little = fixture.program { _ in [1, 2, 3] }
         fixture.kind = .thin32
         return try [
@@ -272,7 +273,7 @@ import Testing
         ].map { try ChangeableFile($0, descriptor: SharedDescriptor(openFile($0, in: Scratch()))) }
     }
 
-    /// Whether a file has signatures that can be read. All that can be asked of one is asked.
+    /// Whether a file has signatures that can be read. Calls every query of a signature.
     private func isUnderstood(_ file: borrowing Descriptor) throws -> Bool {
         guard let signatures = try? MachOSignature.read(from: file) else { return false }
         for signature in signatures {
@@ -285,7 +286,7 @@ import Testing
     }
 }
 
-/// A file that chance changes in a few words, or cuts, and that is made whole again.
+/// A file in which random words are changed, or which is cut, and then restored.
 private struct ChangeableFile {
     struct Change {
         var words: [Range<Int>] = []
@@ -294,7 +295,7 @@ private struct ChangeableFile {
 
     private let original: [UInt8]
     let shared: SharedDescriptor
-    /// Where headers, tables and blobs are: other bytes change nothing but hashes.
+    /// Offsets of headers, tables and blobs; other bytes only change hashes.
     private let interesting: [Int]
     private let whole: PageBuffer
     private let word = PageBuffer(count: 4096)
