@@ -253,7 +253,7 @@ public protocol SpaceRelief: AnyObject, Sendable {
     /// a request: it waits for space only, never for what the kernel is told of it.
     /// - Returns: whether anything was freed since the call began, or so much is available, so that it is worth trying
     ///   again.
-    func makeRoom(for bytes: Int64) -> Bool
+    func makeSpace(for bytes: Int64) -> Bool
     /// Bytes that would come free if everything went that may. May be some seconds old. Called with no lock held.
     var purgeable: Int64 { get }
 }

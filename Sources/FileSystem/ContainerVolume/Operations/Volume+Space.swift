@@ -24,15 +24,15 @@ extension Volume {
             do throws(Fault) {
                 return try body()
             } catch {
-                guard error == .system(.noSpace), makeRoom(for: bytes) else { throw error }
+                guard error == .system(.noSpace), makeSpace(for: bytes) else { throw error }
             }
         }
         return try body()
     }
 
     /// - Returns: whether it is worth trying again. No lock is held.
-    func makeRoom(for bytes: Int64) -> Bool {
-        space.reliever?.makeRoom(for: bytes) ?? false
+    func makeSpace(for bytes: Int64) -> Bool {
+        space.reliever?.makeSpace(for: bytes) ?? false
     }
 
     /// More than what describes the blocks of one write.
@@ -46,7 +46,7 @@ extension Volume {
                 return try file.write(bytes, at: offset, for: .writtenBack)
             } catch {
                 guard error == .system(.noSpace) else { throw error }
-                if makeRoom(for: Int64(bytes.byteCount) + Volume.mostPages) { continue }
+                if makeSpace(for: Int64(bytes.byteCount) + Volume.mostPages) { continue }
                 // The last blocks of a full host are better left to the device's own records.
                 if space.capacity != nil { writeInPart(bytes, to: offset, of: file) }
                 throw error
