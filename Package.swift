@@ -109,6 +109,9 @@ let package = Package(
 
         // Floor 6: the public library and the process that it talks to.
         module(
+            "Purging", in: "Device",
+            uses: ["BackingStore", "ContainerVolume", "DeviceLifecycle", "Platform", "SandboxModel"]),
+        module(
             "AppContainer", in: "Client",
             uses: ["Platform", "SandboxModel"]),
         module(
@@ -121,7 +124,8 @@ let package = Package(
             "Daemon", in: "Device",
             uses: [
                 "AppContainer", "BackingStore", "BackupModel", "BundleSeal", "ContainerMount", "ContainerVolume",
-                "ControlServer", "DeviceLifecycle", "FinderBackup", "Platform", "SandboxModel", "SandboxPolicy",
+                "ControlServer", "DeviceLifecycle", "FinderBackup", "Platform", "Purging", "SandboxModel",
+                "SandboxPolicy",
                 "TarBackup",
                 library("Logging", of: "swift-log"),
             ]),
@@ -192,9 +196,14 @@ let package = Package(
             "DaemonTests", in: "Device",
             of: [
                 "AppContainer", "BackingStore", "ContainerVolume", "ControlServer", "Daemon", "DataProtection",
-                "DeviceLifecycle",
-                "Platform", "SandboxModel", "TestSupport",
+                "DeviceLifecycle", "Platform", "Purging", "SandboxModel", "TestSupport",
                 library("Logging", of: "swift-log"),
+            ]),
+        tests(
+            "PurgingTests", in: "Device",
+            of: [
+                "BackingStore", "ContainerVolume", "DeviceLifecycle", "Platform", "Purging", "SandboxModel",
+                "TestSupport",
             ]),
         tests(
             "BundleSealTests", in: "Formats",

@@ -1,4 +1,4 @@
-// What can be wrong with keys and containers, as one line.
+// Errors of keys and containers in words for people.
 
 import BackingStore
 public import DataProtection
@@ -6,6 +6,7 @@ import Platform
 public import SandboxModel
 
 extension Complaint {
+    /// - Parameter path: the device's, for the message.
     public init(_ fault: KeybagFault, path: String) {
         switch fault {
         case .wrongPasscode:
@@ -22,7 +23,7 @@ extension Complaint {
         }
     }
 
-    /// A fault met while working on a container.
+    /// - Parameter doing: what failed, as the beginning of the message.
     init(_ fault: Fault, doing: String) {
         switch fault {
         case .system(let error):
@@ -36,7 +37,8 @@ extension Complaint {
         }
     }
 
-    /// Runs calls of the store, and says in one line what was being done when one fails.
+    /// Runs calls of the store, and turns a fault into a complaint.
+    /// - Parameter doing: what failed, as the beginning of the message.
     static func wrapFault<Result: ~Copyable>(
         _ doing: @autoclosure () -> String, _ body: () throws(Fault) -> Result
     ) throws(Complaint) -> Result {

@@ -1,32 +1,32 @@
-// Whether a container keeps to Apple's data storage guidelines: pure functions from what a file is and where it lies to the
-// rules that it breaks. The guidelines are those of "iOS Data Storage Guidelines" and of App Review's former section 2.23.
+// Apple's rules for stored data, from "iOS Data Storage Guidelines" and App Review's former section 2.23: pure functions from
+// a file and its place to the rules that it breaks.
 
 public import SandboxModel
 
-/// What a file is good for, as far as its name tells.
+/// The sort of a file, by its name.
 public enum StoredSort: String, CaseIterable, Sendable {
-    /// It can be made or downloaded again: a cache, a download under way, a temporary file.
+    /// Can be made or downloaded again: a cache, a download under way, a temporary file.
     case recreatable
-    /// A person made it, and nothing can make it again.
+    /// Made by a person; nothing can make it again.
     case document
-    /// A picture, a film, a sound: a person's own in `Documents`, and anywhere else perhaps not.
+    /// A picture, a film, a sound: a person's own in `Documents`, elsewhere perhaps not.
     case media
-    /// It holds what the app knows.
+    /// Holds an app's own data.
     case database
     case ordinary
 }
 
 /// A rule of the guidelines.
 public enum AuditRule: String, CaseIterable, Sendable {
-    /// What can be made again would be backed up.
+    /// A recreatable file or directory would be backed up.
     case recreatableBackedUp
-    /// What a person made would not be backed up.
+    /// A document would not be backed up.
     case documentNotBackedUp
-    /// What a person made can be read while the device is locked.
+    /// A document can be read while the device is locked.
     case documentReadableWhileLocked
-    /// What nothing can make again lies where it may be purged.
+    /// A document or database lies where it may be purged.
     case irreplaceablePurgeable
-    /// What nothing can make again lies in `tmp`, which an update does not keep.
+    /// A document or database lies in `tmp`, which an update does not keep.
     case irreplaceableLostByUpdate
     /// A directory of `Library` that is excluded is not named after the app.
     case excludedDirectoryName
@@ -69,7 +69,7 @@ public struct AuditedItem: Sendable {
 }
 
 public enum AuditRules {
-    /// The rules that something breaks, by itself. What lies in a directory that breaks one as a whole is not asked about.
+    /// The rules that an item breaks. The content of a directory that breaks one as a whole is not asked about.
     /// - Parameter app: the bundle identifier.
     public static func broken(by item: AuditedItem, of app: ContainerIdentifier) -> [AuditRule] {
         if item.isDirectory { return directoryRules(item, app) }

@@ -1,10 +1,10 @@
-// What a backup has and what it never has. Asked by the mount, node by node, and by a backup's walk over a container.
+// The content of a backup, by place and by mark of exclusion. Asked by the mount, and by a backup's walk over a container.
 
 public import SandboxModel
 
 extension SandboxPolicy {
-    /// How many names of a path lead to what is never in a backup: 2 for what lies in `Library/Caches`, nil for a path
-    /// that may be in one.
+    /// The number of names of a path that lead to a place which is never in a backup: 2 for a path in `Library/Caches`; nil
+    /// for a path that may be in a backup.
     ///
     /// - Parameters:
     ///   - path: from the app's home, and so from the data container as well; in a group container behind
@@ -16,8 +16,8 @@ extension SandboxPolicy {
         return PurgeableDirectory.allCases.map(\.path).first { path.starts(with: $0) }?.count
     }
 
-    /// Whether a place of a data container, as the host has it, is never in a backup, with all that is in it. Of what lies at
-    /// its top a backup has what apps keep there, and nothing of the system's, such as an update on its way.
+    /// Whether a place of a data container, as the host has it, is never in a backup, with all that is in it. At the top only
+    /// the directories of apps are backed up, and nothing of the system's, such as an update under way.
     public static func isNeverInBackup(inData path: [FileName]) -> Bool {
         if path.count == 1 { return !backedUpNames.contains(path[0]) }
         return PurgeableDirectory.allCases.contains { $0.path == path }
@@ -27,16 +27,16 @@ extension SandboxPolicy {
     private static let iCloudName: FileName = "iCloud"
     private static let metadataName: FileName = ".com.apple.mobile_container_manager.metadata.plist"
 
-    /// What a backup does with a path, by the places that it never has and the marks on the way.
+    /// The treatment of a path by a backup.
     ///
-    /// What bears a mark itself is excluded, wherever it lies. Of several directories above it that are excluded the
-    /// outermost is told: there a backup stops, and nothing below can bring a path back in.
+    /// A path that bears a mark itself is excluded, wherever it lies. Of several excluded directories above it the outermost
+    /// is named: there a backup stops, and nothing below can bring a path back in.
     ///
     /// - Parameters:
     ///   - path: from the app's home.
-    ///   - never: how many of its names lead to what is never in a backup.
-    ///   - isMarked: whether what so many of the names lead to bears the mark. Asked of the path itself first, and then
-    ///     of what is above, from the outside in; never of the home, which bears none.
+    ///   - never: as ``neverInBackup(_:bundle:)``.
+    ///   - isMarked: whether the first so many names lead to something with the mark. Asked for the path itself, then from
+    ///     the outermost directory inwards; never for the home, which bears none.
     public static func inclusion<Failure: Error>(
         of path: [FileName], never: Int?, isMarked: (Int) throws(Failure) -> Bool
     ) throws(Failure) -> BackupInclusion {

@@ -1,4 +1,4 @@
-// Which content a device's state lets be reached, by protection class.
+// Access to content by protection class and the device's state.
 
 public import SandboxModel
 

@@ -1,4 +1,4 @@
-// rename and exchange ask several nodes at once.
+// rename(2) and its exchange, which touch several nodes at once.
 
 public import SandboxModel
 

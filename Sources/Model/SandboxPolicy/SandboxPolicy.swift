@@ -1,12 +1,12 @@
-// What the sandbox allows where. Pure functions from facts to a rule: no I/O, no clock, no state.
-// The whole of it is written out as tables in Tests/Model/SandboxPolicyTests/Fixtures/matrix.txt.
+// The sandbox: pure functions from facts to the rule that refuses a call. No I/O, no clock, no state.
+// All answers are written out as tables in Tests/Model/SandboxPolicyTests/Fixtures/matrix.txt.
 
 public import SandboxModel
 
 /// The sandbox's decisions. Each function answers nil for "go ahead", or the rule that refuses.
 ///
-/// A call that touches several nodes asks several questions; those of rename and exchange are put together here, so
-/// that none is forgotten. Mode bits are the kernel's business and are checked before.
+/// A call that touches several nodes asks several questions; `SandboxPolicy+Rename.swift` joins those of rename and
+/// exchange. The kernel has checked the mode bits before.
 public enum SandboxPolicy {
     /// May this be done to a node of this zone?
     ///
@@ -33,7 +33,7 @@ public enum SandboxPolicy {
     /// The directory in `Documents` that only the system makes.
     public static let inboxName: FileName = "Inbox"
 
-    /// What the node itself holds: its bytes, and what stat and getxattr tell of it.
+    /// A change of the node itself: its content, mode, owner, times or attributes.
     private static func changeRefusal(in zone: Zone) -> Rule? {
         switch zone {
         case .device, .home, .containers: .topLevel

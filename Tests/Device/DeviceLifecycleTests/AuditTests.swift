@@ -14,14 +14,14 @@ import Testing
     let scratch = Scratch()
     let notes = id("com.example.Notes")
 
-    private func write(_ device: Device, _ path: String, _ count: Int = 100) throws {
+    private func write(_ device: BootedDevice, _ path: String, _ count: Int = 100) throws {
         let full = try device.backingPath(of: notes, .data) + "/" + path
         let parent = (full as NSString).deletingLastPathComponent
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        try DataContainer.writeFile(
-            FileName((full as NSString).lastPathComponent)!,
-            in: try Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY), mode: 0o640, owner: .current,
-            protection: .standard, context: device.context
+        let file = NewFile(
+            FileName((full as NSString).lastPathComponent)!, mode: 0o640, owner: .current, protection: .standard)
+        try file.write(
+            in: try Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY), context: device.context
         ) { (file) throws(Fault) in
             if count > 0 { try file.truncate(to: Int64(count)) }
         }

@@ -15,19 +15,19 @@ import Testing
     let notes = id("com.example.Notes")
     let backup = MemoryBackup()
 
-    private func make(passcode: String? = nil) throws -> Device {
+    private func make(passcode: String? = nil) throws -> BootedDevice {
         let device = try scratch.makeDevice(passcode: passcode)
         if let passcode { try device.open(passcode) }
         _ = try device.install(sampleApp)
         return device
     }
 
-    private func documents(_ device: Device) throws -> String {
+    private func documents(_ device: BootedDevice) throws -> String {
         try device.backingPath(of: notes, .data) + "/Documents"
     }
 
     private func write(
-        _ device: Device, _ path: String, _ content: UInt8..., protection: ProtectionClass = .standard,
+        _ device: BootedDevice, _ path: String, _ content: UInt8..., protection: ProtectionClass = .standard,
         length: Int64? = nil
     ) throws {
         try device.writeEncrypted(
@@ -35,7 +35,7 @@ import Testing
     }
 
     private func backUp(
-        _ device: Device, openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
+        _ device: BootedDevice, openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> BackupTally {
         var sink = backup.sink

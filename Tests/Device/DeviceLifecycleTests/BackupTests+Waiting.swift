@@ -66,7 +66,7 @@ extension BackupTests {
         let waiting = WaitingContainer(
             kind: .group, identifier: notes, uuid: ContainerUUID(), owner: 1, ownerGroup: 1)
         registry.waiting.append(waiting)
-        try device.changing { (changes) throws(Complaint) in try changes.replace(with: registry) }
+        try device.installedApps.changing { (changes) throws(Complaint) in try changes.replace(with: registry) }
         try device.uninstall(notes)
         #expect(device.registry == AppRegistry(waiting: [waiting]))
         try device.uninstall(notes)

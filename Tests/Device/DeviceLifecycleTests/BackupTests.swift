@@ -23,15 +23,15 @@ import Testing
 
     /// Makes an encrypted file in a container.
     func write(
-        _ device: Device, _ path: String, _ content: [UInt8], protection: ProtectionClass = .standard,
-        in place: Device.Place = .data, length: Int64? = nil, at offset: Int64 = 0
+        _ device: BootedDevice, _ path: String, _ content: [UInt8], protection: ProtectionClass = .standard,
+        in place: BackingPlace = .data, length: Int64? = nil, at offset: Int64 = 0
     ) throws {
         try device.writeEncrypted(
             device.backingPath(of: notes, place) + "/" + path, content, protection: protection, length: length,
             at: offset)
     }
 
-    func make(passcode: String? = nil) throws -> Device {
+    func make(passcode: String? = nil) throws -> BootedDevice {
         let device = try scratch.makeDevice(passcode: passcode)
         if let passcode { try device.open(passcode) }
         _ = try device.install(sampleApp, groups: [group], iCloud: [id("iCloud.com.example")])
@@ -39,19 +39,19 @@ import Testing
     }
 
     func backUp(
-        _ device: Device, _ order: BackupOrder = BackupOrder(), into backup: MemoryBackup = MemoryBackup()
+        _ device: BootedDevice, _ order: BackupOrder = BackupOrder(), into backup: MemoryBackup = MemoryBackup()
     ) throws -> (MemoryBackup, BackupTally) {
         backup.apps = try device.backupApps(order.app)
         var sink = backup.sink
         return (backup, try device.backUp(order, into: &sink))
     }
 
-    func restore(_ backup: MemoryBackup, onto device: Device) throws -> RestoreTally {
+    func restore(_ backup: MemoryBackup, onto device: BootedDevice) throws -> RestoreTally {
         var source = backup.source
         return try device.restore(from: &source, replacing: Set(device.apps.map(\.identifier)))
     }
 
-    func data(_ device: Device) throws -> String { try device.backingPath(of: notes, .data) }
+    func data(_ device: BootedDevice) throws -> String { try device.backingPath(of: notes, .data) }
 
     @Test func `what a phone backs up goes in, in the order of names, and nothing else`() throws {
         let device = try make()

@@ -21,7 +21,7 @@ private let bundleFiles = 7
     let notes = id("com.example.Notes")
 
     /// A device with one app, a group, and delivered files of several sizes.
-    private func makeFilledDevice(passcode: String? = nil) throws -> Device {
+    private func makeFilledDevice(passcode: String? = nil) throws -> BootedDevice {
         let device = try scratch.makeDevice(passcode: passcode)
         if let passcode { try device.open(passcode) }
         _ = try device.install(sampleApp, groups: [id("group.a")])
@@ -34,7 +34,7 @@ private let bundleFiles = 7
         return device
     }
 
-    private func bag(_ device: Device) throws -> String {
+    private func bag(_ device: BootedDevice) throws -> String {
         try device.backingPath(of: notes, .data) + "/Documents/Inbox/bag"
     }
 

@@ -15,7 +15,7 @@ import Testing
     let scratch = Scratch()
     let notes = id("com.example.Notes")
 
-    private func inbox(_ device: Device) throws -> String {
+    private func inbox(_ device: BootedDevice) throws -> String {
         try device.backingPath(of: notes, .data) + "/Documents/Inbox"
     }
 
@@ -30,10 +30,10 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: try inbox(device)))
         let mail = try write("mail.txt", "one")
         let first = try device.deliver([mail], to: notes)
-        #expect(first == Device.Delivery(names: ["mail.txt"], madeInbox: true))
+        #expect(first == InboxDelivery.Result(names: ["mail.txt"], madeInbox: true))
         _ = try write("mail.txt", "two")
         let second = try device.deliver([mail, mail], to: notes)
-        #expect(second == Device.Delivery(names: ["mail-1.txt", "mail-2.txt"], madeInbox: false))
+        #expect(second == InboxDelivery.Result(names: ["mail-1.txt", "mail-2.txt"], madeInbox: false))
         #expect(try device.text(of: inbox(device) + "/mail.txt") == "one")
         #expect(try device.text(of: inbox(device) + "/mail-2.txt") == "two")
         #expect(!scratch.containers.contains { $0 == "UUID" })
@@ -191,7 +191,7 @@ import Testing
         let device = scratch.device
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [device = device as String, step = milestone.rawValue as String] in
-            let device = try Device.boot(
+            let device = try BootedDevice.boot(
                 at: device, report: { _ in }, reached: { if $0.rawValue == step { kill(getpid(), SIGKILL) } })
             try device.reset(ContainerIdentifier("com.example.Notes")!)
         }
@@ -215,7 +215,7 @@ import Testing
         let bag = scratch["bag"]
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [device = device as String, bag = bag as String, step = milestone.rawValue as String] in
-            let device = try Device.boot(
+            let device = try BootedDevice.boot(
                 at: device, report: { _ in }, reached: { if $0.rawValue == step { kill(getpid(), SIGKILL) } })
             _ = try device.deliver([bag, bag], to: ContainerIdentifier("com.example.Notes")!)
         }

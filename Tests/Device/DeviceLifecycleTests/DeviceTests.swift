@@ -17,7 +17,7 @@ import Testing
         let device = try scratch.makeDevice()
         #expect(!device.hasPasscode)
         #expect(device.deviceState == .unlocked)
-        try device.unlock(passcode: [1])
+        try device.passcode.unlock([1])
         for protection in ProtectionClass.allCases { #expect(device.context.keys.isAvailable(protection)) }
     }
 
@@ -25,7 +25,7 @@ import Testing
         let device = try scratch.makeDevice(passcode: "1234")
         #expect(device.hasPasscode)
         #expect(device.deviceState == .beforeFirstUnlock)
-        #expect(complaint { try device.unlock(passcode: Array("1235".utf8)) }?.kind == .wrongPasscode)
+        #expect(complaint { try device.passcode.unlock(Array("1235".utf8)) }?.kind == .wrongPasscode)
         #expect(device.deviceState == .beforeFirstUnlock)
         try device.open("1234")
         #expect(device.deviceState == .unlocked)
@@ -36,9 +36,9 @@ import Testing
             let device = try scratch.makeDevice()
             #expect(device.session.number == 1)
             #expect(complaint { _ = try scratch.boot() }?.kind == .deviceBusy)
-            #expect(complaint { try Device.erase(scratch.device) }?.kind == .deviceBusy)
-            #expect(complaint { try Device.delete(scratch.device) }?.kind == .deviceBusy)
-            #expect(complaint { try Device.clone(scratch.device, to: scratch["copy"]) }?.kind == .deviceBusy)
+            #expect(complaint { try StoredDevice.erase(scratch.device) }?.kind == .deviceBusy)
+            #expect(complaint { try StoredDevice.delete(scratch.device) }?.kind == .deviceBusy)
+            #expect(complaint { try StoredDevice.clone(scratch.device, to: scratch["copy"]) }?.kind == .deviceBusy)
             try device.shutDown()
         }
         do {
@@ -67,7 +67,7 @@ import Testing
             _ = try device.install(sampleApp)
             try device.shutDown()
         }
-        try Device.erase(scratch.device)
+        try StoredDevice.erase(scratch.device)
         let device = try scratch.boot()
         #expect(device.deviceState == .unlocked)
         #expect(device.apps == [])
@@ -83,8 +83,8 @@ import Testing
             _ = try device.deliver([scratch["mail.txt"]], to: id("com.example.Notes"))
             try device.shutDown()
         }
-        try Device.clone(scratch.device, to: scratch["copy"])
-        let copy = try Device.boot(at: scratch["copy"], report: { _ in })
+        try StoredDevice.clone(scratch.device, to: scratch["copy"])
+        let copy = try BootedDevice.boot(at: scratch["copy"], report: { _ in })
         try copy.open("1234")
         let data = try copy.backingPath(of: id("com.example.Notes"), .data)
         #expect(data.hasPrefix(scratch["copy/"]))
@@ -95,11 +95,13 @@ import Testing
         let file = scratch["passcode"]
         for (content, passcode) in [("1234", "1234"), ("12 34\nx", "12 34"), ("pässwort\r\n", "pässwort")] {
             try Data(content.utf8).write(to: URL(filePath: file))
-            #expect(try Device.passcode(inFile: file) == Array(passcode.utf8))
+            #expect(try PasscodeFile.passcode(inFile: file) == Array(passcode.utf8))
         }
         try Data("\n1234".utf8).write(to: URL(filePath: file))
-        #expect(complaint { _ = try Device.passcode(inFile: file) }?.kind == .invalidPasscode)
-        #expect(complaint { _ = try Device.passcode(inFile: scratch["none"]) }?.kind == .notFound)
-        #expect(complaint { try Device.create(at: scratch.device, passcode: [1], costLevel: 99) }?.kind == .badRequest)
+        #expect(complaint { _ = try PasscodeFile.passcode(inFile: file) }?.kind == .invalidPasscode)
+        #expect(complaint { _ = try PasscodeFile.passcode(inFile: scratch["none"]) }?.kind == .notFound)
+        #expect(
+            complaint { try StoredDevice.create(at: scratch.device, passcode: [1], costLevel: 99) }?.kind == .badRequest
+        )
     }
 }

@@ -172,10 +172,10 @@ import Testing
         let point = scratch["small"]
         try shell("mkdir '\(point)' && mount -t tmpfs -o size=1m none '\(point)'")
         defer { _ = try? shell("umount '\(point)'") }
-        try Device.create(at: "\(point)/device")
+        try StoredDevice.create(at: "\(point)/device")
         let large = try scratch.makeApp("Large", identifier: "com.example.Large", "head -c 2M /dev/urandom > large")
         do {
-            let device = try Device.boot(at: "\(point)/device", report: { _ in })
+            let device = try BootedDevice.boot(at: "\(point)/device", report: { _ in })
             let app = try device.install(sampleApp)
             #expect(complaint { _ = try device.install(large) }?.kind == .noSpace)
             #expect(complaint { _ = try device.deliver([large], to: app.identifier) }?.kind == .noSpace)
@@ -183,7 +183,7 @@ import Testing
             #expect(device.apps == [app])
             try device.shutDown()
         }
-        #expect(complaint { try Device.clone("\(point)/device", to: "\(point)/copy") } == nil)
+        #expect(complaint { try StoredDevice.clone("\(point)/device", to: "\(point)/copy") } == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: point).sorted() == ["copy", "device"])
     }
 
@@ -205,7 +205,7 @@ import Testing
         let path = scratch.path
         let device = scratch.device
         await #expect(processExitsWith: .signal(SIGKILL)) { [device = device as String, step = step as Int] in
-            let device = try Device.boot(at: device, report: { _ in }, reached: InstallTests.lethal(step))
+            let device = try BootedDevice.boot(at: device, report: { _ in }, reached: InstallTests.lethal(step))
             _ = try device.install(
                 sampleApp, groups: [ContainerIdentifier("group.a")!], iCloud: [ContainerIdentifier("iCloud.a")!])
         }
@@ -245,7 +245,7 @@ import Testing
         }
         let device = scratch.device
         await #expect(processExitsWith: .signal(SIGKILL)) { [device = device as String, step = step as Int] in
-            let device = try Device.boot(at: device, report: { _ in }, reached: InstallTests.lethal(step))
+            let device = try BootedDevice.boot(at: device, report: { _ in }, reached: InstallTests.lethal(step))
             try device.uninstall(ContainerIdentifier("com.example.Notes")!)
         }
         let after = try scratch.boot()

@@ -13,13 +13,13 @@ extension Scratch {
     var device: String { self["device"] }
 
     /// A new device, booted.
-    func makeDevice(passcode: String? = nil) throws -> Device {
-        try Device.create(at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: 1)
+    func makeDevice(passcode: String? = nil) throws -> BootedDevice {
+        try StoredDevice.create(at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: 1)
         return try boot()
     }
 
-    func boot(reached: @escaping @Sendable (Milestone) -> Void = { _ in }) throws -> Device {
-        try Device.boot(at: device, report: { Issue.record("corrupt: \($0)") }, reached: reached)
+    func boot(reached: @escaping @Sendable (Milestone) -> Void = { _ in }) throws -> BootedDevice {
+        try BootedDevice.boot(at: device, report: { Issue.record("corrupt: \($0)") }, reached: reached)
     }
 
     /// A copy of the sample app, changed by a shell script that runs in it.
@@ -52,7 +52,31 @@ func id(_ text: String) -> ContainerIdentifier { ContainerIdentifier(text)! }
 
 let isRoot = geteuid() == 0
 
-extension Device {
+extension BootedDevice {
+    /// Takes an app in and installs or updates it, where nobody shows it.
+    func install(
+        _ path: String, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
+        owner: ContainerOwner? = nil
+    ) throws(Complaint) -> InstalledApp {
+        let staged = try stage(path, admit: { (app) throws(Complaint) in try requireOwner(owner, of: app) })
+        defer { discard(staged) }
+        return try install(staged, groups: groups, iCloud: iCloud, owner: owner)
+    }
+
+    func install(_ path: String) throws(Complaint) -> InstalledApp { try install(path, owner: nil) }
+
+    /// The same, for tests of the seal and of progress.
+    func install(
+        _ path: String, demands: SealDemands = SealDemands(), notice: (String) -> Void = { _ in },
+        progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) -> InstalledApp {
+        let staged = try stage(path, demands: demands, progress: progress)
+        defer { discard(staged) }
+        let app = try install(staged)
+        staged.notices.forEach(notice)
+        return app
+    }
+
     /// Makes an encrypted file at a path of the host.
     func writeEncrypted(
         _ path: String, _ content: [UInt8], protection: ProtectionClass, length: Int64?, at offset: Int64 = 0
@@ -60,10 +84,8 @@ extension Device {
         let place = URL(filePath: path)
         let parent = try Descriptor.open(
             path: place.deletingLastPathComponent().path, flags: O_RDONLY | O_DIRECTORY)
-        try DataContainer.writeFile(
-            FileName(place.lastPathComponent)!, in: parent, mode: 0o640, owner: .current, protection: protection,
-            context: context
-        ) { (file) throws(Fault) in
+        let file = NewFile(FileName(place.lastPathComponent)!, mode: 0o640, owner: .current, protection: protection)
+        try file.write(in: parent, context: context) { (file) throws(Fault) in
             let buffer = PageBuffer(count: content.count)
             buffer.copy(content[...], to: 0)
             for start in stride(from: 0, to: content.count, by: 1 << 20) {
@@ -78,7 +100,7 @@ extension Device {
 
     /// Unlocks the device as its process does, which sees to the mounts in between.
     func open(_ passcode: String) throws {
-        try unlock(passcode: Array(passcode.utf8))
+        try self.passcode.unlock(Array(passcode.utf8))
         becomeUnlocked()
     }
 

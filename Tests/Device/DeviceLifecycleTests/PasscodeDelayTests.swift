@@ -15,22 +15,22 @@ import Testing
     let scratch = Scratch()
     private let clock = TestClock()
 
-    private func makeDevice() throws -> Device {
-        try Device.create(at: scratch.device, passcode: Array("1234".utf8), costLevel: 1)
+    private func makeDevice() throws -> BootedDevice {
+        try StoredDevice.create(at: scratch.device, passcode: Array("1234".utf8), costLevel: 1)
         return try boot()
     }
 
-    private func boot() throws -> Device {
+    private func boot() throws -> BootedDevice {
         let clock = clock
-        return try Device.boot(at: scratch.device, report: { _ in }, reached: { _ in }, clock: { clock.instant })
+        return try BootedDevice.boot(at: scratch.device, report: { _ in }, reached: { _ in }, clock: { clock.instant })
     }
 
     /// What is said to a passcode.
-    private func say(_ passcode: String, to device: Device) -> Complaint? {
-        complaint { try device.unlock(passcode: Array(passcode.utf8)) }
+    private func say(_ passcode: String, to device: BootedDevice) -> Complaint? {
+        complaint { try device.passcode.unlock(Array(passcode.utf8)) }
     }
 
-    private func fail(_ count: Int, on device: Device) {
+    private func fail(_ count: Int, on device: BootedDevice) {
         for _ in 0..<count { #expect(say("0000", to: device)?.kind == .wrongPasscode) }
     }
 
@@ -59,7 +59,7 @@ import Testing
             clock.advance(nanoseconds: 1)
             count += 1
         }
-        try device.unlock(passcode: Array("1234".utf8))
+        try device.passcode.unlock(Array("1234".utf8))
         #expect(try device.directory.passcodeAttempts() == nil)
         fail(5, on: device)
         #expect(say("1234", to: device)?.message.contains("try again in 1 minute") == true)
@@ -78,13 +78,13 @@ import Testing
         let device = try makeDevice()
         let (wrong, right) = (Array("0000".utf8), Array("1234".utf8))
         fail(3, on: device)
-        #expect(complaint { try device.changePasscode(from: wrong, to: right) }?.kind == .wrongPasscode)
-        let fifth = complaint { try device.removePasscode(wrong) }
+        #expect(complaint { try device.passcode.change(from: wrong, to: right) }?.kind == .wrongPasscode)
+        let fifth = complaint { try device.passcode.remove(wrong) }
         #expect(fifth?.kind == .wrongPasscode && fifth?.message.contains("so far: 5") == true)
-        #expect(complaint { try device.changePasscode(from: right, to: wrong) }?.kind == .passcodeDelayed)
-        #expect(complaint { try device.removePasscode(right) }?.kind == .passcodeDelayed)
+        #expect(complaint { try device.passcode.change(from: right, to: wrong) }?.kind == .passcodeDelayed)
+        #expect(complaint { try device.passcode.remove(right) }?.kind == .passcodeDelayed)
         clock.advance(seconds: 60)
-        try device.changePasscode(from: right, to: wrong)
+        try device.passcode.change(from: right, to: wrong)
         #expect(try device.directory.passcodeAttempts() == nil)
     }
 
@@ -133,9 +133,9 @@ import Testing
         for count in 1...5 {
             let path = scratch.device
             await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
-                let device = try Device.boot(
+                let device = try BootedDevice.boot(
                     at: path, report: { _ in }, reached: { if $0 == .countedAttempt { kill(getpid(), SIGKILL) } })
-                try device.unlock(passcode: Array("1234".utf8))
+                try device.passcode.unlock(Array("1234".utf8))
             }
             #expect(try DeviceDirectory.open(at: path).passcodeAttempts()?.wrong == count)
         }
@@ -165,7 +165,7 @@ import Testing
         try Data(text.utf8).write(to: URL(filePath: scratch["device/Passcode.json"]))
         let said = say("1234", to: device)
         #expect(said?.kind == .damaged && said?.message.contains("Passcode.json is damaged") == true)
-        #expect(complaint { try device.removePasscode(Array("1234".utf8)) }?.kind == .damaged)
+        #expect(complaint { try device.passcode.remove(Array("1234".utf8)) }?.kind == .damaged)
         #expect(try shell("cat '\(scratch.device)/Passcode.json' | tr -d '\\0'") == text.filter { $0 != "\0" })
     }
 
@@ -184,25 +184,25 @@ import Testing
             fail(5, on: device)
             try device.shutDown()
         }
-        try Device.clone(scratch.device, to: scratch["copy"])
+        try StoredDevice.clone(scratch.device, to: scratch["copy"])
         let clock = clock
         do {
-            let copy = try Device.boot(
+            let copy = try BootedDevice.boot(
                 at: scratch["copy"], report: { _ in }, reached: { _ in }, clock: { clock.instant })
             #expect(say("1234", to: copy)?.kind == .passcodeDelayed)
         }
-        try Device.erase(scratch.device)
+        try StoredDevice.erase(scratch.device)
         #expect(try DeviceDirectory.open(at: scratch.device).passcodeAttempts() == nil)
-        try Device.delete(scratch["copy"])
+        try StoredDevice.delete(scratch["copy"])
         #expect(scratch.names == ["device"])
         let device = try boot()
-        try device.setPasscode(Array("1234".utf8))
+        try device.passcode.set(Array("1234".utf8))
         fail(5, on: device)
     }
 
     @Test func `a clone of a device without wrong attempts has no record of any`() throws {
         do { try makeDevice().shutDown() }
-        try Device.clone(scratch.device, to: scratch["copy"])
+        try StoredDevice.clone(scratch.device, to: scratch["copy"])
         #expect(try shell("ls '\(scratch["copy"])'").contains("Passcode.json") == false)
     }
 }
@@ -224,10 +224,10 @@ private final class TestClock: Sendable {
     }
 }
 
-extension Device {
+extension BootedDevice {
     /// After five wrong passcodes and the wait that follows them.
-    fileprivate func waited(_ clock: TestClock, _ seconds: Int64) throws -> Device {
-        for _ in 0..<5 { #expect(complaint { try unlock(passcode: Array("0000".utf8)) } != nil) }
+    fileprivate func waited(_ clock: TestClock, _ seconds: Int64) throws -> BootedDevice {
+        for _ in 0..<5 { #expect(complaint { try passcode.unlock(Array("0000".utf8)) } != nil) }
         clock.advance(seconds: seconds)
         return self
     }

@@ -14,47 +14,47 @@ import Testing
     private let old = Array("1234".utf8)
     private let new = Array("geheim".utf8)
 
-    private func isFull(_ device: Device) -> Bool {
+    private func isFull(_ device: BootedDevice) -> Bool {
         ProtectionClass.allCases.allSatisfy { device.context.keys.isAvailable($0) }
     }
 
     @Test func `a passcode that is set leaves the device unlocked until its next boot`() throws {
         do {
             let device = try scratch.makeDevice()
-            try device.setPasscode(old)
+            try device.passcode.set(old)
             #expect(device.hasPasscode && device.deviceState == .unlocked && isFull(device))
-            let again = complaint { try device.setPasscode(new) }
+            let again = complaint { try device.passcode.set(new) }
             #expect(
                 again?.kind == .passcodeExists && again?.message.contains("passcode \(scratch.device) change") == true)
         }
         let device = try scratch.boot()
         #expect(device.deviceState == .beforeFirstUnlock)
-        #expect(complaint { try device.unlock(passcode: new) }?.kind == .wrongPasscode)
-        try device.unlock(passcode: old)
+        #expect(complaint { try device.passcode.unlock(new) }?.kind == .wrongPasscode)
+        try device.passcode.unlock(old)
         #expect(isFull(device))
     }
 
     @Test func `a change leaves the state as it was, locked or unlocked`() throws {
         let device = try scratch.makeDevice(passcode: "1234")
-        try device.changePasscode(from: old, to: new)
+        try device.passcode.change(from: old, to: new)
         #expect(device.deviceState == .beforeFirstUnlock)
-        #expect(complaint { try device.unlock(passcode: old) }?.kind == .wrongPasscode)
+        #expect(complaint { try device.passcode.unlock(old) }?.kind == .wrongPasscode)
         try device.open("geheim")
-        #expect(complaint { try device.changePasscode(from: old, to: old) }?.kind == .wrongPasscode)
-        try device.changePasscode(from: new, to: old)
+        #expect(complaint { try device.passcode.change(from: old, to: old) }?.kind == .wrongPasscode)
+        try device.passcode.change(from: new, to: old)
         #expect(device.deviceState == .unlocked && isFull(device))
     }
 
     @Test func `a removal unlocks the device for good, whatever its state was`() throws {
         do {
             let device = try scratch.makeDevice(passcode: "1234")
-            #expect(complaint { try device.removePasscode(new) }?.kind == .wrongPasscode)
+            #expect(complaint { try device.passcode.remove(new) }?.kind == .wrongPasscode)
             #expect(device.hasPasscode && !isFull(device))
-            try device.removePasscode(old)
+            try device.passcode.remove(old)
             // The state that the policy is asked with is the caller's to set.
             #expect(!device.hasPasscode && isFull(device))
-            #expect(complaint { try device.removePasscode(old) }?.kind == .noPasscode)
-            #expect(complaint { try device.changePasscode(from: old, to: new) }?.kind == .noPasscode)
+            #expect(complaint { try device.passcode.remove(old) }?.kind == .noPasscode)
+            #expect(complaint { try device.passcode.change(from: old, to: new) }?.kind == .noPasscode)
         }
         #expect(try scratch.boot().deviceState == .unlocked)
     }
@@ -62,21 +62,21 @@ import Testing
     @Test func `files made under one passcode open under every later one`() throws {
         let device = try scratch.makeDevice()
         let files = try ProtectionClass.allCases.map { try device.context.keys.makeFileKey($0).1 }
-        try device.setPasscode(old)
-        try device.changePasscode(from: old, to: new)
+        try device.passcode.set(old)
+        try device.passcode.change(from: old, to: new)
         device.forgetAsAfterBoot()
-        try device.removePasscode(new)
+        try device.passcode.remove(new)
         for file in files { _ = try device.context.keys.unwrap(file) }
     }
 
     @Test func `a new passcode is one line that is not empty`() throws {
         let device = try scratch.makeDevice()
         for text in ["", "12\n34", "1234\n", "1234\r"] {
-            #expect(complaint { try device.setPasscode(Array(text.utf8)) }?.kind == .invalidPasscode, "\(text)")
-            #expect(complaint { try device.changePasscode(from: old, to: Array(text.utf8)) }?.kind == .invalidPasscode)
+            #expect(complaint { try device.passcode.set(Array(text.utf8)) }?.kind == .invalidPasscode, "\(text)")
+            #expect(complaint { try device.passcode.change(from: old, to: Array(text.utf8)) }?.kind == .invalidPasscode)
         }
-        #expect(complaint { try Device.create(at: scratch["empty"], passcode: []) }?.kind == .invalidPasscode)
-        try device.setPasscode(Array("пароль 🔑".utf8))
+        #expect(complaint { try StoredDevice.create(at: scratch["empty"], passcode: []) }?.kind == .invalidPasscode)
+        try device.passcode.set(Array("пароль 🔑".utf8))
     }
 
     @Test(arguments: Milestone.passcodeSteps)
@@ -84,17 +84,17 @@ import Testing
         do { try scratch.makeDevice(passcode: "1234").shutDown() }
         let (path, name) = (scratch.device, step.rawValue)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String] in
-            let device = try Device.boot(
+            let device = try BootedDevice.boot(
                 at: path, report: { _ in }, reached: { if $0.rawValue == name { kill(getpid(), SIGKILL) } })
-            try device.changePasscode(from: Array("1234".utf8), to: Array("geheim".utf8))
+            try device.passcode.change(from: Array("1234".utf8), to: Array("geheim".utf8))
         }
         let device = try scratch.boot()
         let (right, wrong) = step == .replacedKeybag ? (new, old) : (old, new)
-        #expect(complaint { try device.unlock(passcode: wrong) }?.kind == .wrongPasscode)
+        #expect(complaint { try device.passcode.unlock(wrong) }?.kind == .wrongPasscode)
         // Until the count was taken back, an attempt is one that was wrong.
         let counted = [.countedAttempt, .provedPasscode].contains(step)
         #expect(try device.directory.passcodeAttempts()?.wrong == (counted ? 2 : 1))
-        try device.unlock(passcode: right)
+        try device.passcode.unlock(right)
         #expect(try device.directory.passcodeAttempts() == nil)
     }
 
@@ -103,13 +103,13 @@ import Testing
         do { try scratch.makeDevice(passcode: "1234").shutDown() }
         let (path, name) = (scratch.device, step.rawValue)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String] in
-            let device = try Device.boot(
+            let device = try BootedDevice.boot(
                 at: path, report: { _ in }, reached: { if $0.rawValue == name { kill(getpid(), SIGKILL) } })
-            try device.removePasscode(Array("1234".utf8))
+            try device.passcode.remove(Array("1234".utf8))
         }
         let device = try scratch.boot()
         #expect(device.hasPasscode == (step != .replacedKeybag))
-        try device.unlock(passcode: old)
+        try device.passcode.unlock(old)
         #expect(isFull(device))
     }
 
@@ -135,14 +135,14 @@ import Testing
 
     @Test(arguments: spoilt)
     func `damaged keys are named, and nothing is written over them`(line: String, words: String) throws {
-        try Device.create(at: scratch["other"], passcode: old, costLevel: 1)
+        try StoredDevice.create(at: scratch["other"], passcode: old, costLevel: 1)
         let device = try scratch.makeDevice(passcode: "1234")
         try shell("cd '\(scratch.device)' && \(line)")
         let state = "cd '\(scratch.device)' && ls -A && cat Keybag UID.key 2>&1 | sha256sum"
         let before = try shell(state)
         let calls: [() throws -> Void] = [
-            { try device.unlock(passcode: old) }, { try device.setPasscode(new) }, { try device.removePasscode(old) },
-            { try device.changePasscode(from: old, to: new) }, { _ = try device.directory.openKeybag() },
+            { try device.passcode.unlock(old) }, { try device.passcode.set(new) }, { try device.passcode.remove(old) },
+            { try device.passcode.change(from: old, to: new) }, { _ = try device.directory.openKeybag() },
         ]
         for call in calls {
             let said = complaint { try call() }
@@ -155,7 +155,7 @@ import Testing
 
     @Test(arguments: spoilt)
     func `a device with damaged keys does not boot, and is left as it is`(line: String, words: String) throws {
-        try Device.create(at: scratch["other"], passcode: old, costLevel: 1)
+        try StoredDevice.create(at: scratch["other"], passcode: old, costLevel: 1)
         do { try scratch.makeDevice(passcode: "1234").shutDown() }
         try shell("cd '\(scratch.device)' && \(line)")
         let state = "cd '\(scratch.device)' && ls -A && cat Keybag UID.key Sessions.json 2>&1 | sha256sum"
@@ -165,25 +165,25 @@ import Testing
     }
 
     @Test func `a passcode file that cannot be read is named`() throws {
-        let directory = complaint { _ = try Device.passcode(inFile: scratch.path) }
+        let directory = complaint { _ = try PasscodeFile.passcode(inFile: scratch.path) }
         #expect(directory?.kind == .invalidPasscode && directory?.message.contains("is a directory") == true)
-        #expect(complaint { _ = try Device.passcode(inFile: "/dev/zero") } != nil)
+        #expect(complaint { _ = try PasscodeFile.passcode(inFile: "/dev/zero") } != nil)
     }
 
     @Test func `the grace period is kept, and erased with nothing else`() throws {
         for seconds in [-1, 86_401, .infinity, .nan] {
-            let said = complaint { try Device.create(at: scratch.device, lockGrace: seconds) }
+            let said = complaint { try StoredDevice.create(at: scratch.device, lockGrace: seconds) }
             #expect(said?.kind == .badRequest, "\(seconds)")
         }
         for (given, kept) in [(nil, 10), (0, 0), (0.5, 0.5), (86_400, 86_400)] as [(Double?, Double)] {
             let path = scratch["device \(kept)"]
-            try Device.create(at: path, costLevel: 2, lockGrace: given)
-            try Device.erase(path)
+            try StoredDevice.create(at: path, costLevel: 2, lockGrace: given)
+            try StoredDevice.erase(path)
             let settings = try DeviceDirectory.open(at: path).settings
             #expect(settings == DeviceSettings(keyDerivationCost: 2, lockGrace: given))
             #expect(settings.lockGraceSeconds == kept)
         }
-        try Device.create(at: scratch.device, lockGrace: 7)
+        try StoredDevice.create(at: scratch.device, lockGrace: 7)
         try shell("sed -i 's/: 7/: -7/' '\(scratch.device)/Device.json'")
         #expect(complaint { _ = try DeviceDirectory.open(at: scratch.device) }?.kind == .damaged)
     }

@@ -137,9 +137,9 @@ import Testing
         ("rm -r Samples; ln -s en.lproj Samples", "Samples"),
     ])
     func `an app whose bundle was changed does not run`(script: String, path: String) throws {
-        try Device.create(at: scratch.device)
+        try StoredDevice.create(at: scratch.device)
         // What is read and found wrong is told of as well; here that is expected.
-        let device = try Device.boot(at: scratch.device, report: { _ in })
+        let device = try BootedDevice.boot(at: scratch.device, report: { _ in })
         let app = try device.install(sampleApp)
         #expect(try device.firstBreak(of: app, readingAll: false) == nil)
         #expect(try device.firstBreak(of: app, readingAll: true) == nil)

@@ -15,7 +15,7 @@ struct SpaceTests {
 
     /// A device with the sample app, and with a file of 300000 bytes that has a name in its data container and one in its
     /// group.
-    private func makeDevice() throws -> Device {
+    private func makeDevice() throws -> BootedDevice {
         let device = try scratch.makeDevice()
         let app = try device.install(sampleApp, groups: [group])
         let data = try device.backingPath(of: app.identifier, .data)
@@ -27,7 +27,7 @@ struct SpaceTests {
         return device
     }
 
-    private func expectCounted(_ device: Device, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expectCounted(_ device: BootedDevice, sourceLocation: SourceLocation = #_sourceLocation) {
         let used = device.context.space.used
         device.countSpace { true }
         #expect(used == device.context.space.used, sourceLocation: sourceLocation)

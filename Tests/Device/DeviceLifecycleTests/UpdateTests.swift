@@ -23,7 +23,7 @@ import Testing
     }
 
     /// Puts content of every class, links, attributes and odd modes into an app's containers.
-    private func fill(_ device: Device, _ app: InstalledApp) throws {
+    private func fill(_ device: BootedDevice, _ app: InstalledApp) throws {
         let data = try device.backingPath(of: app.identifier, .data)
         try shell(
             "cd '\(data)' && mkdir -p Documents/a/b Documents/Inbox Library/Caches/c 'Library/Application Support' tmp/t"
@@ -36,10 +36,9 @@ import Testing
         ]
         let container = try device.directory.container(.data, app.data)
         for (path, protection) in places {
-            try DataContainer.writeFile(
-                path.last!, in: try container.openDirectory(at: path.dropLast()), mode: 0o640,
-                owner: ContainerOwner(user: app.owner, group: app.ownerGroup), protection: protection,
-                context: device.context
+            let file = NewFile(path.last!, mode: 0o640, owner: app.containerOwner, protection: protection)
+            try file.write(
+                in: try container.openDirectory(at: path.dropLast()), context: device.context
             ) { (file) throws(Fault) in
                 let text = Array("\(path.text) \(protection)".utf8)
                 let buffer = PageBuffer(count: text.count)
@@ -58,7 +57,7 @@ import Testing
     }
 
     /// Everything that an update keeps, as the host has it.
-    private func kept(_ device: Device, withInodes: Bool = true) throws -> String {
+    private func kept(_ device: BootedDevice, withInodes: Bool = true) throws -> String {
         let app = try device.app(id("com.example.Notes"))
         let data = device.directory.path(of: .data, app.data)
         return try shell(
@@ -71,7 +70,7 @@ import Testing
     }
 
     /// Whether the app stands as its new version, with all that belongs to it; else as its old one.
-    private func isNew(_ device: Device, _ kept: String, withInodes: Bool = true) throws -> Bool {
+    private func isNew(_ device: BootedDevice, _ kept: String, withInodes: Bool = true) throws -> Bool {
         let app = try #require(device.apps.first)
         #expect(device.apps.count == 1)
         #expect(try self.kept(device, withInodes: withInodes) == kept)
@@ -252,7 +251,7 @@ import Testing
             let copy = "\(copies)/\(step)"
             try requireHarmless(copy)
             // A clone of what was interrupted is as whole.
-            try Device.clone(copy, to: "\(copies)/clone")
+            try StoredDevice.clone(copy, to: "\(copies)/clone")
             for place in ["\(copies)/clone", copy] {
                 try shell("rm -rf '\(path)' && mv '\(place)' '\(path)'")
                 let device = try scratch.boot()
@@ -289,7 +288,7 @@ import Testing
         let device = scratch.device
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [device = device as String, later = later as String, step = step as Int] in
-            let device = try Device.boot(at: device, report: { _ in }, reached: InstallTests.lethal(step))
+            let device = try BootedDevice.boot(at: device, report: { _ in }, reached: InstallTests.lethal(step))
             _ = try device.install(later, groups: [ContainerIdentifier("group.a")!])
         }
         // What the command prints before the next boot is there as well.
@@ -316,7 +315,7 @@ import Testing
             _ = try device.install(sampleApp)
             _ = try device.install(later)
         }
-        try Device.erase(copy)
+        try StoredDevice.erase(copy)
         try shell("rm -rf '\(path)' && mv '\(copy)' '\(path)'")
         #expect(try scratch.boot().apps == [])
         #expect(scratch.containers == emptyDevice)

@@ -8,9 +8,6 @@ import DeviceLifecycle
 import Platform
 import SandboxModel
 
-/// The device itself; `AppContainer.Device` is a client's view of one.
-typealias Device = DeviceLifecycle.Device
-
 /// The argument DEVICE.
 struct DeviceArgument: ParsableArguments {
     @Argument(help: "The device's directory.", completion: .directory)

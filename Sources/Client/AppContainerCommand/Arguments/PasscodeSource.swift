@@ -10,7 +10,7 @@ import SandboxModel
 enum PasscodeSource {
     /// The first line of a file. Warns if others can read the file.
     static func read(from file: String) throws(Complaint) -> String {
-        let passcode = try text(try Device.passcode(inFile: file)[...], source: file)
+        let passcode = try text(try PasscodeFile.passcode(inFile: file)[...], source: file)
         if let status = try? HostPath.status(file), status.kind == .file,
             status.permissions & (S_IRGRP | S_IROTH) != 0
         {

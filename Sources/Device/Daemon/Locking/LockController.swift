@@ -22,13 +22,13 @@ final class LockController: Sendable {
         var waiters: [Int: (lock: Int, continuation: CheckedContinuation<LockSchedule.Outcome?, Never>)] = [:]
     }
 
-    private let device: Device
+    private let device: BootedDevice
     private let mounts: Mounts
     private let report: @Sendable (Change) -> Void
     private let changes = Mutex(())
     private let state = Mutex(State())
 
-    init(device: Device, mounts: Mounts, report: @escaping @Sendable (Change) -> Void) {
+    init(device: BootedDevice, mounts: Mounts, report: @escaping @Sendable (Change) -> Void) {
         self.device = device
         self.mounts = mounts
         self.report = report
@@ -162,17 +162,17 @@ final class LockController: Sendable {
     // MARK: Unlock
 
     /// Gives the passcode; ends a grace period. Takes as long as the keybag's cost says.
-    /// - Throws: as ``DeviceLifecycle/Device/unlock(passcode:)``.
+    /// - Throws: as ``DeviceLifecycle/DevicePasscode/unlock(_:)``.
     func unlock(passcode: String) throws(Complaint) {
         try changes.withLock { _ throws(Complaint) in
             guard device.hasPasscode else { return }
-            try device.unlock(passcode: Array(passcode.utf8))
+            try device.passcode.unlock(Array(passcode.utf8))
             becomeUnlocked()
         }
     }
 
     /// Sets, changes or removes the passcode. Without one the device is unlocked.
-    func changePasscode(_ body: (Device) throws(Complaint) -> Void) throws(Complaint) {
+    func changePasscode(_ body: (BootedDevice) throws(Complaint) -> Void) throws(Complaint) {
         try changes.withLock { _ throws(Complaint) in
             try body(device)
             if !device.hasPasscode { becomeUnlocked() }

@@ -45,9 +45,9 @@ extension Mounts {
             shown = try table.update(update, body)
         }
 
-        func settle() { shown?.settle() }
+        func completeUpdate() { shown?.settle() }
 
-        func noteRemoval(ofInode inode: UInt64) -> Bool { shown?.noteRemoval(ofInode: inode) ?? false }
+        func recordRemoval(ofInode inode: UInt64) -> Bool { shown?.noteRemoval(ofInode: inode) ?? false }
     }
 
     /// Ends the mount that was made to run an app that does not run any more: it is named after a container that is

@@ -12,7 +12,7 @@ import Synchronization
 
 /// Which apps are mounted, and who waits for the end of a mount.
 final class Mounts: Sendable {
-    let device: Device
+    let device: BootedDevice
     let table: MountTable
     private let waiting: Waiting
     private let refusals: RefusalRecord
@@ -22,7 +22,7 @@ final class Mounts: Sendable {
 
     /// - Parameter socket: the control socket's path, beside which a privileged daemon keeps the device's own mount.
     init(
-        device: Device, socket: String, log: Logger, events: EventLog, guardian: MountGuard? = nil
+        device: BootedDevice, socket: String, log: Logger, events: EventLog, guardian: MountGuard? = nil
     ) throws(Complaint) {
         self.device = device
         let homes = Homes(directory: RuntimeDirectory.homesDirectory(besideSocket: socket))
@@ -235,7 +235,7 @@ final class Mounts: Sendable {
         table.show(home)
     }
 
-    func noticeDelivery(_ delivery: Device.Delivery, to app: ContainerIdentifier) {
+    func noticeDelivery(_ delivery: InboxDelivery.Result, to app: ContainerIdentifier) {
         guard let (volume, home) = table.volume(of: app) else { return }
         let documents: FileName = "Documents"
         let inbox: FileName = "Inbox"

@@ -118,9 +118,9 @@ public enum OwnedDevice {
     }
 
     private static func make(_ order: DeviceOrder) throws(Complaint) {
-        if let template = order.clone { return try Device.clone(template, to: order.device, counting: false) }
+        if let template = order.clone { return try StoredDevice.clone(template, to: order.device, counting: false) }
         let settings = order.create ?? DeviceOrder.Settings()
-        try Device.create(
+        try StoredDevice.create(
             at: order.device, passcode: settings.passcode.map { Array($0.utf8) }, costLevel: settings.kdfCost,
             lockGrace: settings.lockGrace, capacity: settings.capacity)
     }
@@ -165,6 +165,6 @@ public enum OwnedDevice {
         guard let directory = try? DeviceDirectory.open(at: path) else { return }
         let turn = try directory.takeTurn()
         defer { withExtendedLifetime(turn) {} }
-        try Device.delete(path)
+        try StoredDevice.delete(path)
     }
 }

@@ -1,4 +1,4 @@
-// Purging by command, and the purger's life.
+// The commands and the life of the purger, which the module Purging holds.
 
 import AppContainer
 import BackingStore
@@ -7,43 +7,25 @@ import FoundationEssentials
 import Glibc
 import Logging
 import Platform
+import Purging
 import SandboxModel
-import SandboxPolicy
 
 extension DeviceService {
-    /// Starts the purger, which removes first what an earlier session has purged and not come to remove.
+    /// Starts the purger. From then on writers without space wait for it.
     func startPurging() throws(Complaint) {
-        let (device, log) = (device, log)
-        try Complaint.wrap("cannot prepare purging on \(device.directory.path)") { () throws(SystemError) in
-            let (mounts, purger) = (mounts, purger)
-            let run = PurgeRun(
-                device: device, trash: try Trash(in: device.directory.root, space: device.context.space),
-                operations: operations, running: running, volume: { mounts.volumeBehind($0) },
-                purged: { [record] purged in
-                    record.note(
-                        purged.map { purged in
-                            Event(
-                                .purged, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes,
-                                reason: purged.reason.rawValue)
-                        })
-                }, freed: { purger.note(freed: $0) })
-            try purger.start(run) { goOn in
-                do throws(SystemError) {
-                    try device.directory.emptyTrash(while: goOn)
-                } catch {
-                    log.warning("cannot remove what was purged: \(error.message)")
-                }
-            }
-        }
+        try purger.start()
         device.context.space.reliever = purger
     }
 
+    /// Ends the purger, and writes down when caches were used last.
     func endPurging() {
         device.context.space.reliever = nil
         purger.stop()
         device.context.uses.writeDown()
     }
 
+    /// Purges by command.
+    /// - Throws: ``Complaint`` of kind `unknownApp` or `shuttingDown`.
     func purge(_ request: PurgeRequest, progress: @escaping ProgressReport) throws(Complaint) -> PurgeReport {
         var app: ContainerIdentifier?
         if let text = request.app { app = try device.app(try identifier(text)).identifier }
@@ -51,12 +33,13 @@ extension DeviceService {
         let outcome = try operations.run { () throws(Complaint) in
             var outcome = try purge(order, progress)
             if outcome.skipped.contains(where: { $0.reason == .fileOpen }) {
-                // close(2) returns before the kernel has told of it: what was closed just now counts as open a moment longer.
+                // close(2) returns before the kernel reports it: a file that was closed just now counts as open a moment
+                // longer.
                 usleep(DeviceService.closingTime)
                 let second = try purge(order, progress)
                 outcome = order.isDryRun ? second : outcome.followed(by: second)
             }
-            // Whoever looks next is to see what went. Nobody has to wait for the memory.
+            // The next look at a mount is to see that the entries are gone. The memory may come free later.
             mounts.waitForKernel()
             purger.forgetWithdrawn()
             return outcome
@@ -67,9 +50,10 @@ extension DeviceService {
         return PurgeReport(outcome, target: order.target)
     }
 
-    /// Microseconds in which the kernel tells of a close.
+    /// Microseconds in which the kernel reports a close.
     private static let closingTime: UInt32 = 20_000
 
+    /// - Throws: ``Complaint`` of kind `shuttingDown`.
     private func purge(
         _ order: PurgeOrder, _ progress: @escaping ProgressReport
     ) throws(Complaint) -> PurgeOutcome {
@@ -80,20 +64,20 @@ extension DeviceService {
         return outcome
     }
 
+    /// How much a request asks for; without a word of that up to the high-water mark.
     private func extent(of request: PurgeRequest) -> PurgeOrder.Extent {
         if let bytes = request.free { return .available(bytes) }
         if let age = request.olderThan { return .unused(for: age * 1_000_000_000) }
-        switch request.level ?? .warning {
-        case .warning: return .available(device.context.space.highWater)
-        case .critical: return .everything
-        }
+        let level: PurgeOrder.Level = (request.level ?? .warning) == .critical ? .critical : .warning
+        return level.extent(of: device.context.space)
     }
 }
 
 extension PurgeRequest: CheckedRequest {
-    /// A time that is longer than a clock of nanoseconds has.
+    /// Seconds. More does not fit into a clock of nanoseconds.
     private static let longest: Int64 = 4_000_000_000
 
+    /// - Throws: ``Complaint`` of kind `badRequest`.
     func check() throws(Complaint) {
         guard [free != nil, level != nil, olderThan != nil].filter({ $0 }).count <= 1 else {
             throw Complaint(.badRequest, "purge: \"free\", \"level\" and \"olderThan\" exclude each other")
@@ -106,6 +90,7 @@ extension PurgeRequest: CheckedRequest {
 }
 
 extension PurgeReport {
+    /// - Parameter target: the bytes that were to be available; nil for an order without a number.
     fileprivate init(_ outcome: PurgeOutcome, target: Int64?) {
         self.init(
             purged: outcome.purged.map { Entry($0.unit, size: $0.bytes, reason: $0.reason.rawValue) },
@@ -115,13 +100,14 @@ extension PurgeReport {
 }
 
 extension PurgeReport.Entry {
+    /// - Parameter size: bytes that came free, or would.
     fileprivate init(_ unit: PurgeUnit, size: Int64, reason: String) {
         self.init(
             app: unit.app.text, path: unit.path, size: size, lastUse: PurgeReport.Entry.text(unit.lastUse),
             reason: reason)
     }
 
-    /// - Parameter time: nanoseconds since 1970; the least of all where nothing is known.
+    /// - Parameter time: nanoseconds since 1970; the smallest number where nothing is known.
     private static func text(_ time: Int64) -> String? {
         guard time != .min else { return nil }
         let date = Date(timeIntervalSince1970: Double(time) / 1e9)
@@ -130,7 +116,7 @@ extension PurgeReport.Entry {
 }
 
 extension SpaceStatus {
-    /// Looks for what is purgeable, which may take a while.
+    /// The figures now. Counting the purgeable bytes may walk containers.
     init(_ space: SpaceLedger) {
         let figures = space.figures
         let purgeable = space.purgeable

@@ -1,4 +1,5 @@
-// What the device does by itself about space: it tells writers that there is none, and counts anew what nobody knows.
+// The work on space beside purging: writers learn that the device is nearly full, and containers are counted anew after a bad
+// end.
 
 import BackingStore
 import DeviceLifecycle
@@ -6,15 +7,18 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Two threads beside the requests, which must neither wait for the kernel nor walk through containers.
+/// Two threads beside the requests, which must neither wait for the kernel nor walk through containers: one notifies the
+/// kernel, the other counts.
 final class SpaceWatch: Sendable {
+    /// Signalled when the device has come to be nearly full, or is not any more, and at the end.
     private let tight = Semaphore()
+    /// Tells both threads to end.
     private let isEnding = Atomic<Bool>(false)
     private let threads = Mutex<[HostThread]>([])
 
     /// - Parameter noticeTightness: called with no lock held when the device has come to be nearly full, or is not any
     ///   more.
-    init(_ device: Device, noticeTightness: @escaping @Sendable () -> Void) {
+    init(_ device: BootedDevice, noticeTightness: @escaping @Sendable () -> Void) {
         device.context.space.whenTightnessChanges { [tight] in tight.signal() }
         var threads: [HostThread?] = []
         threads.append(

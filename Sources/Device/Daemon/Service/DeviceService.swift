@@ -9,14 +9,12 @@ import Dispatch
 import Glibc
 import Logging
 import Platform
+import Purging
 import SandboxModel
-
-/// The device itself; AppContainer's is a client's view of one.
-typealias Device = DeviceLifecycle.Device
 
 /// A booted device with its mounts.
 final class DeviceService: ServedDevice {
-    let device: Device
+    let device: BootedDevice
     let log: Logger
     let record: EventLog
     let socket: String
@@ -45,7 +43,7 @@ final class DeviceService: ServedDevice {
         let log = DaemonLog.logger(device: path)
         let record = EventLog(device: path)
         let corruptions = CorruptionLog(log: log, events: record)
-        let device = try Device.boot(at: path) { corruptions.note($0) }
+        let device = try BootedDevice.boot(at: path) { corruptions.note($0) }
         self.device = device
         self.log = log
         self.record = record
@@ -59,7 +57,9 @@ final class DeviceService: ServedDevice {
             device.keysAreLocked
             ? []
             : ["memlock is too small to keep the keys out of swap; raise it with ulimit -l, then shut the device down"]
-        purger = Purger(running: running, space: device.context.space, uses: device.context.uses)
+        purger = Purger(
+            device,
+            in: PurgeConnection(mounts: mounts, running: running, operations: operations, events: record, log: log))
         try startPurging()
         for warning in warnings { log.warning("\(warning)") }
         if device.session.killed.contains(device.session.number - 1) {

@@ -1,17 +1,18 @@
-// Taking an app in: its bundle is copied or unpacked beside the containers, and its seal is looked at. No lock is held
-// meanwhile, so that a large app keeps nobody waiting; which app it is comes out only here.
+// Taking an app in: its bundle is copied or unpacked beside the containers, and its seal is verified. No lock is held
+// meanwhile, so that a large app keeps no other operation waiting. The app's identifier is known for sure only here.
 
 public import BackingStore
 import BundleSeal
 import Platform
 public import SandboxModel
 
-/// An app that lies ready in the staging directory: what is left is to name it.
+/// An app that lies ready in the staging directory, with its seal verified. To install it, it gets a place and is registered.
 public final class StagedApp: Sendable {
+    /// The container of the bundle.
     let container: ContainerUUID
     let bundleName: FileName
     let information: BundleInformation
-    /// What the user should know of how the app was taken in.
+    /// Remarks for the user, such as that the device has signed the app.
     public let notices: [String]
 
     fileprivate init(_ container: ContainerUUID, _ intake: BundleIntake) {
@@ -24,13 +25,13 @@ public final class StagedApp: Sendable {
     public var identifier: ContainerIdentifier { information.identifier }
 }
 
-extension Device {
+extension BootedDevice {
     /// Takes an app in: a `.app` directory or an `.ipa`. To be followed by ``discard(_:)``, whether it was installed or
     /// not.
     ///
     /// - Parameters:
-    ///   - admit: asked about the app's identifier, before anything is copied where that can be told; what it throws
-    ///     ends the matter.
+    ///   - admit: gets the app's identifier, before anything is copied where the identifier is known by then; what it throws
+    ///     ends the call.
     ///   - progress: bytes copied, then bytes hashed.
     /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp`, `invalidIdentifier`, `sealBroken`, `unsigned`,
     ///   `noSpace`.
@@ -40,7 +41,7 @@ extension Device {
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> StagedApp {
         let container = ContainerUUID()
-        stagingUse.keep(container)
+        staging.keep(container)
         do throws(Complaint) {
             let directory = try Complaint.wrap("cannot copy \(path)") { () throws(SystemError) in
                 var staged = StagedContainers(self.directory)
@@ -49,12 +50,12 @@ extension Device {
             var intake = try BundleIntake(
                 path, into: directory, demands: demands, progress: progress, admit: admit)
             reached(.stagedBundle)
-            let key = try bundleKey(of: container)
+            let key = try bundles.key(of: container)
             try intake.seal(
                 key: key,
                 // One at a time: the first makes it.
                 identity: { () throws(Complaint) in
-                    try changing { (_) throws(Complaint) in try identity() }
+                    try installedApps.changing { (_) throws(Complaint) in try bundles.identity() }
                 }, progress: progress)
             reached(.sealedBundle)
             return StagedApp(container, intake)
@@ -64,14 +65,13 @@ extension Device {
         }
     }
 
-    /// Removes what was staged and is not installed.
+    /// Removes an app from the staging directory, unless it was installed.
     public func discard(_ app: StagedApp) {
         discard(app.container)
     }
 
     private func discard(_ container: ContainerUUID) {
-        // What cannot be removed now is removed at the next boot.
-        _ = try? directory.staging().removeTree(container.fileName)
-        stagingUse.letGo(of: container)
+        staging.remove(container.fileName)
+        staging.release(container)
     }
 }

@@ -5,7 +5,7 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Whom a container belongs to.
+/// The user that a container belongs to.
 public struct ContainerOwner: Hashable, Sendable {
     /// A uid and a gid of the host.
     public let user: UInt32
@@ -16,14 +16,16 @@ public struct ContainerOwner: Hashable, Sendable {
         self.group = group
     }
 
-    /// Who runs this process.
+    /// The user of this process.
     public static var current: ContainerOwner { ContainerOwner(user: geteuid(), group: getegid()) }
 }
 
+/// The new containers of one operation. No app is known by them before the operation registers it.
 struct StagedContainers: ~Copyable {
     private let directory: DeviceDirectory
     private var containers: [(kind: ContainerKind, uuid: ContainerUUID)] = []
 
+    /// - Parameter directory: of the device that gets the containers.
     init(_ directory: DeviceDirectory) {
         self.directory = directory
     }
@@ -43,7 +45,7 @@ struct StagedContainers: ~Copyable {
         containers.append((kind, uuid))
     }
 
-    /// Makes all that was staged durable, and then gives it its place. No app is known by it yet.
+    /// Makes all containers durable, and then gives each its place.
     borrowing func moveIntoPlace(_ reached: (Milestone) -> Void) throws(SystemError) {
         try directory.root.synchronizeFilesystem()
         reached(.synchronized)
@@ -56,8 +58,8 @@ struct StagedContainers: ~Copyable {
         reached(.moved)
     }
 
-    /// Takes everything back. What cannot be removed now is removed at the next boot.
-    /// - Parameter kept: what came to be some app's all the same.
+    /// Takes all containers back and removes them. The next boot removes those that cannot be removed now.
+    /// - Parameter kept: containers that came to be some app's all the same.
     borrowing func discard(keeping kept: Set<ContainerUUID> = []) {
         guard let staging = try? directory.staging() else { return }
         for (kind, uuid) in containers where !kept.contains(uuid) {
@@ -68,13 +70,14 @@ struct StagedContainers: ~Copyable {
 }
 
 extension Descriptor {
-    /// A directory as the system makes them in containers: its owner's, and whatever the umask readable.
+    /// Makes a directory as the system makes them in containers: its owner's, mode 0755 whatever the umask is.
     borrowing func makeDirectory(_ name: FileName, for owner: ContainerOwner) throws(SystemError) {
         try makeDirectory(name, mode: S_IRWXU)
         try give(name, to: owner)
         try changeMode(of: name, to: 0o755)
     }
 
+    /// Changes the owner of a name, unless this process's user is to have it, as it does already.
     borrowing func give(_ name: FileName, to owner: ContainerOwner) throws(SystemError) {
         guard owner != .current else { return }
         try changeOwner(of: name, to: owner.user, group: owner.group)

@@ -1,22 +1,24 @@
-// What a name tells of a file: patterns, the last that matches decides, and a user's come after those that are built in.
+// The sort of a file by its name. Of several patterns the last that matches decides; a user's come after the built-in ones.
 
 import Platform
 public import SandboxModel
 public import SandboxPolicy
 
-/// Patterns that sort files.
+/// Patterns of file names, each with the sort of the files that match it.
 public struct AuditPatterns: Sendable {
     private var patterns: [(sort: StoredSort, isForDirectories: Bool, glob: Glob)] = []
 
-    /// Those that are built in.
+    /// The built-in patterns.
     public init() {
         for (sort, globs) in AuditPatterns.usual { for glob in globs { add(glob, sort) } }
     }
 
-    /// A line of them is a sort and a pattern of fnmatch(3) with a blank between them; a pattern that ends with a slash is for
-    /// directories. Lines that are empty or begin with `#` say nothing.
+    /// The built-in patterns and further ones. A line is a sort and a pattern of fnmatch(3) with a blank between them; a
+    /// pattern that ends with a slash is for directories. Empty lines and lines that begin with `#` are comments.
     ///
-    /// - Parameter text: lines that are added to those that are built in.
+    /// - Parameters:
+    ///   - text: the further lines.
+    ///   - file: the name of their file, for messages.
     /// - Throws: ``Complaint`` of kind `badRequest` for a line that is neither.
     public init(adding text: String, from file: String) throws(Complaint) {
         self.init()
@@ -68,7 +70,7 @@ public struct AuditPatterns: Sendable {
         (
             .recreatable,
             [
-                // Downloads, and what is left of them.
+                // Downloads, finished or not.
                 "*.download", "*.download/", "*.part", "*.partial", "*.crdownload", "CFNetworkDownload_*.tmp",
                 "Downloads/",
                 "DownloadedMedia/",
@@ -76,10 +78,10 @@ public struct AuditPatterns: Sendable {
                 "Cache/", "Caches/", "*.cache", "*.cache/", "*Cache/", "*Caches/", "Cache.db", "Cache.db-*",
                 "fsCachedData/",
                 "*[Tt]humbnails/", "*.thumb", "*.ktx", "WebKitCache/", "MediaCache/", "ImageCache/",
-                // Of databases: what only an open one needs. A journal and a write-ahead log hold transactions.
+                // Parts of databases that only an open one needs. A journal and a write-ahead log hold transactions.
                 "*.sqlite-shm", "*.sqlite3-shm", "*.db-shm", "etilqs_*", "*.realm.lock", "*.realm.note",
                 "*.realm.management/",
-                // What tools and editors leave.
+                // Leftovers of tools and editors.
                 "*.tmp", "*.temp", "*~", ".DS_Store", "*.swp",
             ]
         ),

@@ -1,4 +1,4 @@
-// The content of one file on its way into a backup: what the app sees, or the backing file where its class is closed.
+// The content of one file on its way into a backup: the plain content, or the backing file where its class is closed.
 
 import BackingStore
 import BackupModel
@@ -18,7 +18,7 @@ struct BackupFile {
     private let file: EncryptedFile?
     private let backing: SharedDescriptor?
 
-    /// - Returns: nil where it went while the walk was on its way.
+    /// - Returns: nil for a file that went while the walk was under way.
     /// - Throws: ``Complaint`` of kind `damaged` where the header does not authenticate.
     init?(_ place: ContainerPlace, _ reader: BackupReader) throws(Complaint) {
         self.place = place
@@ -45,6 +45,7 @@ struct BackupFile {
         }
     }
 
+    /// The ranges of the content that hold data; all else reads as zeros.
     private static func dataRanges(of file: EncryptedFile) throws(Fault) -> [Range<Int64>] {
         var ranges: [Range<Int64>] = []
         let length = file.length
@@ -58,17 +59,17 @@ struct BackupFile {
         return ranges
     }
 
-    /// How much of a hole is passed over at once: counting terabytes of zeros takes hours.
+    /// The most bytes of a hole that are skipped without a call of `body`: a sink may have to count terabytes of zeros.
     private static let longestSilence: Int64 = 64 << 20
 
-    /// Hands over the content piece by piece: of a plain file what lies in its data ranges, and in long holes nothing from
-    /// time to time.
+    /// Hands over the content piece by piece: of a plain file the data ranges, and for each part of a long hole an empty piece.
     /// - Parameter body: answers whether to go on.
     /// - Returns: false when the body ended it.
     func read(
         _ body: (_ bytes: RawSpan, _ offset: Int64) throws(Complaint) -> Bool
     ) throws(Complaint) -> Bool {
         let buffer = reader.buffer
+        // Content of class A is not to outlive a lock in memory.
         defer { if protection == .complete { buffer.wipe(0, count: buffer.count) } }
         switch content {
         case .plain(let length, let ranges):
@@ -101,6 +102,7 @@ struct BackupFile {
         return true
     }
 
+    /// Skips a hole.
     private func pass(
         _ hole: Range<Int64>, _ body: (RawSpan, Int64) throws(Complaint) -> Bool
     ) throws(Complaint) -> Bool {
@@ -119,8 +121,8 @@ struct BackupFile {
         try buffer.withBytes(0, count: count) { (bytes) throws(Complaint) in try body(bytes, position) }
     }
 
-    /// Somebody may open the file for writing meanwhile: what fails to authenticate then is read again, through what
-    /// the writer has open.
+    /// Fills the buffer. Another process may open the file for writing meanwhile: a read that fails to authenticate is
+    /// repeated through the file that the writer has open.
     private func fill(
         _ buffer: PageBuffer, _ count: Int, from position: Int64, of file: inout EncryptedFile
     ) throws(Complaint) {
@@ -148,82 +150,6 @@ struct BackupFile {
         }
     }
 
+    /// How often a piece is read that fails to authenticate.
     private static let attempts = 5
-}
-
-/// What reading the files of one backup has in common.
-final class BackupReader {
-    let context: StoreContext
-    /// The identifier of the device's keybag.
-    let keybag: [UInt8]
-    /// The file that a volume has open for an inode of the host, if it has.
-    let openFile: (UInt64) -> EncryptedFile?
-    let buffer = PageBuffer(count: Workspace.largestTransfer)
-    private let isPrivileged = geteuid() == 0
-
-    init(_ context: StoreContext, keybag: [UInt8], openFile: @escaping (UInt64) -> EncryptedFile?) {
-        // What does not authenticate is told to whoever asked for the backup.
-        self.context = context.isDisturbed ? context : StoreContext(sharing: context, report: { _ in })
-        self.keybag = keybag
-        self.openFile = openFile
-    }
-
-    func open(_ place: ContainerPlace) throws(Fault) -> EncryptedFile {
-        // What a process had open before a restart is read by nobody any more.
-        if let live = openFile(place.status.inode), !live.isRetired { return live }
-        let backing = try openBacking(place)
-        return try EncryptedFile.open(backing, isWritable: false, context: context)
-    }
-
-    /// - Returns: nil where the class is closed in the device's present state.
-    func openReadable(_ place: ContainerPlace) throws(Fault) -> EncryptedFile? {
-        do throws(Fault) {
-            let file = try open(place)
-            // What an app keeps open is as closed as all of its class while the device is locked.
-            return file.isClosed ? nil : file
-        } catch {
-            if error == .refused(.dataProtection) { return nil }
-            throw error
-        }
-    }
-
-    func openBacking(_ place: ContainerPlace) throws(Fault) -> SharedDescriptor {
-        let (directory, name) = (place.parent!, place.path[place.path.count - 1])
-        return try onHost { () throws(SystemError) in
-            let lifted = !isPrivileged && place.status.permissions & S_IRUSR == 0
-            if lifted { try directory.descriptor.changeMode(of: name, to: place.status.permissions | S_IRUSR) }
-            defer { if lifted { try? directory.descriptor.changeMode(of: name, to: place.status.permissions) } }
-            return SharedDescriptor(try BackupReader.openFile(name, in: directory.descriptor))
-        }
-    }
-
-    /// - Throws: `noEntry` where something else than a file has taken the name since the walk looked at it.
-    private static func openFile(
-        _ name: FileName, in directory: borrowing Descriptor
-    ) throws(SystemError) -> Descriptor {
-        let file: Descriptor
-        do throws(SystemError) {
-            file = try directory.open(name, flags: O_RDONLY | O_NONBLOCK)
-        } catch {
-            // A symbolic link, and a socket.
-            throw [ELOOP, ENXIO].contains(error.code) ? SystemError.noEntry : error
-        }
-        guard try file.status().kind == .file else { throw .noEntry }
-        return file
-    }
-
-    func doing(_ place: ContainerPlace) -> String { "cannot back up \(place.path.text)" }
-
-    func complaint(_ fault: Fault, about place: ContainerPlace) -> Complaint {
-        switch fault {
-        case .corrupt:
-            Complaint(
-                .damaged,
-                "\(doing(place)): it is damaged; see what of it is with appcontainer check, then restore, remove or "
-                    + "exclude it")
-        case .refused(.dataProtection):
-            Complaint(.deviceLocked, "\(doing(place)): the device was locked meanwhile; try again")
-        default: Complaint(fault, doing: doing(place))
-        }
-    }
 }

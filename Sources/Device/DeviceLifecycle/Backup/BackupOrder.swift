@@ -1,13 +1,13 @@
-// What a backup is asked for, and what it tells of itself.
+// The request for a backup, its result, and the lines of a list of its content.
 
 public import BackupModel
 public import SandboxModel
 
-/// What goes into a backup.
+/// The request for a backup.
 public struct BackupOrder: Sendable {
     /// One app with its groups; nil for all.
     public var app: ContainerIdentifier?
-    /// Whether what bears the mark goes in as well.
+    /// Whether files and directories that bear the mark of exclusion go in as well.
     public var ignoresExclusions: Bool
     /// Whether an earlier backup is continued.
     public var isIncremental: Bool
@@ -19,7 +19,7 @@ public struct BackupOrder: Sendable {
     }
 }
 
-/// What a backup took in, and what it did not.
+/// The counts of a backup.
 public struct BackupTally: Equatable, Sendable {
     /// Files, each name of one counted.
     public internal(set) var files = 0
@@ -33,10 +33,11 @@ public struct BackupTally: Equatable, Sendable {
     public init() {}
 }
 
-/// One line of what would be in a backup, or would not.
+/// One entry that a backup would hold or leave out.
 public struct BackupListing: Hashable, Sendable {
+    /// The reason why a backup leaves an entry out.
     public enum Reason: Hashable, Sendable {
-        /// It bears the mark.
+        /// It bears the mark of exclusion.
         case marked
         /// It is one of the places that are never backed up.
         case place
@@ -50,7 +51,7 @@ public struct BackupListing: Hashable, Sendable {
     public let isDirectory: Bool
     /// The length that the app sees; of a directory that is left out, of all files in it.
     public let bytes: Int64
-    /// nil for what goes in.
+    /// nil for an entry that goes in.
     public let leftOut: Reason?
     /// Whether it goes in as ciphertext.
     public let isSealed: Bool

@@ -1,4 +1,4 @@
-// What of a container is never in a backup: the policy's answer, for paths as the host has them.
+// The places of a container that are never in a backup: the policy's answer, for paths as the host has them.
 
 import BackingStore
 import SandboxModel

@@ -1,38 +1,38 @@
-// The walk through one container in the order that a backup has, with what a backup does with each thing and why.
+// The walk through one container in the order of a backup, with the decision on each file and directory.
 
 import BackingStore
 import Glibc
 import Platform
 import SandboxModel
 
-/// Something of a container that the walk came to.
+/// An entry of a container that the walk came to, or the container itself.
 struct ContainerPlace {
     let path: [FileName]
-    /// What it is an entry of; nil for the container itself.
+    /// The directory that it is an entry of; nil for the container itself.
     let parent: SharedDescriptor?
     let status: FileStatus
+    /// Whether it bears the mark of exclusion.
     let isMarked: Bool
-    /// Of the container itself.
+    /// The container itself; nil for its entries.
     let directory: SharedDescriptor?
 
-    /// Where its attributes are.
+    /// Reads and writes its extended attributes.
     var attributes: AttributeHolder {
         if let parent, let name = path.last { return AttributeHolder(name, in: parent.descriptor) }
         return AttributeHolder(directory!.descriptor)
     }
 }
 
-/// Walks through a container. Whether something goes into a backup is decided by its name and its mark: no file is opened
-/// for that.
+/// Walks through a container. Names and marks decide what goes into a backup: no file is opened for that.
 ///
-/// Depth costs no descriptors: a directory that is come back to is reached from the top.
+/// Depth costs no descriptors: a directory that the walk comes back to is opened from the top.
 struct ContainerWalk: ~Copyable {
     private struct Level {
         let path: [FileName]
         var names: SortedNames
-        /// What a backup does with what is in it, whatever that is itself.
+        /// The decision on the entries, unless an entry has its own.
         let inherited: BackupInclusion
-        /// What its mode was, where it kept its own ordinary user out. It is put back behind the walk.
+        /// Its mode, where that kept its own ordinary user out. It is restored when the walk leaves.
         let lifted: mode_t?
     }
 
@@ -54,8 +54,8 @@ struct ContainerWalk: ~Copyable {
 
     private static let mark = Array(BackupMark.attributeName.utf8)
 
-    /// - Parameter visit: told of each thing in order, and of what a backup does with it; a path in that is from the
-    ///   container. Answers, of a directory, whether to look into it. What it throws ends the walk.
+    /// - Parameter visit: gets each entry in order, and what a backup does with it; a path in that is from the container.
+    ///   Returns, for a directory, whether to walk into it. An error that it throws ends the walk.
     mutating func run(_ visit: (ContainerPlace, BackupInclusion) throws(Complaint) -> Bool) throws(Complaint) {
         let status = try Complaint.wrap("cannot look at a container") { () throws(SystemError) in
             try container.descriptor.status()
@@ -79,6 +79,7 @@ struct ContainerWalk: ~Copyable {
         }
     }
 
+    /// Visits one entry, and walks into it if it is a directory.
     private mutating func look(
         at name: FileName, _ visit: (ContainerPlace, BackupInclusion) throws(Complaint) -> Bool
     ) throws(Complaint) {
@@ -90,7 +91,7 @@ struct ContainerWalk: ~Copyable {
             parent = try directory(at: levelPath)
             status = try parent.descriptor.status(of: name)
         } catch {
-            // It went while the walk was on its way.
+            // It went while the walk was under way.
             guard !ContainerWalk.isGone(error) else { return }
             throw Complaint(error, doing: "cannot look at \(path.text)")
         }
@@ -108,13 +109,14 @@ struct ContainerWalk: ~Copyable {
         try descend(into: place, inclusion, lifted: lifted)
     }
 
-    /// Whether what the walk came to, or a directory above it, is there no more, or something else has its name.
+    /// Whether an entry, or a directory above it, is gone, or something else has its name.
     static func isGone(_ error: SystemError) -> Bool {
         [.noEntry, .stale, .notDirectory].contains(error)
     }
 
     private static func isMarked(_ holder: AttributeHolder) -> Bool { (try? holder.value(of: mark)) != nil }
 
+    /// The decision of a backup on an entry: that of its directory, else its own.
     private func inclusion(of place: ContainerPlace, in inherited: BackupInclusion) -> BackupInclusion {
         if inherited != .included { return inherited }
         let isOut =
@@ -135,11 +137,13 @@ struct ContainerWalk: ~Copyable {
         }
     }
 
+    /// Leaves the innermost directory.
     private mutating func leave() {
         guard let level = levels.popLast(), let mode = level.lifted, let name = level.path.last else { return }
         try? directory(at: Array(level.path.dropLast())).descriptor.changeMode(of: name, to: mode)
     }
 
+    /// Opens a directory, from the current one where it is an entry of that.
     private mutating func directory(at path: [FileName]) throws(SystemError) -> SharedDescriptor {
         guard path != currentPath else { return current }
         let isBelow = path.count == currentPath.count + 1 && path.starts(with: currentPath)

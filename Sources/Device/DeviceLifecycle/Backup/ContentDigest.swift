@@ -3,12 +3,13 @@
 import HashFunctions
 import Platform
 
-/// A running digest of pieces in ascending order.
+/// A running digest of pieces in ascending order. The gaps between them count as zeros.
 final class ContentDigest {
     private var digest = MessageDigest(.sha256)
     private var position: Int64 = 0
     private let length: Int64
 
+    /// - Parameter length: of the content, which may end in a hole.
     init(length: Int64) {
         self.length = length
     }

@@ -1,239 +1,54 @@
-// One container being built up from a backup, in the staging directory: entries become what lies on the host.
+// A container that a restore has built, and its place in the registry.
 
 import BackingStore
-import BackupModel
-import DataProtection
-import Glibc
-import Platform
 import SandboxModel
 
-/// A container in the making. Entries come in the order of a walk, so that a directory is done when the walk leaves it:
-/// only then is it given its times, and a mode that might keep its own user out.
-struct RestoredContainer: ~Copyable {
+/// A container from a backup, under a UUID of its own.
+struct RestoredContainer: Sendable {
+    /// A data or a group container.
     let kind: ContainerKind
+    /// Of the app or the group.
     let identifier: ContainerIdentifier
-    let uuid: ContainerUUID
+    let uuid = ContainerUUID()
     let owner: ContainerOwner
-    /// Whose the files were that are to be the owner's.
-    private let formerOwner: uid_t?
-    private let formerGroup: gid_t?
-    private let device: Device
-    private let container: SharedDescriptor
-    /// The directories from the container down to the one that the walk is in, whose last look is still to come.
-    private var open: [BackupEntry] = []
-    private var current: SharedDescriptor
-    private(set) var files = 0
-    private(set) var bytes: Int64 = 0
-    private(set) var leftOut = 0
+    /// The groups of its app, where the backup says.
+    let groups: [ContainerIdentifier]
+}
 
-    /// - Parameters:
-    ///   - former: the app as it was where the backup was made.
-    init(
-        _ kind: ContainerKind, _ identifier: ContainerIdentifier, owner: ContainerOwner, former: BackupApp?,
-        on device: Device, in staged: inout StagedContainers
-    ) throws(Complaint) {
-        self.kind = kind
-        self.identifier = identifier
-        self.owner = owner
-        self.device = device
-        formerOwner = former?.owner
-        formerGroup = former?.ownerGroup
-        let uuid = ContainerUUID()
-        self.uuid = uuid
-        let doing = "cannot restore \(identifier)"
-        let container = try Complaint.wrap(doing) { () throws(SystemError) in
-            SharedDescriptor(try staged.make(kind, uuid, owner: owner))
-        }
-        if kind == .data {
-            try Complaint.wrapFault(doing) { () throws(Fault) in
-                try DataContainer.fill(
-                    container.descriptor, app: identifier, uuid: uuid, owner: owner, context: device.stagingContext)
+extension AppRegistry {
+    /// The registry with restored containers in place of those that it has. A container whose app is not installed waits.
+    func placing(_ restored: [RestoredContainer]) -> AppRegistry {
+        var registry = self
+        for container in restored {
+            registry.waiting.removeAll { $0.kind == container.kind && $0.identifier == container.identifier }
+            var isTaken = false
+            registry.apps = registry.apps.map { app in
+                guard let changed = app.placing(container) else { return app }
+                isTaken = true
+                return changed
+            }
+            if !isTaken {
+                registry.waiting.append(
+                    WaitingContainer(
+                        kind: container.kind, identifier: container.identifier, uuid: container.uuid,
+                        owner: container.owner.user, ownerGroup: container.owner.group, groups: container.groups))
             }
         }
-        self.container = container
-        current = container
-    }
-
-    /// Takes an entry in; content follows by ``write(_:at:)`` of the file that this returns.
-    mutating func add(_ entry: BackupEntry) throws(Complaint) -> RestoredFile? {
-        guard !entry.path.isEmpty else {
-            guard case .directory = entry.kind, open.isEmpty else { throw invalid(entry, "is not a directory") }
-            open = [entry]
-            return nil
-        }
-        // A foreign backup may have some of what is never in one of ours.
-        if kind.leavesOut(entry.path) {
-            leftOut += 1
-            return nil
-        }
-        try goTo(Array(entry.path.dropLast()), for: entry)
-        let name = entry.path[entry.path.count - 1]
-        do throws(Fault) {
-            return try make(entry, name)
-        } catch {
-            throw complaint(error, entry)
-        }
-    }
-
-    private mutating func make(_ entry: BackupEntry, _ name: FileName) throws(Fault) -> RestoredFile? {
-        let parent = current
-        switch entry.kind {
-        case .directory:
-            let isStandard = kind == .data && DataContainer.isStandard(entry.path)
-            try onHost { () throws(SystemError) in
-                if !isStandard { try parent.descriptor.makeDirectory(name, mode: S_IRWXU) }
-                current = SharedDescriptor(try parent.descriptor.openDirectory(name))
-            }
-            open.append(entry)
-        case .symbolicLink(let target):
-            try requireFree(entry)
-            try onHost { () throws(SystemError) in
-                try parent.descriptor.makeSymbolicLink(name, target: target)
-                try dress(name, as: entry, in: parent)
-            }
-        case .fifo, .socket:
-            try requireFree(entry)
-            try onHost { () throws(SystemError) in
-                let type = entry.kind == .fifo ? S_IFIFO : S_IFSOCK
-                try parent.descriptor.makeNode(name, mode: type | S_IRUSR | S_IWUSR)
-                try dress(name, as: entry, in: parent)
-            }
-        case .hardLink(let first):
-            try requireFree(entry)
-            // Of what the system keeps in a container nothing is linked to.
-            guard let firstName = first.last, !kind.leavesOut(first) else { throw .system(.noEntry) }
-            try onHost { () throws(SystemError) in
-                try container.descriptor.openDirectory(at: first.dropLast()).link(
-                    firstName, to: name, in: parent.descriptor)
-            }
-            files += 1
-        case .file(let content):
-            try requireFree(entry)
-            files += 1
-            bytes += content.length
-            return try RestoredFile(entry, content, name, in: parent, context: device.stagingContext)
-        }
-        return nil
-    }
-
-    /// Nothing but a directory has the name of one that every container has.
-    private func requireFree(_ entry: BackupEntry) throws(Fault) {
-        let isTaken =
-            kind == .data && (DataContainer.isStandard(entry.path) || entry.path == DataContainer.inboxPath)
-        if isTaken { throw .system(.notDirectory) }
-    }
-
-    /// Ends a file: its attributes, owner, mode and times.
-    func finish(_ file: RestoredFile) throws(Complaint) {
-        do throws(Fault) {
-            try file.end()
-            try onHost { () throws(SystemError) in try dress(file.name, as: file.entry, in: file.parent) }
-        } catch {
-            throw complaint(error, file.entry)
-        }
-    }
-
-    /// Ends the container: what is still open of its directories.
-    mutating func finish() throws(Complaint) {
-        while !open.isEmpty { try leave() }
-    }
-
-    // MARK: The walk
-
-    /// Leaves directories until the one is reached that an entry lies in.
-    private mutating func goTo(_ path: [FileName], for entry: BackupEntry) throws(Complaint) {
-        var hasLeft = false
-        while let last = open.last, last.path != path, !last.path.isEmpty {
-            try leave()
-            hasLeft = true
-        }
-        guard (open.last?.path ?? []) == path else {
-            throw invalid(entry, "lies in a directory that the backup does not have, or not before it")
-        }
-        if hasLeft {
-            let container = container
-            current = try Complaint.wrap("cannot restore \(identifier)") { () throws(SystemError) in
-                SharedDescriptor(try container.descriptor.openDirectory(at: path))
-            }
-        }
-    }
-
-    private mutating func leave() throws(Complaint) {
-        guard let directory = open.popLast() else { return }
-        do throws(SystemError) {
-            guard let name = directory.path.last else {
-                // Whose the container is, the device says, and they can always look into it.
-                try setAttributes(of: directory, on: AttributeHolder(container.descriptor))
-                try container.descriptor.changeModeOfNamed(directory.permissions | S_IRWXU)
-                return try container.descriptor.changeTimesOfNamed(
-                    access: directory.modificationTime, modification: directory.modificationTime)
-            }
-            let parent = SharedDescriptor(try container.descriptor.openDirectory(at: directory.path.dropLast()))
-            try dress(name, as: directory, in: parent)
-        } catch {
-            throw complaint(.system(error), directory)
-        }
-    }
-
-    // MARK: What an entry is dressed with
-
-    private func dress(_ name: FileName, as entry: BackupEntry, in parent: SharedDescriptor) throws(SystemError) {
-        try setAttributes(of: entry, on: AttributeHolder(name, in: parent.descriptor))
-        if let owner = owner(of: entry) { try parent.descriptor.give(name, to: owner) }
-        if entry.kind.hasMode {
-            // After the owner, whose change clears the set-user-ID bit. A standard directory stays its owner's to use.
-            let isStandard = kind == .data && DataContainer.isStandard(entry.path)
-            let mode = isStandard ? entry.permissions | S_IRWXU : entry.permissions
-            try SetIDCapability.raised { () throws(SystemError) in
-                try parent.descriptor.changeMode(of: name, to: mode)
-            }
-        }
-        try parent.descriptor.changeTimes(
-            of: name, access: entry.modificationTime, modification: entry.modificationTime)
-    }
-
-    /// - Returns: nil where it stays whose it is: only root gives files away.
-    private func owner(of entry: BackupEntry) -> ContainerOwner? {
-        guard geteuid() == 0 else { return nil }
-        return ContainerOwner(
-            user: formerOwner == nil || entry.owner == formerOwner ? owner.user : entry.owner,
-            group: formerGroup == nil || entry.group == formerGroup ? owner.group : entry.group)
-    }
-
-    private static let mark = Array(BackupMark.attributeName.utf8)
-    private static let classAttribute = Array(ProtectionClass.attributeName.utf8)
-
-    private func setAttributes(of entry: BackupEntry, on holder: AttributeHolder) throws(SystemError) {
-        for attribute in entry.attributes { try holder.set(attribute.name, to: attribute.value) }
-        if entry.isExcluded { try holder.set(RestoredContainer.mark, to: BackupMark.canonicalValue) }
-        if case .directory = entry.kind, let protection = entry.protection {
-            try holder.set(RestoredContainer.classAttribute, to: Array(protection.foundationName.utf8))
-        }
-    }
-
-    // MARK: Complaints
-
-    private func invalid(_ entry: BackupEntry, _ flaw: String) -> Complaint {
-        Complaint(.invalidBackup, "\(entry.domain.name)/\(entry.path.text) of the backup \(flaw)")
-    }
-
-    private func complaint(_ fault: Fault, _ entry: BackupEntry) -> Complaint {
-        switch fault {
-        case .system(.exists): invalid(entry, "is there twice")
-        case .system(.notDirectory): invalid(entry, "is no directory, and in every container it is one")
-        case .system(.noEntry) where entry.kind.isHardLink: invalid(entry, "is a link to what is not before it")
-        case .system(.notPermitted) where entry.kind.isHardLink: invalid(entry, "is a link to a directory")
-        case .system(let error) where error.code == E2BIG || error == .range:
-            Complaint(
-                .noSpace,
-                "cannot restore \(entry.path.text): the host filesystem does not hold an attribute as large as one of its"
-            )
-        default: Complaint(fault, doing: "cannot restore \(entry.path.text)")
-        }
+        return registry
     }
 }
 
-extension BackupEntry.Kind {
-    fileprivate var hasMode: Bool { if case .symbolicLink = self { false } else { true } }
-    fileprivate var isHardLink: Bool { if case .hardLink = self { true } else { false } }
+extension InstalledApp {
+    /// The app with a container in place of its own; nil where the app has no such container.
+    fileprivate func placing(_ container: RestoredContainer) -> InstalledApp? {
+        var app = self
+        switch container.kind {
+        case .data where identifier == container.identifier: app.data = container.uuid
+        case .group:
+            guard let index = groups.firstIndex(where: { $0.identifier == container.identifier }) else { return nil }
+            app.groups[index] = SharedContainerRecord(identifier: container.identifier, uuid: container.uuid)
+        case .data, .bundle, .iCloud: return nil
+        }
+        return app
+    }
 }

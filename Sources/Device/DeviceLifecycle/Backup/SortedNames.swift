@@ -8,6 +8,7 @@ struct SortedNames {
     private var bytes: [UInt8] = []
     /// Where each name begins in ``bytes``, and how long it is.
     private var places: [(start: UInt32, count: UInt8)] = []
+    /// The index of the next name.
     private var position = 0
 
     init(of directory: borrowing Descriptor) throws(SystemError) {
@@ -23,10 +24,12 @@ struct SortedNames {
         }
     }
 
+    /// The bytes of one name.
     private static func slice(of bytes: [UInt8], _ place: (start: UInt32, count: UInt8)) -> ArraySlice<UInt8> {
         bytes[Int(place.start)..<Int(place.start) + Int(place.count)]
     }
 
+    /// - Returns: nil after the last name.
     mutating func next() -> FileName? {
         guard position < places.count else { return nil }
         defer { position += 1 }

@@ -1,4 +1,4 @@
-// The walk through one container, and the look at one file.
+// The walk through one container of a check, in which other processes may be at work meanwhile.
 
 import BackingStore
 import DataProtection
@@ -6,21 +6,32 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Checks all files of one container. Whatever goes wrong with one is a problem to report; the walk goes on.
+/// Checks all files of one container. An error of one file is a problem to report; the walk goes on.
 struct ContainerCheck {
-    let name: String
-    let context: StoreContext
-    let isPrivileged: Bool
-    private let attempts = 5
-    /// Files with several names that were looked at under one of them.
-    private var seen: Set<UInt64> = []
-
-    init(name: String, context: StoreContext, isPrivileged: Bool) {
-        self.name = name
-        self.context = context
-        self.isPrivileged = isPrivileged
+    /// A file that the walk has come to.
+    private struct Found {
+        let name: FileName
+        /// From the container.
+        let path: [FileName]
+        let status: FileStatus
     }
 
+    /// The identifier under which problems are reported.
+    private let name: String
+    private let files: FileCheck
+    /// How often a file is read that others may be writing.
+    private static let attempts = 5
+    /// Files with several names that were checked under one of them.
+    private var seen: Set<UInt64> = []
+
+    init(name: String, context: StoreContext) {
+        self.name = name
+        files = FileCheck(context: context)
+    }
+
+    /// - Parameters:
+    ///   - openFile: the file that a volume has open for an inode of the host; nil if none has.
+    ///   - progress: gets the number of bytes checked since its last call; false ends the check.
     /// - Returns: false when `progress` ended it.
     mutating func run(
         _ container: borrowing Descriptor, openFile: (UInt64) -> EncryptedFile?, into check: inout DeviceCheck,
@@ -43,16 +54,15 @@ struct ContainerCheck {
                     let entryPath = path + [entry.name]
                     switch status.kind {
                     case .directory:
-                        if !isPrivileged, status.permissions & S_IRWXU != S_IRWXU {
+                        if !files.isPrivileged, status.permissions & S_IRWXU != S_IRWXU {
                             lifted.append((entryPath, status.permissions))
                             try? directory.changeMode(of: entry.name, to: status.permissions | S_IRWXU)
                         }
                         pending.append(entryPath)
                     case .file:
                         if status.linkCount > 1, !seen.insert(status.inode).inserted { continue }
-                        guard
-                            look(at: entry.name, entryPath, status, directory, openFile, into: &check, progress)
-                        else { return false }
+                        let found = Found(name: entry.name, path: entryPath, status: status)
+                        guard self.check(found, in: directory, openFile, into: &check, progress) else { return false }
                     case .symbolicLink, .fifo, .socket, .device:
                         continue
                     }
@@ -66,15 +76,18 @@ struct ContainerCheck {
         return true
     }
 
+    /// Adds a problem to the result.
     private func report(_ message: String, _ path: [FileName], into check: inout DeviceCheck) {
         check.problems.append(DeviceCheck.Problem(container: name, path: path.text, message: message))
     }
 
-    private func look(
-        at name: FileName, _ path: [FileName], _ status: FileStatus, _ directory: borrowing Descriptor,
-        _ openFile: (UInt64) -> EncryptedFile?, into check: inout DeviceCheck, _ progress: (Int64) -> Bool
+    /// Checks one file, again while other processes change it.
+    /// - Returns: false when `progress` ended it.
+    private func check(
+        _ file: Found, in directory: borrowing Descriptor, _ openFile: (UInt64) -> EncryptedFile?,
+        into check: inout DeviceCheck, _ progress: (Int64) -> Bool
     ) -> Bool {
-        var status = status
+        var status = file.status
         // Measured by the backing file, whose length is more than the content's.
         var remaining = status.size
         func counting(_ count: Int64) -> Bool {
@@ -82,13 +95,11 @@ struct ContainerCheck {
             remaining -= counted
             return progress(counted)
         }
-        // Somebody may write the file between two looks at it: what fails then is looked at again.
+        // Another process may write the file while it is read: a file that fails then is read again.
+        let attempts = ContainerCheck.attempts
         for attempt in 1...attempts {
             let live = openFile(status.inode)
-            let outcome = FileCheck.Outcome(
-                name, directory, status, context: context, live: live, isPrivileged: isPrivileged,
-                progress: counting)
-            switch outcome {
+            switch files.check(file.name, in: directory, status, live: live, progress: counting) {
             case .whole:
                 check.files += 1
             case .closed:
@@ -99,14 +110,14 @@ struct ContainerCheck {
                 if attempt < attempts { continue }
                 check.unreadable += 1
             case .damaged(let messages):
-                guard let now = try? directory.status(of: name) else { break }
+                guard let now = try? directory.status(of: file.name) else { break }
                 let wasOpened = live == nil && openFile(now.inode) != nil
                 if attempt < attempts, wasOpened || now.changed(since: status) {
                     status = now
                     continue
                 }
                 check.files += 1
-                for message in messages { report(message, path, into: &check) }
+                for message in messages { report(message, file.path, into: &check) }
             case .cancelled:
                 return false
             }

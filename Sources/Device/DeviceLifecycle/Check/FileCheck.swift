@@ -1,4 +1,4 @@
-// Everything of one encrypted file, read and found authentic or not.
+// The check of one encrypted file: read as a whole, and found authentic or not.
 
 import BackingStore
 import Glibc
@@ -6,7 +6,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-enum FileCheck {
+/// Reads files and finds their damage.
+struct FileCheck {
     enum Outcome {
         case whole
         /// Its class's key is not at hand.
@@ -14,51 +15,53 @@ enum FileCheck {
         case gone
         /// The device has restarted while it was being read.
         case restarted
-        /// What is wrong, a line for each place.
+        /// The flaws, a line for each place.
         case damaged([String])
         case cancelled
+    }
 
-        /// - Parameter live: the file as a volume has it open.
-        init(
-            _ name: FileName, _ directory: borrowing Descriptor, _ status: FileStatus, context: StoreContext,
-            live: EncryptedFile?, isPrivileged: Bool, progress: (Int64) -> Bool
-        ) {
-            // What is found here is told to whoever asked, once, and not to the log besides. After a write that
-            // failed halfway only the session's own context knows what to make of its pages.
-            let places = Places()
-            let own =
-                context.isDisturbed
-                ? context
-                : StoreContext(sharing: context, report: { places.note($0.place) })
-            // What a process had open before a restart is read by nobody any more.
-            var reading = live?.isRetired == true ? nil : live
-            do throws(Fault) {
-                if reading == nil {
-                    let backing = try FileCheck.open(name, directory, status, isPrivileged: isPrivileged)
-                    reading = try EncryptedFile.open(backing, isWritable: false, context: own)
-                }
-                guard let damaged = try FileCheck.read(reading!, progress: progress) else {
-                    self = .cancelled
-                    return
-                }
-                self = damaged.isEmpty ? .whole : .damaged(damaged.map(\.description))
-            } catch {
-                switch error {
-                case _ where reading?.isRetired == true: self = .restarted
-                case .refused: self = .closed
-                case .system(.noEntry): self = .gone
-                case .system(let error): self = .damaged(["cannot be read: \(error.message)"])
-                case .corrupt: self = .damaged([places.openingProblem])
-                }
+    let context: StoreContext
+    /// Whether modes keep this process out of no file.
+    let isPrivileged = ContainerOwner.current.user == 0
+
+    /// Reads one file.
+    /// - Parameters:
+    ///   - live: the file as a volume has it open; nil if none has.
+    ///   - progress: gets the number of bytes read since its last call; false ends the check.
+    func check(
+        _ name: FileName, in directory: borrowing Descriptor, _ status: FileStatus, live: EncryptedFile?,
+        progress: (Int64) -> Bool
+    ) -> Outcome {
+        // A problem is reported to the caller of the check, once, and not to the log besides. After a write that failed
+        // halfway only the session's own context can interpret its pages.
+        let places = Places()
+        let own =
+            context.isDisturbed ? context : StoreContext(sharing: context, report: { places.record($0.place) })
+        // A file that was open before a restart can be read by nobody any more.
+        var reading = live?.isRetired == true ? nil : live
+        do throws(Fault) {
+            if reading == nil {
+                let backing = try open(name, directory, status)
+                reading = try EncryptedFile.open(backing, isWritable: false, context: own)
+            }
+            guard let damaged = try FileCheck.read(reading!, progress: progress) else { return .cancelled }
+            return damaged.isEmpty ? .whole : .damaged(damaged.map(\.description))
+        } catch {
+            switch error {
+            case _ where reading?.isRetired == true: return .restarted
+            case .refused: return .closed
+            case .system(.noEntry): return .gone
+            case .system(let error): return .damaged(["cannot be read: \(error.message)"])
+            case .corrupt: return .damaged([places.openingProblem])
             }
         }
     }
 
-    /// Where the file could not be opened.
+    /// Remembers the place at which a file could not be opened.
     private final class Places: Sendable {
         private let last = Mutex<Corruption.Place?>(nil)
 
-        func note(_ place: Corruption.Place) {
+        func record(_ place: Corruption.Place) {
             last.withLock { $0 = place }
         }
 
@@ -81,10 +84,12 @@ enum FileCheck {
         }
     }
 
-    private static func open(
-        _ name: FileName, _ directory: borrowing Descriptor, _ status: FileStatus, isPrivileged: Bool
+    /// Opens a backing file, also one whose mode keeps its own ordinary user out.
+    private func open(
+        _ name: FileName, _ directory: borrowing Descriptor, _ status: FileStatus
     ) throws(Fault) -> SharedDescriptor {
-        try onHost { () throws(SystemError) in
+        let isPrivileged = isPrivileged
+        return try onHost { () throws(SystemError) in
             let lifted = !isPrivileged && status.permissions & S_IRUSR == 0
             if lifted { try directory.changeMode(of: name, to: status.permissions | S_IRUSR) }
             defer { if lifted { try? directory.changeMode(of: name, to: status.permissions) } }
@@ -117,7 +122,7 @@ enum FileCheck {
         return progress(max(0, length - position)) ? damaged : nil
     }
 
-    /// A tag page that does not authenticate hides whether there is data: then the place itself.
+    /// The next data from a position; the position itself where a tag page that does not authenticate hides it.
     private static func nextData(of file: EncryptedFile, from position: Int64) throws(Fault) -> Int64? {
         do throws(Fault) {
             return try file.seek(from: position, toHole: false)
@@ -135,7 +140,7 @@ enum FileCheck {
             do throws(Fault) {
                 try file.read(count: count, from: offset) { _ in }
             } catch .system(.inputOutput) where file.isRefused(offset..<offset + Int64(count)) {
-                // Of what was refused, for want of room or of a key, nothing is here that could be damaged.
+                // Bytes that were refused, for want of space or of a key, are not here, and so cannot be damaged.
             } catch .corrupt {
                 let block = offset / blockSize
                 if let last = damaged.last, last.last == block - 1 {

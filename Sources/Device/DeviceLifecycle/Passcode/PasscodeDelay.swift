@@ -1,4 +1,4 @@
-// How long a device takes no passcode after wrong ones, and how that is said.
+// The waits after wrong passcodes, and their messages.
 
 import BackingStore
 import SandboxModel
@@ -6,7 +6,7 @@ import SandboxModel
 extension PasscodeAttempts {
     private static let nanosecond: Int64 = 1_000_000_000
 
-    /// How many seconds the next attempt has to wait after these: the first five are free.
+    /// Seconds that the next attempt has to wait after these: the first five are free.
     var delay: Int64 {
         switch wrong {
         case ..<5: 0
@@ -17,7 +17,7 @@ extension PasscodeAttempts {
         }
     }
 
-    /// Whether the time of these attempts can be told from now: it cannot after the host was booted anew.
+    /// Whether the time since these attempts is known: it is not after the host was booted anew.
     func isMeasurable(at now: HostInstant) -> Bool {
         bootID == now.bootID && nanoseconds <= now.nanoseconds
     }

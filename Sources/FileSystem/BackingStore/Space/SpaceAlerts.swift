@@ -9,7 +9,7 @@ public protocol SpaceRelief: AnyObject, Sendable {
     /// Purges until so many bytes are available, or nothing is left to purge. Called with no lock held, by a request:
     /// it waits for space only, not for the kernel to be notified.
     /// - Returns: whether trying again is worth it: something was freed since the call began, or enough is available.
-    func makeRoom(for bytes: Int64) -> Bool
+    func makeSpace(for bytes: Int64) -> Bool
     /// The bytes that purging everything would free, some seconds old at most. Called with no lock held.
     var purgeable: Int64 { get }
 }

@@ -78,5 +78,5 @@ extension SpaceLedger {
     }
 
     /// - Returns: whether the call is worth trying again. No lock is held.
-    func purge(for bytes: Int64) -> Bool { reliever?.makeRoom(for: bytes) ?? false }
+    func purge(for bytes: Int64) -> Bool { reliever?.makeSpace(for: bytes) ?? false }
 }

@@ -18,7 +18,7 @@ import Testing
 /// A device with a cheap passcode, served by its ``LockController`` alone.
 private final class ProtectedDevice: Sendable {
     let scratch = Scratch()
-    let device: DeviceLifecycle.Device
+    let device: BootedDevice
     let locking: LockController
     private let told = Mutex<[String]>([])
     private let onNews: Mutex<(@Sendable (String) -> Void)?>
@@ -30,9 +30,9 @@ private final class ProtectedDevice: Sendable {
     ) throws {
         let path = scratch["device"]
         self.onNews = Mutex(onNews)
-        try Device.create(
+        try StoredDevice.create(
             at: path, passcode: passcode.map { Array($0.utf8) }, costLevel: 1, lockGrace: grace)
-        device = try Device.boot(at: path) { Issue.record("corrupt: \($0)") }
+        device = try BootedDevice.boot(at: path) { Issue.record("corrupt: \($0)") }
         let events = EventLog(device: path)
         let mounts = try Mounts(
             device: device, socket: scratch["private"],
@@ -353,12 +353,12 @@ struct LockControllerTests {
             #expect(device.state == state)
             _ = device.news
             let wrong = kind {
-                try device.locking.changePasscode { (device) throws(Complaint) in try device.removePasscode([1]) }
+                try device.locking.changePasscode { (device) throws(Complaint) in try device.passcode.remove([1]) }
             }
             #expect(wrong == .wrongPasscode)
             #expect(device.state == state && device.news == [])
             try device.locking.changePasscode { device throws(Complaint) in
-                try device.removePasscode(Array("1234".utf8))
+                try device.passcode.remove(Array("1234".utf8))
             }
             #expect(device.state == .unlocked && device.hasKeys, "\(state)")
             let news =
@@ -376,7 +376,7 @@ struct LockControllerTests {
         let device = try ProtectedDevice(grace: long)
         func change(from old: String, to new: String) throws {
             try device.locking.changePasscode { device throws(Complaint) in
-                try device.changePasscode(from: Array(old.utf8), to: Array(new.utf8))
+                try device.passcode.change(from: Array(old.utf8), to: Array(new.utf8))
             }
         }
         try change(from: "1234", to: "a")

@@ -196,7 +196,7 @@ private final class Told: SpaceRelief {
         let now = look()
         available.withLock { if $0 == nil { $0 = now } }
     }
-    func makeRoom(for bytes: Int64) -> Bool { false }
+    func makeSpace(for bytes: Int64) -> Bool { false }
 }
 
 /// Makes room once.
@@ -208,7 +208,7 @@ private final class Relief: SpaceRelief {
 
     var purgeable: Int64 { 0 }
     func spaceIsLow() {}
-    func makeRoom(for bytes: Int64) -> Bool {
+    func makeSpace(for bytes: Int64) -> Bool {
         guard calls.add(1, ordering: .relaxed).oldValue == 0 else { return false }
         free()
         return true

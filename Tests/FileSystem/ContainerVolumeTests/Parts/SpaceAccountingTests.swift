@@ -73,7 +73,7 @@ struct SpaceAccountingTests {
         init(times: Int) { left = Mutex(times) }
         var purgeable: Int64 { 0 }
         func spaceIsLow() {}
-        func makeRoom(for bytes: Int64) -> Bool {
+        func makeSpace(for bytes: Int64) -> Bool {
             left.withLock { left in
                 left -= 1
                 return left >= 0

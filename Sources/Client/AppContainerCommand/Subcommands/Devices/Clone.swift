@@ -27,7 +27,7 @@ struct Clone: AsyncParsableCommand {
         }
         try ForeignDaemon.requireNone(of: path)
         try working("cloning") { (progress) throws(Complaint) in
-            try Device.clone(path, to: new, progress: progress)
+            try StoredDevice.clone(path, to: new, progress: progress)
         }
     }
 }

@@ -45,7 +45,7 @@ struct Create: AsyncParsableCommand {
         }
         try Capacity.validate(capacity)
         do throws(Complaint) {
-            try Device.requireUsable(costLevel: kdfCost, lockGrace: lockGrace)
+            try StoredDevice.requireUsable(costLevel: kdfCost, lockGrace: lockGrace)
         } catch {
             throw ValidationError(error.message)
         }
@@ -53,7 +53,7 @@ struct Create: AsyncParsableCommand {
 
     func run() async throws {
         let passcode = try passcodeFile.map(PasscodeSource.read)
-        try Device.create(
+        try StoredDevice.create(
             at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: kdfCost, lockGrace: lockGrace,
             capacity: capacity?.bytes)
     }

@@ -19,7 +19,7 @@ struct Delete: AsyncParsableCommand {
         let path = try device.path()
         try await OfflineDevice.shutDown(path, toBe: "deleted")
         try working("deleting") { (progress) throws(Complaint) in
-            try Device.delete(path, progress: progress)
+            try StoredDevice.delete(path, progress: progress)
         }
     }
 }

@@ -19,7 +19,7 @@ struct Erase: AsyncParsableCommand {
         let path = try device.path()
         try await OfflineDevice.shutDown(path, toBe: "erased")
         try working("erasing") { (progress) throws(Complaint) in
-            try Device.erase(path, progress: progress)
+            try StoredDevice.erase(path, progress: progress)
         }
     }
 }

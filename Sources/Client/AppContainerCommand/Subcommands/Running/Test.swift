@@ -85,7 +85,7 @@ struct Test: AsyncParsableCommand {
             // The library, and the command, must start this program.
             try ProcessSettings.setVariable("APPCONTAINER", to: ProcessSettings.executable())
         }
-        let copy = try await AppContainer.Device.temporary(copyOf: template, passcode: passcode)
+        let copy = try await Device.temporary(copyOf: template, passcode: passcode)
         do {
             let tested = try await run(on: copy)
             await copy.end()
@@ -96,7 +96,7 @@ struct Test: AsyncParsableCommand {
         }
     }
 
-    private func run(on copy: AppContainer.Device) async throws -> Tested {
+    private func run(on copy: Device) async throws -> Tested {
         if copy.passcode != nil { try await copy.unlock() }
         let mount = try await mount(on: copy)
         let begin = ContinuousClock.now
@@ -109,7 +109,7 @@ struct Test: AsyncParsableCommand {
     }
 
     /// Mounts the app that was named, or the only app of the device; nil if there are several or none.
-    private func mount(on copy: AppContainer.Device) async throws -> AppContainer.Mount? {
+    private func mount(on copy: Device) async throws -> AppContainer.Mount? {
         if let app { return try await copy.mount(app) }
         let apps = try await copy.apps()
         guard apps.count == 1, let only = apps.first else { return nil }
@@ -117,7 +117,7 @@ struct Test: AsyncParsableCommand {
     }
 
     /// Runs the command with the variables that name the copy, and waits for its end.
-    private func runCommand(on copy: AppContainer.Device, _ mount: AppContainer.Mount?) throws -> ChildProcess.End {
+    private func runCommand(on copy: Device, _ mount: AppContainer.Mount?) throws -> ChildProcess.End {
         var variables = ProcessInfo.processInfo.environment
         variables["APPCONTAINER_DEVICE"] = copy.path
         variables["APPCONTAINER_SOCKET"] = copy.client.socket

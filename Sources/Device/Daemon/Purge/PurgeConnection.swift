@@ -1,0 +1,44 @@
+// The process around the purger: its mounts, running apps, operations and events, as the module Purging asks for them.
+
+import AppContainer
+import ContainerVolume
+import Logging
+import Platform
+import Purging
+import SandboxModel
+
+/// Connects the purger to the rest of the device's process. Any thread may call it: the purger's own, and those that help
+/// it to remove.
+struct PurgeConnection: PurgeEnvironment {
+    let mounts: Mounts
+    let running: RunningApps
+    let operations: Operations
+    let events: EventLog
+    let log: Logger
+
+    var runningApps: Set<ContainerIdentifier> { running.all }
+
+    func isRunning(_ app: ContainerIdentifier) -> Bool { running.isRunning(app) }
+
+    // An operation on an app keeps the purger away from it, and the other way round.
+    func whileIdle<Result>(_ app: ContainerIdentifier, _ body: () -> Result) -> Result? {
+        operations.tryRun(on: app, body)
+    }
+
+    // Also one that is unmounted, and still in use.
+    func volume(of app: ContainerIdentifier) -> Volume? { mounts.volumeBehind(app) }
+
+    // A line in the record of events for each entry.
+    func record(_ purged: [PurgeOutcome.Purged]) {
+        events.note(
+            purged.map { purged in
+                Event(
+                    .purged, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes,
+                    reason: purged.reason.rawValue)
+            })
+    }
+
+    func logTrashFailure(_ error: SystemError) {
+        log.warning("cannot remove what was purged: \(error.message)")
+    }
+}

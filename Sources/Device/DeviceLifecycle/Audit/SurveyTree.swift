@@ -1,0 +1,100 @@
+// A container by size, as a tree.
+
+import BackingStore
+import Glibc
+import Platform
+import SandboxModel
+
+/// The tree of a survey, put together while a walk goes on. It stays small whatever the container holds: parts that are too
+/// small to be seen are counted together.
+struct SurveyTree {
+    private struct Level {
+        let path: [FileName]
+        var part: SurveyedPart
+        /// Parts that are too small to be shown, added up by their look.
+        var small: [SurveyedPart.Look: (bytes: Int64, files: Int)] = [:]
+    }
+
+    /// A smaller part of everything cannot be seen in a picture of it.
+    static let visibleFraction: Int64 = 2000
+
+    /// Below so many bytes a part is counted with others.
+    private let least: Int64
+    private let isData: Bool
+    private var levels: [Level] = []
+
+    init(isData: Bool, least: Int64) {
+        self.isData = isData
+        self.least = least
+    }
+
+    /// Adds what the walk came to.
+    mutating func add(
+        _ place: ContainerPlace, _ inclusion: BackupInclusion, bytes: Int64, protection: ProtectionClass?
+    ) {
+        while let last = levels.last, !place.path.starts(with: last.path) { fold() }
+        let isPurgeable = isData && PurgeableDirectory.allCases.contains { place.path.starts(with: $0.path) }
+        let isDirectory = place.status.kind == .directory
+        let look = SurveyedPart.Look(
+            protection: protection, isBackedUp: inclusion == .included, isPurgeable: isPurgeable)
+        let part = SurveyedPart(
+            name: place.path.last, look: look, bytes: bytes, files: isDirectory ? 0 : 1, parts: isDirectory ? [] : nil)
+        if isDirectory {
+            levels.append(Level(path: place.path, part: part))
+        } else {
+            take(part)
+        }
+    }
+
+    /// Ends the innermost directory: the walk has left it.
+    private mutating func fold() {
+        guard var level = levels.popLast() else { return }
+        for (look, sum) in level.small {
+            level.part.parts?.append(
+                SurveyedPart(name: nil, look: look, bytes: sum.bytes, files: sum.files, parts: nil))
+        }
+        level.part.parts?.sort { $0.bytes > $1.bytes }
+        guard !levels.isEmpty else {
+            root = level.part
+            return
+        }
+        // A small directory is dissolved into the small parts of the one above, look by look.
+        if level.part.bytes < least, level.path.count > 2 {
+            for part in level.part.parts ?? [] { take(part) }
+        } else {
+            take(level.part)
+        }
+    }
+
+    private var root: SurveyedPart?
+
+    /// Adds a finished part to the innermost directory.
+    private mutating func take(_ part: SurveyedPart) {
+        let top = levels.count - 1
+        levels[top].part.bytes += part.bytes
+        levels[top].part.files += part.files
+        if part.parts == nil, part.bytes < least || part.name == nil {
+            let sum = levels[top].small[part.look] ?? (0, 0)
+            levels[top].small[part.look] = (sum.bytes + part.bytes, sum.files + part.files)
+        } else {
+            levels[top].part.parts?.append(part)
+        }
+    }
+
+    /// Ends the walk.
+    /// - Returns: the container; nil where the walk came to nothing.
+    mutating func finish() -> SurveyedPart? {
+        while !levels.isEmpty { fold() }
+        return root
+    }
+}
+
+extension ContainerPlace {
+    /// The class that a file's header names; nil where it cannot be read.
+    var protection: ProtectionClass? {
+        guard let parent, let name = path.last,
+            let backing = try? parent.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)
+        else { return nil }
+        return EncryptedFile.protection(of: backing)
+    }
+}

@@ -1,0 +1,89 @@
+// One file being written from a backup: encrypted anew, or put back as ciphertext.
+
+import BackingStore
+import BackupModel
+import Glibc
+import Platform
+import SandboxModel
+
+/// A file in the making, which gets its content piece by piece, in ascending order.
+struct FileRestore {
+    let entry: BackupEntry
+    let name: FileName
+    let parent: SharedDescriptor
+    private let content: Content
+    private let length: Int64
+
+    private enum Content {
+        /// With a key of its own, made now.
+        case encrypted(EncryptedFile)
+        /// The backing file as it was on this device.
+        case sealed(SharedDescriptor)
+    }
+
+    /// Makes an empty file.
+    /// - Throws: `exists` where the name is taken.
+    init(
+        _ entry: BackupEntry, _ content: BackupEntry.Content, _ name: FileName, in parent: SharedDescriptor,
+        context: StoreContext
+    ) throws(Fault) {
+        self.entry = entry
+        self.name = name
+        self.parent = parent
+        length = content.length
+        let backing = try onHost { () throws(SystemError) in
+            SharedDescriptor(
+                try parent.descriptor.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR))
+        }
+        switch content {
+        case .plain:
+            let inode = try onHost { () throws(SystemError) in try backing.descriptor.status().inode }
+            self.content = .encrypted(
+                try EncryptedFile.create(
+                    backing, inode: inode, protection: entry.protection ?? .standard, context: context))
+        case .sealed:
+            self.content = .sealed(backing)
+        }
+    }
+
+    /// - Parameters:
+    ///   - bytes: plain content, or that of the backing file, as the entry says.
+    ///   - doing: what failed, as the beginning of a message.
+    func write(_ bytes: borrowing RawSpan, at offset: Int64, doing: String) throws(Complaint) {
+        switch content {
+        case .encrypted(let file):
+            var done = 0
+            while done < bytes.byteCount {
+                // No more than one write takes, and cut where the blocks are, so that none is sealed twice.
+                let position = offset + Int64(done)
+                let limit = Int64(Workspace.largestTransfer)
+                let count = min(bytes.byteCount - done, Int(limit - position % limit))
+                do throws(Fault) {
+                    try file.write(bytes.extracting(done..<done + count), at: position)
+                } catch {
+                    throw Complaint(error, doing: doing)
+                }
+                done += count
+            }
+        case .sealed(let backing):
+            let buffer = PageBuffer(count: bytes.byteCount)
+            buffer.copy(bytes, to: 0)
+            let count = bytes.byteCount
+            try Complaint.wrap(doing) { () throws(SystemError) in
+                try backing.descriptor.write(from: buffer, count: count, to: offset)
+            }
+        }
+    }
+
+    /// Gives the content its length, and closes it.
+    func end() throws(Fault) {
+        switch content {
+        case .encrypted(let file):
+            if file.length < length { try file.truncate(to: length) }
+            try file.commit()
+        case .sealed(let backing):
+            // A file that ends in a hole has been written up to the hole only.
+            try onHost { () throws(SystemError) in try backing.descriptor.truncate(to: length) }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+// A device's passcode: unlock, and setting, changing and removing it. One at a time, each wrong one counted.
+// Locks: `attempts` is held for the whole of a call that takes a passcode; `keybag` below it, for moments only.
+
+public import BackingStore
+public import DataProtection
+import Platform
+public import SandboxModel
+import Synchronization
+
+/// The passcode of a booted device, with the keybag that it opens and the waits after wrong attempts.
+public final class DevicePasscode: Sendable {
+    /// Measures the waits after wrong passcodes.
+    typealias Clock = @Sendable () throws(Complaint) -> HostInstant
+
+    private let directory: DeviceDirectory
+    private let lock: DeviceLock
+    /// The class keys that the passcode opens are put into this ring.
+    private let keys: KeyRing
+    private let keybag: Mutex<Keybag>
+    private let attempts = ReadWriteLock()
+    private let clock: Clock
+    private let reached: Milestone.Observer
+
+    init(
+        _ keybag: Keybag, into keys: KeyRing, of held: HeldDirectory, reached: @escaping Milestone.Observer,
+        clock: @escaping Clock
+    ) {
+        directory = held.directory
+        lock = held.lock
+        self.keys = keys
+        self.keybag = Mutex(keybag)
+        self.clock = clock
+        self.reached = reached
+    }
+
+    /// Whether the device has a passcode.
+    public var isSet: Bool { keybag.withLock { $0.hasPasscode } }
+
+    /// The identifier of the keybag: content that is sealed under its keys can be read with no other.
+    var keybagIdentifier: [UInt8] { keybag.withLock { $0.identifier } }
+
+    // MARK: Calls with a passcode
+
+    /// Gives the passcode. Takes as long as the keybag's cost says.
+    ///
+    /// Every key is then in the ring. The state that the policy is asked with (``BackingStore/StoreContext/deviceState``)
+    /// is the caller's to set.
+    /// - Throws: ``Complaint`` of kind `wrongPasscode`, `passcodeDelayed` or `damaged`.
+    public func unlock(_ passcode: [UInt8]) throws(Complaint) {
+        try attempts.writing { () throws(Complaint) in
+            let (keybag, uidKey) = try directory.openKeybag()
+            // A device without a passcode is unlocked, with whatever passcode.
+            guard keybag.hasPasscode else { return }
+            try attempt { () throws(KeybagFault) in
+                try keybag.unlock(passcode: passcode, uidKey: uidKey, into: keys)
+            }
+        }
+    }
+
+    /// Gives a device without a passcode one. It stays unlocked.
+    /// - Throws: ``Complaint`` of kind `passcodeExists`, `invalidPasscode` or `damaged`.
+    public func set(_ new: [UInt8]) throws(Complaint) {
+        try DevicePasscode.requireUsable(new)
+        try attempts.writing { () throws(Complaint) in
+            let (keybag, uidKey) = try directory.openKeybag()
+            guard !keybag.hasPasscode else { throw .hasPasscode(directory.path) }
+            let cost = try StoredDevice.cost(level: directory.settings.keyDerivationCost)
+            let changed = try Complaint.wrapKeybag(directory.path) { () throws(KeybagFault) in
+                try keybag.changingPasscode(from: nil, to: new, uidKey: uidKey, cost: cost)
+            }
+            // A removal that was interrupted can have left its count, and a new passcode begins without one.
+            try directory.clearPasscodeAttempts(holding: lock)
+            try replaceKeybag(with: changed)
+            reached(.replacedKeybag)
+        }
+    }
+
+    /// Exchanges the passcode. The device stays as it is, locked or unlocked.
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `invalidPasscode` or `damaged`.
+    public func change(from old: [UInt8], to new: [UInt8]) throws(Complaint) {
+        try DevicePasscode.requireUsable(new)
+        try attempts.writing { () throws(Complaint) in _ = try rewrap(from: old, to: new) }
+    }
+
+    /// Removes the passcode. The device is unlocked then, and stays so: when this returns, every key is in the ring,
+    /// whatever the state before was. The state that the policy is asked with is the caller's to set.
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed` or `damaged`.
+    public func remove(_ old: [UInt8]) throws(Complaint) {
+        try attempts.writing { () throws(Complaint) in
+            let (keybag, uidKey) = try rewrap(from: old, to: nil)
+            try Complaint.wrapKeybag(directory.path) { () throws(KeybagFault) in
+                try keybag.unlockWithoutPasscode(uidKey: uidKey, into: keys)
+            }
+        }
+    }
+
+    /// A passcode can be the first line of a file, so it has to be one line.
+    /// - Throws: ``Complaint`` of kind `invalidPasscode`.
+    static func requireUsable(_ passcode: [UInt8]) throws(Complaint) {
+        guard !passcode.isEmpty else {
+            throw Complaint(.invalidPasscode, "the new passcode is empty; give one of at least one character")
+        }
+        guard !passcode.contains(UInt8(ascii: "\n")), passcode.last != UInt8(ascii: "\r") else {
+            throw Complaint(.invalidPasscode, "the new passcode is more than one line; give one without an end of line")
+        }
+    }
+
+    private func rewrap(from old: [UInt8], to new: [UInt8]?) throws(Complaint) -> (Keybag, UIDKey) {
+        let (keybag, uidKey) = try directory.openKeybag()
+        guard keybag.hasPasscode else { throw .noPasscode(directory.path) }
+        let cost = try StoredDevice.cost(level: directory.settings.keyDerivationCost)
+        let changed = try attempt { () throws(KeybagFault) in
+            try keybag.changingPasscode(from: old, to: new, uidKey: uidKey, cost: cost)
+        }
+        try replaceKeybag(with: changed)
+        reached(.replacedKeybag)
+        return (changed, uidKey)
+    }
+
+    /// Durable when it returns; a process that ends before leaves the old keybag or the new one.
+    private func replaceKeybag(with changed: Keybag) throws(Complaint) {
+        try directory.replaceKeybag(with: changed.encoded(), holding: lock)
+        keybag.withLock { $0 = changed }
+    }
+
+    // MARK: Wrong attempts
+
+    /// Tries a passcode, unless the wait after wrong ones is not over.
+    ///
+    /// The attempt is counted, durably, before the passcode is looked at: it counts also if the process is killed or the
+    /// power cut meanwhile.
+    private func attempt<Outcome>(_ body: () throws(KeybagFault) -> Outcome) throws(Complaint) -> Outcome {
+        let now = try clock()
+        let before = try measurableAttempts(at: now)
+        if let before, case let left = before.secondsLeft(at: now), left > 0 {
+            throw .passcodeDelayed(before, secondsLeft: left, path: directory.path)
+        }
+        let counted = PasscodeAttempts(wrong: (before?.wrong ?? 0) + 1, at: now)
+        try directory.replacePasscodeAttempts(with: counted, holding: lock)
+        reached(.countedAttempt)
+        let outcome: Outcome
+        do throws(KeybagFault) {
+            outcome = try body()
+        } catch {
+            guard error == .wrongPasscode else { throw Complaint(error, path: directory.path) }
+            throw .wrongPasscode(counted, path: directory.path)
+        }
+        reached(.provedPasscode)
+        // The passcode was right, whether this works or not; a count that stays is only too high.
+        try? directory.clearPasscodeAttempts(holding: lock)
+        reached(.clearedAttempts)
+        return outcome
+    }
+
+    /// The wrong attempts so far. How long the host was off is not known: after its boot the whole wait begins anew, at
+    /// the first look.
+    private func measurableAttempts(at now: HostInstant) throws(Complaint) -> PasscodeAttempts? {
+        guard let attempts = try directory.passcodeAttempts() else { return nil }
+        guard !attempts.isMeasurable(at: now), attempts.delay > 0 else { return attempts }
+        let anew = PasscodeAttempts(wrong: attempts.wrong, at: now)
+        try directory.replacePasscodeAttempts(with: anew, holding: lock)
+        return anew
+    }
+
+    /// The first look after a boot of the host. An error of the record is for the next attempt to report.
+    func beginWait() {
+        guard isSet, let now = try? clock() else { return }
+        _ = try? measurableAttempts(at: now)
+    }
+}
+
+extension DeviceDirectory {
+    /// The keybag, which is whole and this device's own, and the key that it depends on.
+    /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat`.
+    public func openKeybag() throws(Complaint) -> (Keybag, UIDKey) {
+        let bytes = try keybag()
+        let uidKey = try uidKey()
+        return try Complaint.wrapKeybag(path) { () throws(KeybagFault) in
+            let keybag = try Keybag(decoding: bytes)
+            try keybag.authenticate(uidKey: uidKey)
+            return (keybag, uidKey)
+        }
+    }
+}
+
+extension Complaint {
+    public static func hasPasscode(_ path: String) -> Complaint {
+        Complaint(
+            .passcodeExists, "\(path) has a passcode already; change it with: appcontainer passcode \(path) change")
+    }
+
+    public static func noPasscode(_ path: String) -> Complaint {
+        Complaint(.noPasscode, "\(path) has no passcode; set one with: appcontainer passcode \(path) set")
+    }
+
+    static func wrapKeybag<Result>(
+        _ path: String, _ body: () throws(KeybagFault) -> Result
+    ) throws(Complaint) -> Result {
+        do throws(KeybagFault) {
+            return try body()
+        } catch {
+            throw Complaint(error, path: path)
+        }
+    }
+}
