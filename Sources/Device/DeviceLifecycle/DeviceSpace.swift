@@ -31,7 +31,7 @@ final class DeviceSpace: Sendable {
     /// - Parameters:
     ///   - content: the files that are open.
     ///   - goOn: false ends the count, without a result.
-    func count(besides content: OpenContent, atRest: (() -> Void) -> Void, while goOn: () -> Bool) {
+    func count(besides content: OpenFileRegistry, atRest: (() -> Void) -> Void, while goOn: () -> Bool) {
         guard let containers = try? directory.containerTree() else { return }
         if ledger.count(below: containers, besides: content, atRest: atRest, while: goOn) {
             isCounted.store(true, ordering: .releasing)
