@@ -1,7 +1,7 @@
-// Why a device did not do what it was asked.
+// The error of every call on a device, and the complaint that it is on the other side of the control API.
 
 import Platform
-import SandboxModel
+package import SandboxModel
 
 /// One line that says what was wrong and what to do, in the daemon's own words, and a kind that programs can tell apart.
 ///
@@ -18,8 +18,12 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
     /// A call of the host that failed.
     /// - Parameter doing: what could not be done, such as "cannot start appcontainer".
     init(_ error: SystemError, doing: String) {
-        let complaint = Complaint(error, doing: doing)
-        self.init(Kind(rawValue: complaint.kind.rawValue), complaint.message)
+        self.init(Complaint(error, doing: doing))
+    }
+
+    /// A complaint, as the control API carries it.
+    package init(_ complaint: Complaint) {
+        self.init(Kind(complaint.kind), complaint.message)
     }
 
     static let ended = DeviceError(
@@ -50,5 +54,12 @@ public struct Failure: Codable, Hashable, Sendable {
 
     public init(_ complaint: DeviceError) {
         self.complaint = complaint
+    }
+}
+
+extension Complaint {
+    /// The complaint that a client received. A kind that this version does not know becomes `unexpected`.
+    package init(_ error: DeviceError) {
+        self.init(error.kind.known ?? .unexpected, error.message)
     }
 }

@@ -40,7 +40,14 @@ public struct DeviceClient: Sendable {
         _ = try await send(ShutdownRequest())
     }
 
-    /// What has happened on the device, and then each event as it comes.
+    /// Purges the apps that are not running.
+    ///
+    /// A purge that frees too little is no error: see ``PurgeReport/isEnough``.
+    public func purge(_ request: PurgeRequest = PurgeRequest()) async throws(DeviceError) -> PurgeReport {
+        try await send(request)
+    }
+
+    /// The recorded events of the device, and then each event as it comes.
     public var events: DeviceEvents { DeviceEvents(client: self, since: nil) }
 
     /// The same without what was before a time.

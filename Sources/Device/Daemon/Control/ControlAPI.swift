@@ -4,26 +4,20 @@ import AppContainer
 import ControlServer
 import FoundationEssentials
 import Glibc
-public import Logging
+import Logging
 import Platform
-public import SandboxModel
+import SandboxModel
 
 /// Serves the control API of one device on a Unix socket that only this user can connect to.
-public final class ControlAPI: Sendable {
+final class ControlAPI: Sendable {
     private let server: HTTPServer
     private let socket: String
 
     /// - Parameters:
     ///   - socket: a path in a directory of mode 0700. A socket that a killed daemon left there is removed.
     ///   - onShutdown: called when a client has asked for the end and the device has ended.
-    public convenience init(
-        socket: String, device: any ServedDevice, log: Logger, onShutdown: @escaping @Sendable () -> Void
-    ) {
-        self.init(socket: socket, device: device, log: log, limits: ControlAPI.limits, onShutdown: onShutdown)
-    }
-
     init(
-        socket: String, device: any ServedDevice, log: Logger, limits: ConnectionLimits,
+        socket: String, device: some ServedDevice, log: Logger, limits: ConnectionLimits = ControlAPI.limits,
         onShutdown: @escaping @Sendable () -> Void
     ) {
         self.socket = socket
@@ -39,7 +33,7 @@ public final class ControlAPI: Sendable {
     static let limits = ConnectionLimits(body: ControlPath.largestBody)
 
     /// Begins to listen; clients can connect when it returns.
-    public func start() async throws(Complaint) {
+    func start() async throws(Complaint) {
         ControlAPI.remove(socket)
         do {
             try await server.start(at: .unix(path: socket))
@@ -50,7 +44,7 @@ public final class ControlAPI: Sendable {
     }
 
     /// Removes the socket, so that no new client connects. Connected clients are still served.
-    public func close() {
+    func close() {
         ControlAPI.remove(socket)
     }
 
@@ -59,12 +53,12 @@ public final class ControlAPI: Sendable {
     }
 
     /// Waits until the responses that are owed have gone out, for a second at most.
-    public func drain() async {
+    func drain() async {
         await server.drain()
     }
 
     /// Closes every connection.
-    public func stop() async {
+    func stop() async {
         await server.stop()
     }
 }

@@ -16,18 +16,26 @@ enum ControlJSON {
         encode(value) + [UInt8(ascii: "\n")]
     }
 
-    static func decode<Request: ControlRequest>(
+    /// Decodes the body of a request, and checks its parameters. No body is an object without keys.
+    /// - Throws: ``Complaint`` of kind `badRequest`.
+    static func request<Request: ControlRequest>(
         _ type: Request.Type, from bytes: [UInt8]
     ) throws(Complaint) -> Request {
         let request = try object(
             type, from: bytes.isEmpty ? Array("{}".utf8) : bytes, called: "the body", of: Request.path)
-        try (request as? any CheckedRequest)?.check()
+        do throws(DeviceError) {
+            try request.check()
+        } catch {
+            throw Complaint(error)
+        }
         return request
     }
 
+    /// Decodes a JSON object.
     /// - Parameters:
-    ///   - name: what the bytes are, for the complaint.
-    ///   - source: whose they are.
+    ///   - name: the name of the bytes in the message, such as "the body".
+    ///   - source: the request that they belong to.
+    /// - Throws: ``Complaint`` of kind `badRequest` that names the key at fault.
     static func object<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8], called name: String, of source: String
     ) throws(Complaint) -> Value {
@@ -75,35 +83,6 @@ enum ControlJSON {
         case "owner": "\"owner\" is not a user id"
         case "ownerGroup": "\"ownerGroup\" is not a group id"
         default: "\"\(name)\" is not of the right type"
-        }
-    }
-}
-
-extension DeviceError {
-    init(_ complaint: Complaint) {
-        self.init(Kind(rawValue: complaint.kind.rawValue), complaint.message)
-    }
-}
-
-extension Complaint.Kind {
-    /// The HTTP status that says most nearly what the kind says (RFC 9110, section 15).
-    var status: Int {
-        switch self {
-        case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
-            .sealBroken, .unsigned, .invalidIdentity, .invalidBackup, .newerBackup:
-            400
-        case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared,
-            .wrongPassword, .passwordNeeded:
-            403
-        case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
-        case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
-            .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice:
-            409
-        case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
-        case .noSpace, .notEnoughFreed: 507
-        case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged,
-            .confinementMissing, .guidelinesBroken:
-            500
         }
     }
 }

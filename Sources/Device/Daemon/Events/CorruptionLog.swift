@@ -24,13 +24,13 @@ final class CorruptionLog: Sendable {
         self.mounts.withLock { $0 = mounts }
     }
 
-    func note(_ corruption: Corruption) {
+    func record(_ corruption: Corruption) {
         let place = mounts.withLock { $0 }?.whereabouts(ofInode: corruption.inode)
         let path = place.map { [$0.app?.text, $0.path].compactMap(\.self).joined(separator: "/") }
         log.error("corrupt \(path ?? "inode \(corruption.inode)"): \(corruption.place)")
         // Found on the thread of the call that wanted it, or by nobody's call.
         let call = CallInHand.current
-        events.note(
+        events.record(
             Event(
                 .corrupt, app: place?.app?.text, path: place?.path, operation: call?.call?.rawValue,
                 pid: call?.process?.id, process: call?.process?.name, errno: SystemError.inputOutput.name))

@@ -25,7 +25,7 @@ final class EventFollower: Sendable {
     private let history: EventHistory
 
     /// - Parameters:
-    ///   - history: what was written before the first line that ``note(_:)`` gets.
+    ///   - history: what was written before the first line that ``append(_:)`` gets.
     ///   - limit: how many bytes may wait for the reader.
     init(after history: EventHistory, limit: Int = EventFollower.largest) {
         self.history = history
@@ -33,7 +33,7 @@ final class EventFollower: Sendable {
     }
 
     /// A line has been written. Returns at once.
-    func note(_ line: [UInt8]) {
+    func append(_ line: [UInt8]) {
         change { state in
             // In order: nothing is taken any more before the reader has been told of what he missed.
             if state.missed > 0 || state.bytes.count + line.count > limit {

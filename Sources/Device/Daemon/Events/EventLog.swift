@@ -40,10 +40,10 @@ final class EventLog: Sendable {
         self.largest = largest
     }
 
-    func note(_ event: Event) { note([event]) }
+    func record(_ event: Event) { record([event]) }
 
     /// Notes events that happened at one time, all of them or none.
-    func note(_ events: [Event]) {
+    func record(_ events: [Event]) {
         guard let directory, let first = events.first else { return }
         var lines = events.map { EventRecord.line($0) }
         state.withLock { state in
@@ -56,7 +56,7 @@ final class EventLog: Sendable {
                 try write(Array(lines.joined()), to: &state, in: directory.descriptor)
                 state.dropped = 0
                 for follower in state.followers.values {
-                    for line in lines { follower.note(line) }
+                    for line in lines { follower.append(line) }
                 }
             } catch {
                 state.dropped += events.reduce(0) { $0 + $1.weight }

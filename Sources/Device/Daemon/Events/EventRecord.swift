@@ -22,7 +22,7 @@ public enum EventRecord {
     /// finish, is passed over.
     /// - Throws: ``Complaint`` when the files cannot be read.
     public static func entries(of device: String) throws(Complaint) -> [Entry] {
-        let bytes = try Complaint.describe("cannot read the events of \(device)") { () throws(SystemError) in
+        let bytes = try Complaint.wrap("cannot read the events of \(device)") { () throws(SystemError) in
             try contents(in: Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
         }
         return entries(in: bytes)

@@ -98,7 +98,7 @@ final class RefusalLimit: Sendable {
     }
 
     /// Keeps the name under which a summary tells of the process.
-    func note(_ name: String?, of process: pid_t?, rule: Rule) {
+    func recordName(_ name: String?, of process: pid_t?, rule: Rule) {
         state.withLock { $0.buckets[Pair(process: process ?? 0, rule: rule)]?.name = name }
     }
 

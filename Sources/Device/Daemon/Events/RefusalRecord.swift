@@ -31,32 +31,32 @@ final class RefusalRecord: Sendable {
         case .record(let omitted): return omitted
         case .own: return nil
         case .leaveOut(let isFirst):
-            if isFirst { tellSoon() }
+            if isFirst { reportOmissionsLater() }
             return nil
         }
     }
 
-    func note(_ call: RefusedCall) {
-        limit.note(call.process?.name, of: call.process?.id, rule: call.rule)
-        events.note(Event(call))
+    func record(_ call: RefusedCall) {
+        limit.recordName(call.process?.name, of: call.process?.id, rule: call.rule)
+        events.record(Event(call))
     }
 
-    private func tellSoon() {
+    private func reportOmissionsLater() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(RefusalRecord.quiet))) { [self] in
             let now = MonotonicClock.nanoseconds
-            if tell(quietSince: now > RefusalRecord.quiet ? now - RefusalRecord.quiet : 0) { tellSoon() }
+            if report(quietSince: now > RefusalRecord.quiet ? now - RefusalRecord.quiet : 0) { reportOmissionsLater() }
         }
     }
 
     /// Tells all that is not told yet: no request comes any more, or somebody asks for the record.
-    func tellAll() {
-        queue.sync { _ = tell(quietSince: nil) }
+    func reportOmissions() {
+        queue.sync { _ = report(quietSince: nil) }
     }
 
     /// - Returns: whether there is more.
-    private func tell(quietSince: UInt64?) -> Bool {
+    private func report(quietSince: UInt64?) -> Bool {
         let (omissions, isMore) = limit.takeOmissions(quietSince: quietSince)
-        for omission in omissions { events.note(Event(omission)) }
+        for omission in omissions { events.record(Event(omission)) }
         return isMore
     }
 }

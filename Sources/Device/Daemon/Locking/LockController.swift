@@ -187,7 +187,7 @@ final class LockController: Sendable {
             return device.deviceState
         }
         guard before != .unlocked else { return }
-        mounts.tellLosses()
+        mounts.reportLosses()
         // A lock that was cancelled was announced, and has not happened.
         if before != .locking { report(.unlocked) }
         report(.didBecomeAvailable)

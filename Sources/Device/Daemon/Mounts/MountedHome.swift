@@ -77,13 +77,13 @@ public struct MountedHome: Sendable {
     }
 
     private static func all() throws(Complaint) -> [MountedHome] {
-        try Complaint.describe("cannot read the list of mounts") { () throws(SystemError) in
+        try Complaint.wrap("cannot read the list of mounts") { () throws(SystemError) in
             try MountInfo.all().compactMap(MountedHome.init)
         }
     }
 
     private static func absolute(_ path: String) throws(Complaint) -> String {
-        try Complaint.describe("cannot tell the present directory") { () throws(SystemError) in
+        try Complaint.wrap("cannot tell the present directory") { () throws(SystemError) in
             try HostPath.absolute(path)
         }
     }

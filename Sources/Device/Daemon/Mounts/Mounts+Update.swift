@@ -13,7 +13,7 @@ extension Mounts {
     func presenter(of update: AppUpdate) throws(Complaint) -> any HomePresenter {
         let new = update.new
         let bundle = try device.sealedBundle(of: new)
-        let home = try Complaint.describe("cannot open the containers of \(new.identifier)") {
+        let home = try Complaint.wrap("cannot open the containers of \(new.identifier)") {
             () throws(SystemError) in
             var groups: [ContainerIdentifier: SharedDescriptor] = [:]
             for group in new.groups {

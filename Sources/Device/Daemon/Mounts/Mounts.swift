@@ -31,7 +31,7 @@ final class Mounts: Sendable {
         self.waiting = waiting
         let refusals = RefusalRecord(events: events)
         self.refusals = refusals
-        let root = try Complaint.describe("cannot open \(device.directory.path)") { () throws(SystemError) in
+        let root = try Complaint.wrap("cannot open \(device.directory.path)") { () throws(SystemError) in
             SharedDescriptor(try device.directory.root.duplicate())
         }
         table = MountTable(
@@ -40,15 +40,15 @@ final class Mounts: Sendable {
             makeVolume: { view in Volume(view: view, device: root, context: device.context) },
             ended: { mount in
                 log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
-                events.note(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
+                events.record(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
                 homes.remove(mount.mountPoint)
                 waiting.end(mount.mountPoint)
             },
-            admitsRefusal: { refusals.admits($0, thread: $1) }, refused: { refusals.note($0) },
+            admitsRefusal: { refusals.admits($0, thread: $1) }, refused: { refusals.record($0) },
             lost: { lost in
                 let path = lost.place.path ?? "a file"
                 log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
-                events.note(Event(lost))
+                events.record(Event(lost))
             }, dropped: { log.error("\($0)") }, guardian: guardian)
     }
 
@@ -158,11 +158,11 @@ final class Mounts: Sendable {
 
     func endAll() {
         table.shutDown()
-        tellOmissions()
+        reportOmissions()
     }
 
     /// Has the record tell of every refusal that was left out so far.
-    func tellOmissions() { refusals.tellAll() }
+    func reportOmissions() { refusals.reportOmissions() }
 
     /// - Throws: ``Complaint`` of kind `damaged` when a container of the app is not where the registry has it.
     private func home(of app: InstalledApp, _ options: MountOptions) throws(Complaint) -> Home {
@@ -258,7 +258,7 @@ final class Mounts: Sendable {
         device.context.content.settle()
     }
 
-    func tellLosses() {
+    func reportLosses() {
         for volume in table.volumes { volume.tellLosses() }
     }
 

@@ -30,7 +30,7 @@ public enum DaemonLauncher {
         let turn = try DeviceDirectory.open(at: device).takeTurn()
         if let client = await running(device) { return client }
         try ForeignDaemon.requireNone(of: device)
-        let report = try Complaint.describe("cannot start the daemon of \(device)") { () throws(SystemError) in
+        let report = try Complaint.wrap("cannot start the daemon of \(device)") { () throws(SystemError) in
             let executable = try ProcessSettings.executable()
             return try DetachedProcess(executable: executable, arguments: ["daemon", device], lock: turn.descriptor)
                 .report()
@@ -124,23 +124,6 @@ public enum DaemonLauncher {
         }
         guard process?.waitForEnd(milliseconds: 10_000) ?? true else {
             throw Complaint(.daemonUnreachable, "the daemon of \(device) has not ended yet; see its daemon.log")
-        }
-    }
-}
-
-extension Complaint {
-    /// What a client was told, as the complaint that it was on the other side.
-    public init(_ error: DeviceError) {
-        self.init(Kind(rawValue: error.kind.rawValue) ?? .unexpected, error.message)
-    }
-
-    static func describe<Result: ~Copyable>(
-        _ doing: String, _ body: () throws(SystemError) -> Result
-    ) throws(Complaint) -> Result {
-        do throws(SystemError) {
-            return try body()
-        } catch {
-            throw Complaint(error, doing: doing)
         }
     }
 }

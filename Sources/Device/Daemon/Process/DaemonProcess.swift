@@ -16,37 +16,37 @@ public enum DaemonProcess {
     /// - Returns: the exit code.
     public static func run(device path: String) async -> Int32 {
         guard let parent = DetachedProcess.Parent() else { return Complaint.Kind.badRequest.exitCode }
-        let ending = Ending()
-        ending.watchSignals()
+        let shutdown = ShutdownSignal()
+        shutdown.watchSignals()
         let served: ServedProcess
         do throws(Complaint) {
-            served = try await start(path: path, on: Groundwork(), ending: ending)
+            served = try await start(path: path, on: ProcessSetup(), shutdown: shutdown)
         } catch {
             parent.send(ControlJSON.line(StartReport(complaint: DeviceError(error))))
             return error.kind.exitCode
         }
         parent.send(ControlJSON.line(served.report))
-        await served.end(await ending.reason())
+        await served.end(await shutdown.reason())
         return 0
     }
 
     /// Boots a device and listens.
     /// - Parameter prepare: what is to be done before anybody else can ask for something.
     static func start(
-        path: String, on groundwork: Groundwork, ending: Ending,
+        path: String, on setup: ProcessSetup, shutdown: ShutdownSignal,
         prepare: (DeviceService) throws(Complaint) -> Void = { _ in }
     ) async throws(Complaint) -> ServedProcess {
         let device = try DeviceService.open(
-            path: path, runtimeDirectory: groundwork.runtimeDirectory, guardian: groundwork.guardian)
+            path: path, runtimeDirectory: setup.runtimeDirectory, guardian: setup.guardian)
         let socket = device.socket
         let log = device.log
-        let server = ControlAPI(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
+        let server = ControlAPI(socket: socket, device: device, log: log) { shutdown.request("a client asked for it") }
         var isListening = false
         do throws(Complaint) {
             try prepare(device)
             try await server.start()
             isListening = true
-            try Complaint.describe("cannot write \(path)/daemon.json") { () throws(SystemError) in
+            try Complaint.wrap("cannot write \(path)/daemon.json") { () throws(SystemError) in
                 try DaemonRecord(device: path, socket: socket).write(to: path)
             }
         } catch {
@@ -58,7 +58,7 @@ public enum DaemonProcess {
             throw error
         }
         // On a host that has no watches left the daemon stays until it is asked to end.
-        try? ending.watchRemoval(of: path)
+        try? shutdown.watchRemoval(of: path)
         log.info("serving \(path)", metadata: ["pid": "\(getpid())", "socket": "\(socket)"])
         return ServedProcess(path: path, device: device, server: server)
     }

@@ -15,15 +15,15 @@ public enum OwnedDevice {
     /// - Returns: the exit code.
     public static func run() async -> Int32 {
         // An order may be long in coming: harnesses start the process for the next device ahead.
-        let groundwork = Result { () throws(Complaint) in try Groundwork() }
-        Rehearsal.run()
+        let setup = Result { () throws(Complaint) in try ProcessSetup() }
+        CodableWarmUp.run()
         do throws(Complaint) {
             // Whoever let go before he said what he wants needs no answer.
             guard let order = try readOrder() else { return 0 }
             if order.clone == nil && order.create == nil {
                 try await start(order.device)
             } else {
-                try await own(order, on: groundwork.get())
+                try await own(order, on: setup.get())
             }
             return 0
         } catch {
@@ -36,7 +36,7 @@ public enum OwnedDevice {
     private static func start(_ device: String) async throws(Complaint) {
         // Looks first: it says in the user's own words what is wrong with the path.
         _ = try DeviceDirectory.open(at: device)
-        let path = try Complaint.describe("cannot reach \(device)") { () throws(SystemError) in
+        let path = try Complaint.wrap("cannot reach \(device)") { () throws(SystemError) in
             try HostPath.resolved(device)
         }
         var warnings: [String] = []
@@ -46,22 +46,22 @@ public enum OwnedDevice {
                 pid: DaemonRecord(of: path)?.pid, socket: client.socket, warnings: warnings.isEmpty ? nil : warnings))
     }
 
-    private static func own(_ order: DeviceOrder, on groundwork: Groundwork) async throws(Complaint) {
+    private static func own(_ order: DeviceOrder, on setup: ProcessSetup) async throws(Complaint) {
         if order.keep != true { Durability.waive() }
-        let ending = Ending()
-        ending.watchSignals()
+        let shutdown = ShutdownSignal()
+        shutdown.watchSignals()
         var order = order
         try make(order)
         // What sockets, mounts and other commands go by.
         order.device = (try? HostPath.resolved(order.device)) ?? order.device
         do throws(Complaint) {
             if order.template == true {
-                try answer(StartReport(pid: getpid(), apps: try prepare(order, groundwork)))
-                try watchOwner(ending)
-                _ = await ending.reason()
+                try answer(StartReport(pid: getpid(), apps: try prepare(order, setup)))
+                try watchOwner(shutdown)
+                _ = await shutdown.reason()
                 if order.keep != true { try delete(order.device) }
             } else {
-                try await serve(order, on: groundwork, ending)
+                try await serve(order, on: setup, shutdown)
             }
         } catch {
             try? delete(order.device)
@@ -70,10 +70,10 @@ public enum OwnedDevice {
     }
 
     private static func serve(
-        _ order: DeviceOrder, on groundwork: Groundwork, _ ending: Ending
+        _ order: DeviceOrder, on setup: ProcessSetup, _ shutdown: ShutdownSignal
     ) async throws(Complaint) {
         var apps: [App]?
-        let served = try await DaemonProcess.start(path: order.device, on: groundwork, ending: ending) {
+        let served = try await DaemonProcess.start(path: order.device, on: setup, shutdown: shutdown) {
             (device) throws(Complaint) in
             apps = try install(order.install, on: device)
         }
@@ -81,13 +81,13 @@ public enum OwnedDevice {
             var report = served.report
             report.apps = apps
             try answer(report)
-            try watchOwner(ending)
+            try watchOwner(shutdown)
         } catch {
             await served.end(error.message)
             try? served.device.device.delete()
             throw error
         }
-        await served.end(await ending.reason())
+        await served.end(await shutdown.reason())
         // Somebody may have removed it himself.
         if order.keep != true, (try? HostPath.status(order.device)) != nil { try served.device.device.delete() }
     }
@@ -96,7 +96,7 @@ public enum OwnedDevice {
 
     /// - Returns: nil where standard input ends before it.
     private static func readOrder() throws(Complaint) -> DeviceOrder? {
-        let line = try Complaint.describe("cannot read the order on standard input") { () throws(SystemError) in
+        let line = try Complaint.wrap("cannot read the order on standard input") { () throws(SystemError) in
             try Terminal.readLine(silently: false)
         }
         guard let line else { return nil }
@@ -113,7 +113,11 @@ public enum OwnedDevice {
             throw Complaint(
                 .badRequest, "own: \"install\", \"template\" and \"keep\" need \"clone\" or \"create\"")
         }
-        try order.check()
+        do throws(DeviceError) {
+            try order.check()
+        } catch {
+            throw Complaint(error)
+        }
         return order
     }
 
@@ -126,11 +130,11 @@ public enum OwnedDevice {
     }
 
     /// Installs what a template is to have, and shuts it down.
-    private static func prepare(_ order: DeviceOrder, _ groundwork: Groundwork) throws(Complaint) -> [App]? {
-        groundwork.guardian?.dismiss()
+    private static func prepare(_ order: DeviceOrder, _ setup: ProcessSetup) throws(Complaint) -> [App]? {
+        setup.guardian?.dismiss()
         guard order.install != nil else { return nil }
         let device = try DeviceService.open(
-            path: order.device, runtimeDirectory: groundwork.runtimeDirectory, guardian: nil)
+            path: order.device, runtimeDirectory: setup.runtimeDirectory, guardian: nil)
         defer {
             device.shutdown()
             device.device.release()
@@ -147,12 +151,12 @@ public enum OwnedDevice {
 
     // MARK: The owner
 
-    private static func watchOwner(_ ending: Ending) throws(Complaint) {
-        try Complaint.describe("cannot watch the owner") { () throws(SystemError) in try ending.watchOwner() }
+    private static func watchOwner(_ shutdown: ShutdownSignal) throws(Complaint) {
+        try Complaint.wrap("cannot watch the owner") { () throws(SystemError) in try shutdown.watchOwner() }
     }
 
     private static func answer(_ report: StartReport) throws(Complaint) {
-        try Complaint.describe("cannot write to standard output") { () throws(SystemError) in
+        try Complaint.wrap("cannot write to standard output") { () throws(SystemError) in
             try Terminal.writeOutput(String(decoding: ControlJSON.line(report), as: UTF8.self))
         }
     }

@@ -19,8 +19,8 @@ extension DeviceService {
             let run = PurgeRun(
                 device: device, trash: try Trash(in: device.directory.root, space: device.context.space),
                 operations: operations, running: running, volume: { mounts.volumeBehind($0) },
-                purged: { [record] purged in
-                    record.note(
+                purged: { [events] purged in
+                    events.record(
                         purged.map { purged in
                             Event(
                                 .purged, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes,
@@ -86,21 +86,6 @@ extension DeviceService {
         switch request.level ?? .warning {
         case .warning: return .available(device.context.space.highWater)
         case .critical: return .everything
-        }
-    }
-}
-
-extension PurgeRequest: CheckedRequest {
-    /// A time that is longer than a clock of nanoseconds has.
-    private static let longest: Int64 = 4_000_000_000
-
-    func check() throws(Complaint) {
-        guard [free != nil, level != nil, olderThan != nil].filter({ $0 }).count <= 1 else {
-            throw Complaint(.badRequest, "purge: \"free\", \"level\" and \"olderThan\" exclude each other")
-        }
-        guard free ?? 0 >= 0 else { throw Complaint(.badRequest, "purge: \"free\" is less than nothing") }
-        guard (0...PurgeRequest.longest).contains(olderThan ?? 0) else {
-            throw Complaint(.badRequest, "purge: \"olderThan\" is not one of 0 to \(PurgeRequest.longest) seconds")
         }
     }
 }

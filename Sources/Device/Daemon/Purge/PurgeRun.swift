@@ -14,7 +14,7 @@ import SandboxPolicy
 struct PurgeRun: Sendable {
     let device: Device
     let trash: Trash
-    let operations: Operations
+    let operations: AppOperations
     let running: RunningApps
     /// The volume through which an app's files may be open.
     let volume: @Sendable (ContainerIdentifier) -> Volume?

@@ -19,7 +19,7 @@ private final class PurgedDevice: Sendable {
     let device: Device
     let purger: Purger
     let running = RunningApps()
-    let operations = Operations()
+    let operations = AppOperations()
     private let events = Mutex<[String]>([])
     let container: String
 

@@ -1,0 +1,25 @@
+// The handlers of requests about the record of events.
+
+import AppContainer
+import BackingStore
+import DeviceLifecycle
+import Platform
+import SandboxModel
+
+extension DeviceService {
+    static let eventRoutes: [Route<DeviceService>] = [
+        .call(recordedEvents), .follow(followEvents),
+    ]
+
+    func recordedEvents(_ request: EventsRequest) throws(Complaint) -> [Event] {
+        // The record is complete then: no refusal is still uncounted.
+        mounts.reportOmissions()
+        return try EventRecord.entries(of: device.directory.path).map(\.event)
+    }
+
+    func followEvents() throws(Complaint) -> EventSubscription {
+        try Complaint.wrap("cannot read the events of \(device.directory.path)") { () throws(SystemError) in
+            try events.follow()
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// The handlers of requests about running apps: leases, marks, their end; and the mounts that exist only for them.
+
+import AppContainer
+import BackingStore
+import ControlServer
+import DeviceLifecycle
+import Dispatch
+import Logging
+import SandboxModel
+
+extension DeviceService {
+    static let runningRoutes: [Route<DeviceService>] = [
+        .lease(run), .call(runProcess), .call(runEnd), .call(markRunning), .call(terminate),
+    ]
+
+    /// Looks at an app's seal, mounts the app where it is not mounted, and marks it running until the client departs or
+    /// its process ends.
+    func run(
+        _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
+    ) throws(Complaint) -> RunnableApp {
+        let identifier = try identifier(request.app)
+        let (hold, place) = try operations.run(on: identifier) { () throws(Complaint) in
+            let app = try device.app(identifier)
+            try requireSeal(of: app, request, progress: progress)
+            let hold = running.hold(identifier, for: .lease(isDetached: request.detached ?? false)) { [self] in
+                client.occur()
+                DispatchQueue.global().async { self.endMountToRun(identifier) }
+            }
+            do throws(Complaint) {
+                return (hold, try mountToRun(app, lease: hold.number))
+            } catch {
+                running.release(hold)
+                throw error
+            }
+        }
+        client.whenOccurred { [running] in
+            // The signals that it may take wait for nobody, but looking for who is to get them does.
+            DispatchQueue.global().async { running.disconnect(hold) }
+        }
+        return place
+    }
+
+    private func requireSeal(
+        of app: InstalledApp, _ request: RunRequest, progress: @escaping ProgressReport
+    ) throws(Complaint) {
+        let broken = try device.firstBreak(of: app, readingAll: request.verifyAll ?? false) {
+            report($0, "verifying", to: progress)
+        }
+        guard let broken else { return }
+        log.error("\(app.identifier) is not run: \(broken) is missing or invalid")
+        events.record(
+            Event(
+                .refused, app: app.identifier.text, path: "\(app.bundleName.text)/\(broken)",
+                operation: request.detached == true ? "launch" : "run", rule: Rule.sealedBundle.rawValue))
+        throw Complaint(
+            .sealBroken, "cannot run \(app.identifier): a sealed resource is missing or invalid: \(broken)")
+    }
+
+    /// The caller carries out an operation on the app.
+    private func mountToRun(_ app: InstalledApp, lease: UInt64) throws(Complaint) -> RunnableApp {
+        let mountPoint: String
+        if let present = mounts.mount(of: app.identifier) {
+            guard !present.documents else {
+                throw Complaint(
+                    .inUse,
+                    "\(app.identifier) is mounted at \(present.mountPoint) with its documents only; unmount that first")
+            }
+            mountPoint = present.mountPoint
+        } else {
+            mountPoint = try mounts.mount(app, .toRun).mountPoint
+            log.info("mounted \(app.identifier) to run", metadata: ["at": "\(mountPoint)"])
+            events.record(Event(.mounted, app: app.identifier.text, path: mountPoint))
+        }
+        return RunnableApp(
+            mountPoint: mountPoint, isMountedToRun: mounts.homes.contain(mountPoint, .toRun),
+            executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" }, lease: lease)
+    }
+
+    func runProcess(_ request: RunProcessRequest) throws(Complaint) {
+        try operations.run { () throws(Complaint) in try running.attach(request.pid, toLease: request.lease) }
+    }
+
+    func runEnd(_ request: RunEndRequest) throws(Complaint) {
+        let app = try identifier(request.app)
+        running.release(lease: request.lease)
+        endMountToRun(app)
+    }
+
+    func markRunning(_ request: MarkRunningRequest) throws(Complaint) {
+        let app = try identifier(request.app)
+        try operations.run(on: app) { () throws(Complaint) in
+            _ = try device.app(app)
+            running.mark(app)
+        }
+        log.info("marked \(app) running")
+    }
+
+    // MARK: The end
+
+    func terminate(_ request: TerminateRequest) throws(Complaint) {
+        try terminate(try identifier(request.app))
+    }
+
+    /// Ends all that runs of an app; returns when it does not run any more, and a mount that was made for that is gone,
+    /// unless something that nobody knows of is still at work in it. Not to be called from an operation on the app.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or `inUse`
+    ///   for one that does not end.
+    func terminate(_ app: ContainerIdentifier) throws(Complaint) {
+        _ = try device.app(app)
+        try operations.run { () throws(Complaint) in try running.terminate(app) }
+        log.info("terminated \(app)")
+        endMountToRun(app)
+    }
+
+    /// - Parameter change: what is to happen to the app, such as "uninstalled".
+    /// - Throws: ``Complaint`` of kind `appRunning`.
+    func requireNotRunning(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
+        guard running.isRunning(app) else { return }
+        throw Complaint(
+            .appRunning,
+            "\(app) is running; end it before it is \(change), with: appcontainer terminate "
+                + "\(device.directory.path) \(app)")
+    }
+
+    /// Unmounts an app that was mounted only to run, when no lease holds it any more. Where something in it is still in
+    /// use, as by a process that was left behind, tries again until that has ended or the app is run again.
+    private func endMountToRun(_ app: ContainerIdentifier, after delay: Double = 0.1) {
+        do throws(Complaint) {
+            try operations.run(on: app) { () throws(Complaint) in
+                guard !running.isLeased(app), let mount = mounts.mount(of: app),
+                    mounts.homes.contain(mount.mountPoint, .toRun)
+                else { return }
+                try mounts.unmount(mount.mountPoint, lazy: false)
+            }
+        } catch {
+            guard error.kind == .inUse else { return }
+            DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [self] in
+                endMountToRun(app, after: min(delay * 2, 5))
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+// The handlers of requests about the device as a whole.
+
+import AppContainer
+import BackingStore
+import DeviceLifecycle
+import Glibc
+import SandboxModel
+
+extension DeviceService {
+    static let deviceRoutes: [Route<DeviceService>] = [
+        .call(status)
+    ]
+
+    func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
+        DeviceStatus(
+            state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
+            hasPasscode: device.hasPasscode, graceRemaining: locking.graceRemaining,
+            readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
+            apps: device.apps.count, waiting: device.registry.waitingIdentifiers,
+            space: SpaceStatus(device.context.space),
+            daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all,
+            running: running.all.sorted().map(\.text))
+    }
+}
