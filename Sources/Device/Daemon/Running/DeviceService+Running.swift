@@ -13,8 +13,8 @@ extension DeviceService {
         .lease(run), .call(runProcess), .call(runEnd), .call(markRunning), .call(terminate),
     ]
 
-    /// Looks at an app's seal, mounts the app where it is not mounted, and marks it running until the client departs or
-    /// its process ends.
+    /// Verifies an app's seal, mounts the app where it is not mounted, and marks it running until the client disconnects or its
+    /// process ends.
     func run(
         _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
@@ -34,12 +34,13 @@ extension DeviceService {
             }
         }
         client.whenOccurred { [running] in
-            // The signals that it may take wait for nobody, but looking for who is to get them does.
+            // Looking for the processes that get a signal blocks.
             DispatchQueue.global().async { running.disconnect(hold) }
         }
         return place
     }
 
+    /// - Throws: ``Complaint`` of kind `sealBroken`, after an event `refused`.
     private func requireSeal(
         of app: InstalledApp, _ request: RunRequest, progress: @escaping ProgressReport
     ) throws(Complaint) {
@@ -56,7 +57,8 @@ extension DeviceService {
             .sealBroken, "cannot run \(app.identifier): a sealed resource is missing or invalid: \(broken)")
     }
 
-    /// The caller carries out an operation on the app.
+    /// The mount to run in: the present one, or a new one that ends with the last lease. The caller has an operation on the app.
+    /// - Throws: ``Complaint`` of kind `inUse` where a mount shows `Documents` alone, or of mounting.
     private func mountToRun(_ app: InstalledApp, lease: UInt64) throws(Complaint) -> RunnableApp {
         let mountPoint: String
         if let present = mounts.mount(of: app.identifier) {
@@ -76,16 +78,19 @@ extension DeviceService {
             executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" }, lease: lease)
     }
 
+    /// Gives a lease its process.
     func runProcess(_ request: RunProcessRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in try running.attach(request.pid, toLease: request.lease) }
     }
 
+    /// Ends a lease, and the mount that was made for it.
     func runEnd(_ request: RunEndRequest) throws(Complaint) {
         let app = try identifier(request.app)
         running.release(lease: request.lease)
         endMountToRun(app)
     }
 
+    /// Marks an app running until it is terminated.
     func markRunning(_ request: MarkRunningRequest) throws(Complaint) {
         let app = try identifier(request.app)
         try operations.run(on: app) { () throws(Complaint) in
@@ -101,8 +106,8 @@ extension DeviceService {
         try terminate(try identifier(request.app))
     }
 
-    /// Ends all that runs of an app; returns when it does not run any more, and a mount that was made for that is gone,
-    /// unless something that nobody knows of is still at work in it. Not to be called from an operation on the app.
+    /// Ends the processes and marks of an app; returns when it runs no more. A mount that was made to run it ends too, unless
+    /// something else uses it. The caller has no operation on the app.
     /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or `inUse`
     ///   for one that does not end.
     func terminate(_ app: ContainerIdentifier) throws(Complaint) {
@@ -112,7 +117,7 @@ extension DeviceService {
         endMountToRun(app)
     }
 
-    /// - Parameter change: what is to happen to the app, such as "uninstalled".
+    /// - Parameter change: a word for the message, such as "uninstalled".
     /// - Throws: ``Complaint`` of kind `appRunning`.
     func requireNotRunning(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
         guard running.isRunning(app) else { return }
@@ -122,8 +127,9 @@ extension DeviceService {
                 + "\(device.directory.path) \(app)")
     }
 
-    /// Unmounts an app that was mounted only to run, when no lease holds it any more. Where something in it is still in
-    /// use, as by a process that was left behind, tries again until that has ended or the app is run again.
+    /// Unmounts an app that was mounted only to run, once no lease holds it. A mount in use, as by a process that was left
+    /// behind, is tried again until it is free or the app runs again.
+    /// - Parameter delay: seconds until the next attempt; doubled each time, up to five.
     private func endMountToRun(_ app: ContainerIdentifier, after delay: Double = 0.1) {
         do throws(Complaint) {
             try operations.run(on: app) { () throws(Complaint) in

@@ -1,5 +1,4 @@
-// Which apps are running: what holds each of them so, and ending it.
-// Locks: that of `state`, for moments only; what is called back is called without it.
+// The apps that run now: what holds each of them running, and how it ends.
 
 import Glibc
 import Platform
@@ -7,8 +6,10 @@ import SandboxModel
 
 /// The apps that run now. An app runs as long as anything holds it: a process of `run` or `launch`,
 /// `launch --no-exec`, or a mount that was made with `--running`.
+///
+/// Lock: its own, for moments only. Callbacks, signals and waits for processes happen without it.
 final class RunningApps: Sendable {
-    /// One thing that holds an app; see ``hold(_:)``.
+    /// One reason for which an app counts as running; see ``hold(_:for:released:)``.
     struct Hold: Hashable, Sendable {
         let app: ContainerIdentifier
         let number: UInt64
@@ -16,8 +17,8 @@ final class RunningApps: Sendable {
 
     /// What a hold is for.
     enum Holder: Sendable {
-        /// `run` or `launch`. One that is detached lasts as long as its process, once that is known; any other no
-        /// longer than the connection of who asked for it.
+        /// `run` or `launch`. A detached lease lasts as long as its process, once that is known; any other ends with the
+        /// connection of its client at the latest.
         case lease(isDetached: Bool)
         /// `launch --no-exec`.
         case mark
@@ -28,7 +29,7 @@ final class RunningApps: Sendable {
     private struct Record {
         let holder: Holder
         var process: WatchedProcess?
-        /// Called when the hold has been released, whoever did that.
+        /// Called once, when the hold has been released.
         let released: @Sendable () -> Void
 
         var isLease: Bool { if case .lease = holder { true } else { false } }
@@ -37,13 +38,13 @@ final class RunningApps: Sendable {
     private struct State {
         var next: UInt64 = 0
         var holds: [Hold: Record] = [:]
-        /// Nothing begins to run while the device is restarted, or once it ends.
+        /// Nothing begins to run during a restart, and once the device ends.
         var isClosed = false
     }
 
     private let state = Monitor(State())
 
-    /// What an app gets between the signal that asks it to end and the one that ends it.
+    /// The time between SIGTERM and SIGKILL.
     static let grace = Duration.seconds(5)
 
     // MARK: Looking
@@ -61,7 +62,8 @@ final class RunningApps: Sendable {
 
     // MARK: Holding
 
-    /// Marks an app running until the hold is released. While the device is being restarted, waits.
+    /// Marks an app running until the hold is released. Waits while the device is being restarted.
+    /// - Parameter released: called once, by the thread that releases the hold.
     func hold(
         _ app: ContainerIdentifier, for holder: Holder = .mark, released: @escaping @Sendable () -> Void = {}
     ) -> Hold {
@@ -94,8 +96,7 @@ final class RunningApps: Sendable {
         release(hold)
     }
 
-    /// The connection that a lease was asked for by has ended: so does the lease, with its process, unless it is
-    /// detached and has one.
+    /// Ends a lease, with its process, because its client has disconnected. A detached lease with a process stays.
     func disconnect(_ hold: Hold) {
         guard let record = state.access({ $0.holds[hold] }) else { return }
         guard let process = record.process else { return release(hold) }
@@ -103,17 +104,17 @@ final class RunningApps: Sendable {
         let family = process.family
         let isOurs = process.send(SIGKILL)
         for member in family { member.send(SIGKILL) }
-        // Otherwise the process's end releases it.
+        // Otherwise the end of the process releases it.
         if !isOurs { release(hold) }
     }
 
-    /// Makes a lease that of a process.
+    /// Gives a lease its process, whose end ends the lease.
     /// - Throws: ``Complaint`` of kind `notRunning` when the lease has ended, `badRequest` when there is no such process.
     func attach(_ identifier: pid_t, toLease number: UInt64) throws(Complaint) {
         guard let process = WatchedProcess(identifier) else {
             throw Complaint(.badRequest, "run-process: there is no process \(identifier)")
         }
-        // Such as the first of all: its end would be everybody's.
+        // Such as init: its end would be this process's own.
         guard !ProcessFamily.members(of: identifier).contains(getpid()) else {
             throw Complaint(.badRequest, "run-process: the device's own process descends from \(identifier)")
         }
@@ -132,14 +133,14 @@ final class RunningApps: Sendable {
 
     // MARK: Ending
 
-    /// Ends all that runs of an app, and its marks; returns when it does not run any more.
+    /// Ends the processes and marks of an app; returns when it runs no more.
     /// - Throws: ``Complaint`` of kind `notRunning`, or as ``end(grace:where:)``.
     func terminate(_ app: ContainerIdentifier) throws(Complaint) {
         guard isRunning(app) else { throw Complaint(.notRunning, "\(app) is not running") }
         try end(grace: RunningApps.grace) { hold, _ in hold.app == app }
     }
 
-    /// Kills what runs, and lets nothing begin until the body has returned. Mounts hold their apps on.
+    /// Kills all that runs, and lets nothing begin until the body has returned. Holds of mounts stay.
     func closing<Result>(_ body: () throws(Complaint) -> Result) throws(Complaint) -> Result {
         close()
         defer { state.access { $0.isClosed = false } }
@@ -155,6 +156,7 @@ final class RunningApps: Sendable {
         try end(grace: RunningApps.grace) { _, _ in true }
     }
 
+    /// Lets nothing begin to run. Waits for another thread's ``closing(_:)`` first.
     private func close() {
         state.wait { state -> Void? in
             guard !state.isClosed else { return nil }
@@ -163,7 +165,8 @@ final class RunningApps: Sendable {
         }
     }
 
-    /// - Parameter grace: how long processes have to end by themselves after SIGTERM; nil for not at all.
+    /// Ends the holds that `isMeant` selects.
+    /// - Parameter grace: the time that processes have after SIGTERM; nil to kill them at once.
     /// - Throws: ``Complaint`` of kind `notAllowed` when a process is another user's, `inUse` when one does not end.
     private func end(
         grace: Duration?, where isMeant: (Hold, Holder) -> Bool
@@ -181,22 +184,10 @@ final class RunningApps: Sendable {
                 .notAllowed, "process \(process.identifier), which runs \(hold.app), belongs to another user")
         }
 
-        let roots = processes.values.compactMap(\.process)
-        var families = roots.map(\.family)
-        if let grace {
-            for member in families.joined() {
-                member.send(SIGTERM)
-                // One that is stopped would not hear of it before it is killed.
-                member.send(SIGCONT)
-            }
-            let deadline = ContinuousClock.now + grace
-            if !families.joined().allSatisfy({ $0.waitForEnd(until: deadline) }) {
-                // With what has been started since.
-                families += roots.map(\.family)
-            }
-        }
+        var families = ProcessFamilies(of: processes.values.compactMap(\.process))
+        if let grace { families.terminate(within: grace) }
+        families.kill()
         let deadline = ContinuousClock.now + RunningApps.grace
-        for member in families.joined() where !member.waitForEnd(until: .now) { member.send(SIGKILL) }
         for (hold, record) in processes {
             guard let process = record.process else { continue }
             guard process.waitForEnd(until: deadline) else {
@@ -204,6 +195,6 @@ final class RunningApps: Sendable {
             }
             release(hold)
         }
-        for member in families.joined() { _ = member.waitForEnd(until: deadline) }
+        families.waitForEnd(until: deadline)
     }
 }

@@ -1,11 +1,11 @@
-// A process of a client that the daemon ends, and whose end it hears of: by a descriptor, so that its number cannot come
-// to mean another one.
+// A client's process that the daemon watches and ends.
 
 import Dispatch
 import Glibc
 import Platform
 import SandboxModel
 
+/// A process held by a descriptor (pidfd_open(2)): signals and waits never reach another process of the same number.
 final class WatchedProcess: Sendable {
     let identifier: pid_t
     private let handle: ProcessHandle
@@ -17,7 +17,7 @@ final class WatchedProcess: Sendable {
         self.handle = handle
     }
 
-    /// Calls back once, on a queue of the system's, when the process has ended.
+    /// Calls back once, on a global queue, when the process has ended.
     func whenEnded(_ body: @escaping @Sendable () -> Void) {
         let source = DispatchSource.makeReadSource(fileDescriptor: handle.eventDescriptor, queue: .global())
         source.setEventHandler { [self] in
@@ -28,14 +28,16 @@ final class WatchedProcess: Sendable {
         source.resume()
     }
 
-    /// - Returns: false when it did not end in time.
+    /// Blocks until the process has ended, or time is up.
+    /// - Returns: whether it has ended.
     func waitForEnd(until deadline: ContinuousClock.Instant) -> Bool {
         let left = deadline - ContinuousClock.now
         let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
         return handle.waitForEnd(milliseconds: Int32(clamping: max(0, milliseconds)))
     }
 
-    /// - Returns: false where it is another user's.
+    /// Sends a signal; 0 only asks whether it could be sent.
+    /// - Returns: false where the process is another user's.
     @discardableResult
     func send(_ signal: Int32) -> Bool {
         do throws(SystemError) {
@@ -46,11 +48,11 @@ final class WatchedProcess: Sendable {
         return true
     }
 
-    /// The process with all that runs because of it, each held by a descriptor. This one is never among them.
+    /// The process with its descendants, each held by a descriptor. The daemon itself is never among them.
     var family: [WatchedProcess] {
         let found = ProcessFamily.members(of: identifier).filter { $0 != identifier && $0 != getpid() }
             .compactMap(WatchedProcess.init)
-        // Those whose numbers did not pass to others while they were being opened.
+        // A number may have passed to another process while its descriptor was opened.
         let still = Set(ProcessFamily.members(of: identifier))
         return [self] + found.filter { still.contains($0.identifier) }
     }

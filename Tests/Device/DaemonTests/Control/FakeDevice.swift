@@ -15,7 +15,10 @@ final class FakeDevice: ServedDevice {
     /// Reports that the last long operation made before it was told to stop.
     let reports = Atomic(0)
     let wasCancelled = Atomic(false)
+    /// Locks that wait.
+    let waiting = Atomic(0)
 
+    var waitingCount: Int { waiting.load(ordering: .relaxed) }
     var reportCount: Int { reports.load(ordering: .relaxed) }
     var cancelled: Bool { wasCancelled.load(ordering: .sequentiallyConsistent) }
 
@@ -61,7 +64,14 @@ final class FakeDevice: ServedDevice {
         guard request.passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
     }
 
-    func lock(_ request: LockRequest) async throws(Complaint) { record("lock") }
+    /// A lock with a grace period waits until its client has gone.
+    func lock(_ request: LockRequest) async throws(Complaint) {
+        record("lock")
+        guard request.now == false else { return }
+        waiting.add(1, ordering: .relaxed)
+        try? await Task.sleep(for: .seconds(600))
+        waiting.subtract(1, ordering: .relaxed)
+    }
 
     func restart(_ request: RestartRequest) throws(Complaint) { record("restart") }
 
