@@ -5,6 +5,9 @@ public import BackingStore
 import SandboxModel
 
 extension App {
+    /// - Parameters:
+    ///   - mountPoint: nil when the app is not mounted.
+    ///   - running: whether it runs now.
     public init(_ app: InstalledApp, mountPoint: String?, running: Bool = false) {
         self.init(
             identifier: app.identifier.text, name: app.displayName, bundle: app.bundleName.text,

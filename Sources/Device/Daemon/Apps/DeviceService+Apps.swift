@@ -7,10 +7,12 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
+    /// The requests about apps.
     static let appRoutes: [Route<DeviceService>] = [
         .call(apps), .work(install), .work(uninstall), .work(reset), .call(entitle), .work(deliver),
     ]
 
+    /// The installed apps, with their mount points.
     func apps(_ request: AppsRequest) throws(Complaint) -> [App] {
         let mounts = mounts.all
         return device.apps.map { app in
@@ -20,6 +22,8 @@ extension DeviceService {
         }
     }
 
+    /// Removes an app that neither runs nor is mounted.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `appRunning` or `inUse`.
     func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try identifier(request.app)
         try operations.run(on: app) { () throws(Complaint) in
@@ -30,6 +34,8 @@ extension DeviceService {
         log.info("uninstalled \(app)")
     }
 
+    /// Empties the data container of an app that neither runs nor is mounted.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `appRunning` or `inUse`.
     func reset(_ request: ResetRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try identifier(request.app)
         try operations.run(on: app) { () throws(Complaint) in
@@ -40,6 +46,8 @@ extension DeviceService {
         log.info("reset \(app)")
     }
 
+    /// Adds containers to an app, on its mount too.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, or `groupMounted` where another mount shows a container already.
     func entitle(_ request: EntitleRequest) throws(Complaint) -> App {
         let app = try identifier(request.app)
         let groups = try identifiers(request.groups)
@@ -53,6 +61,9 @@ extension DeviceService {
         }
     }
 
+    /// Puts files into an app's Inbox. The kernel looks at the Inbox anew, and each file is an event.
+    /// - Returns: the paths in the app's home.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notFound`, `unsuitableFile` or `deviceLocked`.
     func deliver(_ request: DeliverRequest, progress: @escaping ProgressReport) throws(Complaint) -> [String] {
         let app = try identifier(request.app)
         return try operations.run(on: app) { () throws(Complaint) in

@@ -8,6 +8,9 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
+    /// Installs or updates an app. The new bundle is copied and verified with no operation on an app; only the change of the
+    /// registry excludes other work on it.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, `sealBroken`, `unsigned`, `appRunning`, `groupMounted` and others.
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
         let groups = try identifiers(request.groups)
         let iCloud = try identifiers(request.iCloud)
@@ -15,7 +18,7 @@ extension DeviceService {
         let demands = try SealDemands(request)
         let terminates = request.terminate ?? false
         let (app, notices, isUpdate) = try operations.run { () throws(Complaint) in
-            // Which app it is comes out only here; nobody is kept from using the installed one meanwhile.
+            // The bundle tells which app it is. The installed one can be used meanwhile.
             let staged = try device.stage(
                 request.app, demands: demands,
                 admit: { (app) throws(Complaint) in
@@ -43,8 +46,8 @@ extension DeviceService {
         return answer
     }
 
-    /// Carries out an operation on an app that does not run, and keeps it from beginning to meanwhile.
-    /// - Parameter terminates: whether it is ended first; otherwise it is left alone.
+    /// Carries out an operation on an app that does not run, and keeps it from starting meanwhile.
+    /// - Parameter terminates: whether a running app is ended first, in up to three attempts.
     /// - Throws: ``Complaint`` of kind `appRunning`.
     private func whileNotRunning<Result>(
         _ app: ContainerIdentifier, terminating terminates: Bool, _ body: () throws(Complaint) -> Result
@@ -57,17 +60,18 @@ extension DeviceService {
                 return try body()
             }
             if let result { return result }
-            // Not within the operation, for which the end of the app may have to wait.
+            // Outside of the operation: the end of a run begins one of its own.
             do throws(Complaint) {
                 try terminate(app)
             } catch {
-                // It has ended by itself.
+                // The app has ended by itself.
                 guard error.kind == .notRunning else { throw error }
             }
             attempts -= 1
         }
     }
 
+    /// - Throws: ``Complaint`` of kind `appRunning`, with words for an installation.
     private func requireNotRunning(_ app: ContainerIdentifier) throws(Complaint) {
         guard running.isRunning(app) else { return }
         throw Complaint(
@@ -78,7 +82,8 @@ extension DeviceService {
 }
 
 extension SealDemands {
-    /// - Throws: ``Complaint`` of kind `invalidIdentity`.
+    /// The demands of a request on the seal of a bundle.
+    /// - Throws: ``Complaint`` of kind `invalidIdentity` for a certificate that is none.
     fileprivate init(_ request: InstallRequest) throws(Complaint) {
         self.init(requiresSignature: request.requireSigned ?? false)
         guard let pem = request.trust else { return }

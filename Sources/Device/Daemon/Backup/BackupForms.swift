@@ -1,4 +1,4 @@
-// The two forms that a backup has: which one is made, and which one is at hand.
+// The two formats of a backup, tar and Finder: the sink for a new one, the source of an existing one.
 
 import AppContainer
 import BackupModel
@@ -8,8 +8,10 @@ import Platform
 import SandboxModel
 import TarBackup
 
+/// Chooses the format of a backup.
 enum BackupForms {
-    /// What is made where a request asks for it.
+    /// The sink for the format that a request names; tar by default.
+    /// - Throws: ``Complaint`` of kind `badRequest` for a tar with a password, or when the output cannot be made.
     static func sink(
         for request: BackupRequest, of device: FinderBackupDevice, apps: [BackupApp]
     ) throws(Complaint) -> any BackupSink {
@@ -27,8 +29,9 @@ enum BackupForms {
         }
     }
 
-    /// What a request names: a directory is a Finder backup, and a file a tar.
-    /// - Throws: ``Complaint`` of kind `notFound` where there is nothing.
+    /// The backup at a path: a directory is a Finder backup, a file a tar.
+    /// - Parameter domain: the one container to read; all when nil.
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidBackup`, `passwordNeeded` and others.
     static func source(
         for request: RestoreRequest, domain: BackupDomain?
     ) throws(Complaint) -> any BackupSource {

@@ -10,15 +10,18 @@ import Platform
 import SandboxModel
 
 extension DeviceService {
+    /// The requests about backups.
     static let backupRoutes: [Route<DeviceService>] = [
         .work(backUp), .call(listBackup), .work(restore),
     ]
 
+    /// Writes a backup to a path of the host.
+    /// - Throws: ``Complaint`` of kind `fileExists`, `badRequest`, `unknownApp`, `noSpace` and others.
     func backUp(_ request: BackupRequest, progress: @escaping ProgressReport) throws(Complaint) -> BackupReport {
         let order = try order(request.app, request.ignoreExclusions, isIncremental: request.since != nil)
         try requireOutside(request.output)
         let tally = try operations.run { () throws(Complaint) in
-            // What applications have written is in it, wherever the kernel holds it.
+            // The backup has what applications wrote before it, also what the kernel still caches.
             mounts.writeOut()
             var sink = try BackupForms.sink(for: request, of: backupDevice, apps: device.backupApps(order.app))
             return try device.backUp(order, into: &sink, openFile: { [mounts] in mounts.openFile(inode: $0) }) {
@@ -30,6 +33,7 @@ extension DeviceService {
             files: tally.files, bytes: tally.bytes, unchanged: tally.continued, sealed: tally.sealed)
     }
 
+    /// Lists what a backup would contain and leave out.
     func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem] {
         let order = try order(request.app, request.ignoreExclusions, isIncremental: false)
         return try operations.run { () throws(Complaint) in
@@ -42,6 +46,8 @@ extension DeviceService {
         }
     }
 
+    /// Restores containers from a backup. No app that it replaces may run or be mounted.
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidBackup`, `newerBackup`, `wrongPassword`, `inUse` and others.
     func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport {
         let domain = request.domain.map { BackupDomain(name: $0) }
         var source = try BackupForms.source(for: request, domain: domain)
@@ -55,12 +61,13 @@ extension DeviceService {
             files: tally.files, bytes: tally.bytes, leftOut: tally.leftOut)
     }
 
-    /// What a Finder backup says of the device that it is of.
+    /// The description of this device in a Finder backup.
     private var backupDevice: FinderBackupDevice {
         let name = device.directory.path.split(separator: "/").last.map(String.init) ?? "device"
         return FinderBackupDevice(name: name, identifier: device.directory.uuid, hasPasscode: device.hasPasscode)
     }
 
+    /// - Throws: ``Complaint`` of kind `invalidIdentifier`.
     private func order(
         _ app: String?, _ ignoresExclusions: Bool?, isIncremental: Bool
     ) throws(Complaint) -> BackupOrder {
@@ -69,12 +76,12 @@ extension DeviceService {
             ignoresExclusions: ignoresExclusions ?? false, isIncremental: isIncremental)
     }
 
-    /// - Throws: ``Complaint`` of kind `badRequest` for a place in the device or in one of its mounts: the backup would be
-    ///   a part of itself.
+    /// - Throws: ``Complaint`` of kind `badRequest` for a path in the device or in one of its mounts, where the backup would
+    ///   contain itself.
     private func requireOutside(_ output: String) throws(Complaint) {
         var named = output
         while named.count > 1, named.hasSuffix("/") { named.removeLast() }
-        // A link may lead to an empty directory, which a backup takes the place of.
+        // The path itself too: it may be a link to an empty directory, which the backup replaces.
         let places = HostPath.withAncestors(named).prefix(2)
         let own = [device.directory.path] + mounts.all.map(\.mountPoint)
         for place in own where places.contains(where: { (try? HostPath.holds(place, $0)) == true }) {
@@ -84,7 +91,7 @@ extension DeviceService {
         }
     }
 
-    /// The installed apps of whose containers a restore may replace one.
+    /// The installed apps that have a container which the restore may replace.
     private func concerned(by source: some BackupSource, _ domain: BackupDomain?) -> [ContainerIdentifier] {
         let (backedUp, groups) = (Set(source.apps.map(\.identifier)), Set(source.groups))
         let concerned = device.apps.filter { app in
@@ -98,11 +105,11 @@ extension DeviceService {
         return concerned.map(\.identifier)
     }
 
-    /// Carries out a restore while none of these apps runs or is mounted, and none comes to be.
+    /// Carries out a restore within an operation on each of these apps, none of which runs or is mounted.
     private func hold<Result>(
         _ apps: ArraySlice<ContainerIdentifier>, _ body: () throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
-        // In one order for all who hold several.
+        // All callers begin several operations in the order of the registry, so that none waits for another in a circle.
         guard let app = apps.first else { return try body() }
         return try operations.run(on: app) { () throws(Complaint) in
             try requireNotRunning(app, before: "restored")

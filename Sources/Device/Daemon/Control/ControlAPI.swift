@@ -15,14 +15,15 @@ final class ControlAPI: Sendable {
 
     /// - Parameters:
     ///   - socket: a path in a directory of mode 0700. A socket that a killed daemon left there is removed.
-    ///   - onShutdown: called when a client has asked for the end and the device has ended.
+    ///   - limits: of requests that are incomplete.
+    ///   - onShutdown: called after a client's request has ended the device.
     init(
         socket: String, device: some ServedDevice, log: Logger, limits: ConnectionLimits = ControlAPI.limits,
         onShutdown: @escaping @Sendable () -> Void
     ) {
         self.socket = socket
         let responder = ControlResponder(device: device, log: log) {
-            // First of all: a client that comes from now on finds no daemon, and waits for this one's end.
+            // Before all else: a client that comes from now on finds no daemon, and waits for the end of this one.
             ControlAPI.remove(socket)
             device.shutdown()
             onShutdown()
@@ -30,9 +31,11 @@ final class ControlAPI: Sendable {
         server = HTTPServer(responder: responder, limits: limits) { log.warning("\($0)") }
     }
 
+    /// The default limits, with the largest body of the API.
     static let limits = ConnectionLimits(body: ControlPath.largestBody)
 
     /// Begins to listen; clients can connect when it returns.
+    /// - Throws: ``Complaint`` of kind `unexpected` when the socket cannot be made.
     func start() async throws(Complaint) {
         ControlAPI.remove(socket)
         do {
@@ -48,11 +51,12 @@ final class ControlAPI: Sendable {
         ControlAPI.remove(socket)
     }
 
+    /// A missing socket is no error.
     private static func remove(_ socket: String) {
         try? HostPath.removeFile(socket)
     }
 
-    /// Waits until the responses that are owed have gone out, for a second at most.
+    /// Waits until the responses under way have gone out, for a second at most.
     func drain() async {
         await server.drain()
     }

@@ -1,6 +1,6 @@
-// A client that follows the events: newline-delimited JSON until the client goes or the device ends.
+// The subscription of one client to the events: newline-delimited JSON until the client goes or the device ends.
 
-/// A follower, for as long as somebody holds this.
+/// Keeps a follower registered. The last reference to it ends the subscription.
 final class EventSubscription: Sendable {
     let follower: EventFollower
     private let ended: @Sendable (EventFollower) -> Void
@@ -15,7 +15,7 @@ final class EventSubscription: Sendable {
     }
 }
 
-/// The lines for one follower, who is forgotten when nobody holds this any more.
+/// The body of the response: the follower's lines. It holds the subscription.
 struct EventLines: AsyncSequence, Sendable {
     let subscription: EventSubscription
 

@@ -8,10 +8,13 @@ import SandboxModel
 import SandboxPolicy
 
 extension DeviceService {
+    /// Audits an app's containers against the data storage guidelines.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, or `badRequest` for a malformed pattern.
     func audit(_ request: AuditRequest, progress: @escaping ProgressReport) throws(Complaint) -> AuditReport {
         let app = try identifier(request.app)
         let patterns = try AuditPatterns(adding: request.patterns ?? "", from: "the patterns")
         let audit = try operations.run { () throws(Complaint) in
+            // Lengths and attributes that the kernel still caches count as well.
             mounts.writeOut()
             return try device.audit(app, patterns: patterns, openFile: { mounts.openFile(inode: $0) }) {
                 report($0, "auditing", to: progress)
@@ -31,6 +34,8 @@ extension DeviceService {
             })
     }
 
+    /// Surveys an app's containers: size, class, backup and purging of each part.
+    /// - Throws: ``Complaint`` of kind `unknownApp`.
     func survey(_ request: SurveyRequest, progress: @escaping ProgressReport) throws(Complaint) -> Survey {
         let app = try device.app(try identifier(request.app))
         let containers = try operations.run { () throws(Complaint) in
@@ -48,6 +53,7 @@ extension DeviceService {
 }
 
 extension Survey.Node {
+    /// - Parameter name: in place of the part's own, for a whole container.
     fileprivate init(_ part: SurveyedPart, name: String? = nil) {
         self.init(
             name: name ?? part.name?.text ?? "", size: part.bytes, files: part.files,

@@ -8,6 +8,8 @@ import Platform
 import SandboxModel
 
 extension DeviceService {
+    /// Describes a path of an app's home: its rules, its class, its place in a backup and on the host.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or `notFound` where the path cannot be looked up.
     func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection {
         let app = try device.app(try identifier(request.app))
         var path: [FileName] = []
@@ -32,8 +34,8 @@ extension DeviceService {
             backing: found.zone == .cacheTag ? nil : try backing(path, of: app))
     }
 
-    /// Where a path of a home lies in the device directory. `Groups` and `iCloud` lie nowhere: each of their entries
-    /// is a container of its own.
+    /// The path in the device directory of a path in a home.
+    /// - Returns: nil for `Groups` and `iCloud`: only their entries are containers.
     private func backing(_ path: [FileName], of app: InstalledApp) throws(Complaint) -> String? {
         let top = path.first?.text
         let start: String
@@ -55,6 +57,7 @@ extension DeviceService {
 }
 
 extension Fault {
+    /// The reason, for a message.
     fileprivate var words: String {
         switch self {
         case .refused(let rule): "refused by the rule \(rule.rawValue)"
@@ -65,6 +68,7 @@ extension Fault {
 }
 
 extension FileStatus.Kind {
+    /// The word of the control API.
     fileprivate var word: String {
         switch self {
         case .file: "file"

@@ -6,10 +6,12 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
+    /// The requests that look at a path, an app or the device.
     static let inspectionRoutes: [Route<DeviceService>] = [
         .call(inspect), .work(survey), .work(audit), .work(check),
     ]
 
+    /// Checks every stored file of the device, and logs each problem. Files that a mount has open are read through it.
     func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport {
         let found = try operations.run { () throws(Complaint) in
             try device.check(repair: request.repair ?? false, openFile: { mounts.openFile(inode: $0) }) {

@@ -6,24 +6,31 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
+    /// The requests about lock, passcode and restart.
     static let lockRoutes: [Route<DeviceService>] = [
         .wait(lock), .call(unlock), .call(restart), .call(passcode),
     ]
 
+    /// - Throws: ``Complaint`` of kind `wrongPasscode` or `passcodeDelayed`.
     func unlock(_ request: UnlockRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in try locking.unlock(passcode: request.passcode) }
     }
 
+    /// Waits for the lock without a thread. It is no operation: the end of the device does not wait for a grace period.
+    /// - Throws: ``Complaint`` of kind `noPasscode` or `lockCancelled`.
     func lock(_ request: LockRequest) async throws(Complaint) {
         try await locking.lock(now: request.now ?? false, waits: request.wait ?? true)
     }
 
+    /// Kills what runs, and restarts the device; nothing begins to run meanwhile.
     func restart(_ request: RestartRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in
             try running.closing { () throws(Complaint) in try locking.restart() }
         }
     }
 
+    /// Sets, changes or removes the passcode.
+    /// - Throws: ``Complaint`` of kind `passcodeExists`, `noPasscode`, `wrongPasscode` or `invalidPasscode`.
     func passcode(_ request: PasscodeRequest) throws(Complaint) {
         let old = Array((request.old ?? "").utf8)
         let new = Array((request.new ?? "").utf8)

@@ -8,10 +8,13 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
+    /// The requests about mounts.
     static let mountRoutes: [Route<DeviceService>] = [
         .call(mount), .call(unmount), .wait(waitForEndOfMount),
     ]
 
+    /// Mounts an app, at the path that the request names or at one that the device makes.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `alreadyMounted`, `documentsNotShared`, `mountPoint` and others.
     func mount(_ request: MountRequest) throws(Complaint) -> Mount {
         let identifier = try identifier(request.app)
         var options = MountOptions()
@@ -48,13 +51,14 @@ extension DeviceService {
         return mount
     }
 
+    /// - Throws: ``Complaint`` of kind `notMounted` or `inUse`.
     func unmount(_ request: UnmountRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in
             try mounts.unmount(request.mountPoint, lazy: request.lazy ?? false)
         }
     }
 
-    /// Waits without a thread.
+    /// Returns when the mount has ended; at once where there is none. Holds no thread.
     func waitForEndOfMount(_ request: MountEndRequest) async throws(Complaint) {
         await withCheckedContinuation { continuation in
             mounts.whenEnded(request.mountPoint) { continuation.resume() }

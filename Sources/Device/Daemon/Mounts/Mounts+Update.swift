@@ -16,7 +16,7 @@ extension Mounts {
         let bundle = try device.sealedBundle(of: new)
         let home = try Complaint.wrap("cannot open the containers of \(new.identifier)") {
             () throws(SystemError) in
-            let shared = try SharedContainers(of: new, in: device.directory)
+            let shared = try EntitledContainers(of: new, in: device.directory)
             return HomeUpdate(
                 app: new.identifier, bundleName: new.bundleName, bundle: bundle, data: update.data,
                 groups: shared.groups,

@@ -195,7 +195,7 @@ final class Mounts: Sendable {
         _ app: InstalledApp, _ bundle: SealedBundle, _ options: MountOptions
     ) throws(SystemError) -> Home {
         let directory = device.directory
-        let shared = try SharedContainers(of: app, in: directory)
+        let shared = try EntitledContainers(of: app, in: directory)
         return Home(
             app: app.identifier, bundleName: app.bundleName, bundle: bundle,
             data: SharedDescriptor(try directory.container(.data, app.data)), groups: shared.groups,

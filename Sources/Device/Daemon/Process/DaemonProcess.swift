@@ -1,4 +1,4 @@
-// The life of the process that serves a device: locked, listening, mounted; ended by a request or a signal.
+// The process that serves a device: its start, its wait for the end, its exit.
 
 import AppContainer
 import DeviceLifecycle
@@ -10,7 +10,7 @@ import SandboxModel
 
 /// The process that serves one device and all its mounts.
 public enum DaemonProcess {
-    /// Serves a device until somebody asks for the end.
+    /// Serves a device until a client, a signal or the removal of the device ends it.
     ///
     /// - Parameter device: the device directory's path, resolved.
     /// - Returns: the exit code.
@@ -30,8 +30,9 @@ public enum DaemonProcess {
         return 0
     }
 
-    /// Boots a device and listens.
-    /// - Parameter prepare: what is to be done before anybody else can ask for something.
+    /// Boots a device and listens at its control socket.
+    /// - Parameter prepare: called with the booted device, before clients can connect.
+    /// - Throws: ``Complaint`` of the boot, of `prepare`, or of the socket; the device is shut down then.
     static func start(
         path: String, on setup: ProcessSetup, shutdown: ShutdownSignal,
         prepare: (DeviceService) throws(Complaint) -> Void = { _ in }
@@ -53,11 +54,11 @@ public enum DaemonProcess {
             server.close()
             if isListening { await server.stop() }
             device.shutdown()
-            // This process may go on, to delete the device of an owner.
+            // The lock of the directory is released here: the process may go on, to delete its owner's device.
             device.device.release()
             throw error
         }
-        // On a host that has no watches left the daemon stays until it is asked to end.
+        // Where the host has no inotify watch left, the daemon stays until it is asked to end.
         try? shutdown.watchRemoval(of: path)
         log.info("serving \(path)", metadata: ["pid": "\(getpid())", "socket": "\(socket)"])
         return ServedProcess(path: path, device: device, server: server)
@@ -70,12 +71,14 @@ struct ServedProcess {
     let device: DeviceService
     let server: ControlAPI
 
+    /// The answer to the process that started this one.
     var report: StartReport {
         StartReport(
             pid: getpid(), socket: device.socket, warnings: device.warnings.isEmpty ? nil : device.warnings)
     }
 
-    /// Unmounts everything and ends the session; returns when all that was asked has been answered.
+    /// Unmounts everything and ends the session; returns when the responses under way have gone out.
+    /// - Parameter reason: for the log.
     func end(_ reason: String) async {
         device.log.info("ending: \(reason)")
         server.close()

@@ -1,15 +1,15 @@
-// What a process that is to serve a device does before it knows which.
+// The setup of a process that will serve a device, before it knows which one.
 
 import FoundationEssentials
 import Glibc
 import Platform
 import SandboxModel
 
-/// The parts of a daemon that are the same for every device.
+/// Process-wide settings, and the parts of a daemon that are the same for every device. Made once, at the start.
 struct ProcessSetup: Sendable {
-    /// Where its socket and its private mount points lie.
+    /// The directory of the socket and of the private mount points.
     let runtimeDirectory: String
-    /// Started before there is a key that it would get a copy of.
+    /// The guard of the mounts. It is forked before the process has keys, so that it has no copy of them.
     let guardian: MountGuard?
 
     init() throws(Complaint) {

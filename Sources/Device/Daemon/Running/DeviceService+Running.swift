@@ -9,6 +9,7 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
+    /// The requests about running apps.
     static let runningRoutes: [Route<DeviceService>] = [
         .lease(run), .call(runProcess), .call(runEnd), .call(markRunning), .call(terminate),
     ]

@@ -1,9 +1,12 @@
-// Which operations are under way: one at a time for each app, none once the device is ending.
+// The operations under way on a device and its apps: one at a time for each app, none once the device is ending.
 
 import Platform
 import SandboxModel
 
-/// Admits operations on a device and its apps.
+/// Admits operations on a device and its apps, and waits for them at the device's end.
+///
+/// An operation on an app is a lock that callers hold while they change its containers, mounts or processes; it comes before
+/// all other locks of the device. Lock of its own: for moments only, and never while an operation runs.
 final class AppOperations: Sendable {
     private struct State {
         var isEnding = false
@@ -13,7 +16,7 @@ final class AppOperations: Sendable {
 
     private let state = Monitor(State())
 
-    /// Whether what is under way should be given up.
+    /// Whether long work should end early, because the device is ending.
     var isEnding: Bool { state.access { $0.isEnding } }
 
     /// Carries out an operation.
@@ -27,7 +30,8 @@ final class AppOperations: Sendable {
         return try body()
     }
 
-    /// Carries out an operation on one app, when no other is at work on it.
+    /// Carries out an operation on one app. Waits until no other is under way on it. A thread that begins several does so in
+    /// the order of the registry.
     func run<Result>(
         on app: ContainerIdentifier, _ body: () throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
@@ -40,8 +44,8 @@ final class AppOperations: Sendable {
         }
     }
 
-    /// Carries out a short step on one app, unless an operation is at work on it. It is admitted to the last, because
-    /// what the end of the device writes out may need the room that it makes.
+    /// Carries out a short step on one app, unless an operation is under way on it. Admitted while the device ends too: its
+    /// last writes may need the space that a purge frees.
     /// - Returns: nil when it was not carried out.
     func tryRun<Result>(on app: ContainerIdentifier, _ body: () -> Result) -> Result? {
         guard state.access({ $0.busy.insert(app).inserted }) else { return nil }
@@ -49,8 +53,8 @@ final class AppOperations: Sendable {
         return body()
     }
 
-    /// Admits no more, and waits until what is under way has ended.
-    /// - Returns: false when somebody else has called this before; it returns at once then.
+    /// Admits no more operations, and waits for the end of those under way.
+    /// - Returns: false at once, when another thread has called this before.
     func end() -> Bool {
         let isFirst = state.access { state in
             defer { state.isEnding = true }

@@ -7,10 +7,12 @@ import Glibc
 import SandboxModel
 
 extension DeviceService {
+    /// The requests about the device as a whole.
     static let deviceRoutes: [Route<DeviceService>] = [
         .call(status)
     ]
 
+    /// The state of the device, its space, its process and its mounts. Counts purgeable entries, which may take a while.
     func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
         DeviceStatus(
             state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,

@@ -76,7 +76,8 @@ final class DeviceService: ServedDevice {
         }
     }
 
-    /// - Returns: whether the lock came free within fifteen seconds.
+    /// Waits for the lock of the device directory, which its process holds.
+    /// - Returns: whether it came free within fifteen seconds.
     private static func waitForLock(_ path: String) -> Bool {
         let free = DispatchSemaphore(value: 0)
         DispatchQueue.global().async {

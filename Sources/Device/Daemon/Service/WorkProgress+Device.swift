@@ -4,6 +4,7 @@ public import AppContainer
 public import BackingStore
 
 extension WorkProgress {
+    /// - Parameter activity: the work, for people, such as "installing".
     public init(activity: String, _ progress: DeviceProgress) {
         let unit: Unit =
             switch progress.unit {

@@ -8,10 +8,13 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
+    /// The requests about space.
     static let spaceRoutes: [Route<DeviceService>] = [
         .call(capacity), .work(purge),
     ]
 
+    /// Changes the capacity and the marks where the request has values, and returns them.
+    /// - Throws: ``Complaint`` of kind `badRequest` for marks that are no percentages or in the wrong order.
     func capacity(_ request: CapacityRequest) throws(Complaint) -> CapacityReport {
         try operations.run { () throws(Complaint) in
             let space = device.context.space
@@ -41,6 +44,7 @@ extension CapacityRequest {
 }
 
 extension CapacityReport {
+    /// The figures of the ledger at this moment, in bytes.
     fileprivate init(_ space: SpaceLedger) {
         let figures = space.figures
         let marks = space.waterMarks

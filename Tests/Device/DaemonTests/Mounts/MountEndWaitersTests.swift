@@ -16,7 +16,7 @@ import Testing
     private let calls = Calls()
 
     private func wait(_ name: String, for mountPoint: String, isMounted: Bool = true) {
-        waiters.wait(for: mountPoint, while: { isMounted }) { [calls] in calls.add(name) }
+        waiters.wait(for: mountPoint, while: { isMounted }, { [calls] in calls.add(name) })
     }
 
     @Test func `the end of a mount calls back all that wait for it, once`() {
@@ -39,9 +39,8 @@ import Testing
     }
 
     @Test func `a callback may wait again`() {
-        waiters.wait(for: "/one", while: { true }) { [waiters, calls] in
-            waiters.wait(for: "/one", while: { true }) { calls.add("again") }
-        }
+        let again: @Sendable () -> Void = { [calls] in calls.add("again") }
+        waiters.wait(for: "/one", while: { true }, { [waiters] in waiters.wait(for: "/one", while: { true }, again) })
         waiters.end("/one")
         #expect(calls.all.isEmpty)
         waiters.end("/one")

@@ -19,11 +19,11 @@ public struct App: Codable, Hashable, Sendable {
     public var iCloud: [String]
     /// The number of the container's user.
     public var owner: UInt32
-    /// Where the app is mounted now, or null.
+    /// The path of the app's mount; null when it is not mounted.
     public var mountPoint: String?
     /// Whether it is running now.
     public var running: Bool
-    /// What there is to know of how it was installed; in the answer to an installation only.
+    /// Notices about the installation; null but in the reply to ``InstallRequest``.
     public var notices: [String]?
 
     public init(

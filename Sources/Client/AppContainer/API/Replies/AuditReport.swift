@@ -1,18 +1,18 @@
-// Whether an app keeps to the data storage guidelines: what is asked, and what was found.
+// The reply to an audit: how an app keeps to the data storage guidelines.
 
-/// What an audit found.
+/// The findings of an audit.
 public struct AuditReport: Codable, Hashable, Sendable {
-    /// What a directory of the first two levels would bring into a backup.
+    /// The share of one directory in a backup; directories of the first two levels have one.
     public struct Directory: Codable, Hashable, Sendable {
         /// The container, such as `AppDomain-com.example.Notes`.
         public var domain: String
         /// Relative to the container; empty for the container itself.
         public var path: String
-        /// Files that would be backed up.
+        /// The number of files that would be backed up.
         public var files: Int
-        /// Bytes of them.
+        /// The bytes of those files.
         public var size: Int64
-        /// Bytes of the files that would not be.
+        /// The bytes of files that would be left out.
         public var leftOut: Int64
 
         public init(domain: String, path: String, files: Int, size: Int64, leftOut: Int64) {
@@ -24,7 +24,7 @@ public struct AuditReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// A file or directory that does not keep to a rule.
+    /// A file or directory that breaks a rule.
     public struct Finding: Codable, Hashable, Sendable {
         public enum Severity: String, Codable, Sendable {
             /// The audit fails.

@@ -1,14 +1,15 @@
-// Backing up and restoring: what is asked for, and what came of it.
+// The replies to requests about backups.
 
-/// What a backup took in.
+/// The content of a new backup, in numbers.
 public struct BackupReport: Codable, Hashable, Sendable {
-    /// Files; one with several names counts as often.
+    /// The number of files; one with several names counts once for each.
     public var files: Int
-    /// Of their contents, as the apps see them.
+    /// The bytes of their contents, as the apps see them.
     public var bytes: Int64
-    /// Files that are taken from the earlier backup.
+    /// The number of files that were taken from the earlier backup.
     public var unchanged: Int
-    /// Files that went in as ciphertext, because the state of the device kept them closed. Only this device can read them.
+    /// The number of files stored as ciphertext, because the state of the device kept them closed. Only this device can read
+    /// them.
     public var sealed: Int
 
     public init(files: Int, bytes: Int64, unchanged: Int, sealed: Int) {
@@ -21,13 +22,13 @@ public struct BackupReport: Codable, Hashable, Sendable {
 
 /// One file, directory or link of a container, as a backup would treat it.
 public struct BackupItem: Codable, Hashable, Sendable {
-    /// Why something is left out.
+    /// The reason to leave a file out.
     public enum Reason: String, Codable, Sendable {
-        /// It bears the mark of exclusion.
+        /// The file has the mark of exclusion.
         case excluded
-        /// It is `Library/Caches`, `tmp` or another place that is never backed up.
+        /// The file is in `Library/Caches`, `tmp` or another place that is never backed up.
         case place
-        /// It is of a kind that no backup holds.
+        /// The file is of a kind that no backup contains.
         case kind
     }
 
@@ -35,11 +36,11 @@ public struct BackupItem: Codable, Hashable, Sendable {
     public var domain: String
     /// Relative to the container; empty for the container itself.
     public var path: String
-    /// The length in bytes of a file; of a directory that is left out, what the files in it take on the host.
+    /// Bytes: the length of a file, or the space on the host of a directory that is left out.
     public var size: Int64
-    /// Null for what goes in. What is in a directory that is left out is not listed.
+    /// Null when it is backed up. The content of a directory that is left out is not listed.
     public var leftOut: Reason?
-    /// Whether it would go in as ciphertext.
+    /// Whether it would be stored as ciphertext.
     public var sealed: Bool
 
     public init(domain: String, path: String, size: Int64, leftOut: Reason?, sealed: Bool) {
@@ -64,17 +65,17 @@ public struct BackupItem: Codable, Hashable, Sendable {
     }
 }
 
-/// What a restore brought.
+/// The result of a restore.
 public struct RestoreReport: Codable, Hashable, Sendable {
-    /// Apps whose data was replaced.
+    /// Identifiers of the apps whose data was replaced.
     public var apps: [String]
-    /// Apps that are not installed; each has its data when it is.
+    /// Identifiers of apps that are not installed; each gets its data with its installation.
     public var waiting: [String]
     public var groups: [String]
     public var files: Int
-    /// Of their contents.
+    /// The bytes of their contents.
     public var bytes: Int64
-    /// Entries that no container of this device has a place for; none of a backup that was made by this software.
+    /// The number of entries that no container of this device can have; 0 for a backup of this software.
     public var leftOut: Int
 
     public init(apps: [String], waiting: [String], groups: [String], files: Int, bytes: Int64, leftOut: Int) {

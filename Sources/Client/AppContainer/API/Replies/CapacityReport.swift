@@ -1,17 +1,17 @@
-// How much a device holds: asked for, and changed.
+// The reply about a device's capacity.
 
-/// What a device holds, in bytes.
+/// The capacity of a device and its use, in bytes.
 public struct CapacityReport: Codable, Hashable, Sendable {
-    /// The device's own; null where it holds what the host's filesystem does.
+    /// The device's own capacity; null where that of the host's filesystem counts.
     public var capacity: Int64?
-    /// What statfs(2) gives as the size of the filesystem.
+    /// The size of the filesystem, as statfs(2) reports it.
     public var total: Int64
-    /// Blocks that the device's containers take on the host.
+    /// The space of the device's containers on the host.
     public var used: Int64
     public var free: Int64
-    /// What an application can have: what is free without the reserve.
+    /// The space that applications can have: the free space without the reserve.
     public var available: Int64
-    /// What is kept back of a capacity for pages that the kernel has not written out yet.
+    /// The space kept for pages that the kernel has accepted and not written out.
     public var reserve: Int64
     /// The marks, in percent of the capacity.
     public var lowWater: Double

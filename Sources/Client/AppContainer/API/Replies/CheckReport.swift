@@ -1,7 +1,8 @@
-// What a check of a whole device found.
+// The reply to a check of the whole device.
 
+/// The findings of a check.
 public struct CheckReport: Codable, Hashable, Sendable {
-    /// One thing that is not as it was written.
+    /// A stored file that is damaged or left over.
     public struct Problem: Codable, Hashable, Sendable {
         /// The app, group or part of the device.
         public var container: String
@@ -16,13 +17,13 @@ public struct CheckReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// The files whose every block was looked at.
+    /// The number of files whose every block was checked.
     public var files: Int
-    /// Files whose content the present state of the device keeps closed; their headers were looked at as far as
-    /// that goes without a key.
+    /// The number of files whose content the device's state keeps closed; their headers were checked as far as possible without
+    /// a key.
     public var unreadable: Int
     public var problems: [Problem]
-    /// What `repair` cleared away.
+    /// The leftovers that `repair` removed.
     public var repaired: [Problem]
 
     public init(files: Int, unreadable: Int, problems: [Problem], repaired: [Problem]) {

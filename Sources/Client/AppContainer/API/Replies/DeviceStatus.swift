@@ -1,4 +1,4 @@
-// What a device says of itself.
+// The reply about the state of a device, also of one without a daemon.
 
 /// The state of a device, its daemon and its mounts.
 public struct DeviceStatus: Codable, Hashable, Sendable {

@@ -1,16 +1,16 @@
-// What happened on a device: one JSON object a line in the record that `appcontainer events` prints.
+// An event of a device: one JSON object a line in the record that `appcontainer events` prints.
 
 import FoundationEssentials
 
-/// Something that happened on a device. What does not apply to an event is nil, and not in the JSON.
+/// An event of a device. A field that does not apply is nil, and not in the JSON.
 ///
-/// Every event has ``time`` and ``event``. Which others there are with which, and when:
+/// Every event has ``time`` and ``event``. The other fields depend on the event:
 ///
 /// | event | fields |
 /// |---|---|
 /// | `refused` | `app`, `path`, `operation`, `pid`, `process`, `rule`, `errno`; `omitted` after a flood of them |
 /// | `refused`, of a flood that is over | `pid`, `process`, `rule`, `errno`, `omitted`: a count, and no call |
-/// | `refused`, of what a lock kept from being written | `app`, `path`, `operation`, `rule`, `errno`, `range`; `pid`, `process` |
+/// | `refused`, of bytes that a lock kept from being written | `app`, `path`, `operation`, `rule`, `errno`, `range`; `pid`, `process` |
 /// | `refused`, of an app whose bundle was changed | `app`, `path`, `operation` (`run` or `launch`), `rule` |
 /// | `corrupt` | `errno`; `app`, `path`, `operation`, `pid`, `process` where they are known |
 /// | `purged` | `app`, `path`, `size`, `reason` |
@@ -20,7 +20,7 @@ import FoundationEssentials
 /// | `willBecomeUnavailable`, `didBecomeAvailable`, `locked`, `unlocked`, `restarted` | none |
 /// | `missed` | `missed` |
 public struct Event: Codable, Hashable, Sendable {
-    /// What happened. A later version may know further names.
+    /// The name of an event. A later version may have further ones.
     public struct Name: RawRepresentable, Codable, Hashable, Sendable {
         public let rawValue: String
 
@@ -42,7 +42,7 @@ public struct Event: Codable, Hashable, Sendable {
         public static let restarted = Name(rawValue: "restarted")
         /// A rule refused a system call, or what was left to write of one, or to run a bundle that was changed.
         public static let refused = Name(rawValue: "refused")
-        /// A purgeable item was removed to make room.
+        /// A purgeable item was removed to free space.
         public static let purged = Name(rawValue: "purged")
         /// An item was put into an app's Inbox.
         public static let delivered = Name(rawValue: "delivered")
@@ -50,11 +50,11 @@ public struct Event: Codable, Hashable, Sendable {
         public static let installed = Name(rawValue: "installed")
         /// An app's home was mounted.
         public static let mounted = Name(rawValue: "mounted")
-        /// An app's mount has ended, whoever ended it.
+        /// An app's mount has ended, by a request or from outside.
         public static let unmounted = Name(rawValue: "unmounted")
-        /// Stored bytes do not authenticate. Each place is told once for as long as the device's process lives.
+        /// Stored bytes fail authentication. Each place is reported once in the life of the device's process.
         public static let corrupt = Name(rawValue: "corrupt")
-        /// Whoever follows the events was too slow for some of them. Not in the record, which has them all.
+        /// A follower was too slow for some events. This event is not in the record, which has them all.
         public static let missed = Name(rawValue: "missed")
     }
 
@@ -72,38 +72,38 @@ public struct Event: Codable, Hashable, Sendable {
     /// ISO 8601, in UTC, with milliseconds.
     public var time: String
     public var event: Name
-    /// The app's identifier. Of a place that several apps share, that of the one through whose home it was reached.
+    /// The app's identifier. For a container that several apps share, the app through whose home it was reached.
     public var app: String?
     /// Relative to the app's home, and empty for the home itself; of `mounted` and `unmounted` the mount point. Bytes
     /// that are not UTF-8 show as replacement characters. Missing for a file that has no name any more.
     public var path: String?
     /// The system call, such as `open` or `rename`. Of a bundle that was found changed, the command: `run` or `launch`.
     public var operation: String?
-    /// The process that made the call; of a range that was lost the one that opened the file for writing last. Missing
-    /// where it was the kernel, which writes late, and for a process that cannot be seen or has ended.
+    /// The process that made the call; for a lost range, the one that opened the file for writing last. Missing for the kernel,
+    /// which writes late, and for a process that cannot be seen or has ended.
     public var pid: Int32?
-    /// What the process calls itself (comm in proc(5)).
+    /// The name of the process (comm in proc(5)).
     public var process: String?
     /// The rule that refused; see appcontainer(7).
     public var rule: String?
-    /// What the call answered: the error number's name, such as `EPERM`.
+    /// The name of the call's error number, such as `EPERM`.
     public var errno: String?
-    /// The part of the file that is meant: what an application wrote while the device locked, and that is lost.
+    /// The lost part of the file, which an application wrote while the device locked.
     public var range: Range?
     /// Bytes that came free.
     public var size: Int64?
-    /// Why something was purged.
+    /// The reason of a purge.
     public var reason: String?
-    /// How many refusals before this one, of the same process by the same rule, were left out of the record: of each
-    /// process and rule it takes 1,000 at once and 100 a second.
+    /// The number of refusals before this one, of the same process by the same rule, that the record leaves out. It has 1,000 at
+    /// once and then 100 a second of each process and rule.
     public var omitted: Int?
-    /// How many events whoever follows did not get, because he was slower than they came.
+    /// The number of events that a slow follower did not get.
     public var missed: Int?
-    /// How many events before this one are missing, because there was no room for them on the disk; those are counted
-    /// that they would have said were omitted.
+    /// The number of events before this one that could not be written because the disk was full, with those that they counted
+    /// as omitted.
     public var dropped: Int?
 
-    /// Whether this only tells how many refusals were left out of the record, and of no call itself.
+    /// Whether the event only counts refusals that were left out, and describes no call.
     public var isSummary: Bool { event == .refused && operation == nil }
 
     public init(

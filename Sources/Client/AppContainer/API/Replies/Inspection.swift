@@ -1,4 +1,4 @@
-// What a device knows of one path in a mount.
+// The reply about one path of an app's home.
 
 /// A file or directory in a mount, with the rules that hold for it.
 public struct Inspection: Codable, Hashable, Sendable {
@@ -7,12 +7,12 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var app: String
     /// `file`, `directory`, `symbolicLink`, `fifo` or `socket`.
     public var kind: String
-    /// The part of the home that the path lies in.
+    /// The zone of the home that has the path.
     public var zone: String
-    /// What the sandbox allows there, in words.
+    /// The rule of the zone, in words.
     public var rule: String
-    /// By Foundation's name, the protection class of a file's content, or the one that a directory gives to what is
-    /// created in it; null where nothing is encrypted.
+    /// The protection class of a file, or the class that a directory gives to new files, by Foundation's name; null where
+    /// nothing is encrypted.
     public var protection: String?
     /// Whether the content can be read in the device's present state.
     public var readable: Bool
@@ -24,12 +24,12 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var group: UInt32
     /// The permission bits in octal digits, such as `644`.
     public var mode: String
-    /// Whether a backup has it: `included`, `excluded`, or `excluded-by:PATH`, where PATH is a directory above it that
+    /// Its place in a backup: `included`, `excluded`, or `excluded-by:PATH`, where PATH is a directory above it that
     /// is excluded, relative to the app's home.
     public var backup: String
     /// Whether it is excluded itself: by its mark, or as one of the places that are never in a backup.
     public var excluded: Bool
-    /// The path in the device directory; null for what only the mount has.
+    /// The path in the device directory; null for an entry that only the mount has.
     public var backing: String?
 
     public init(

@@ -1,19 +1,19 @@
-// Purging: what is asked, and what is told of it.
+// The reply to a purge.
 
-/// What a purge took, and what it left.
+/// The entries that a purge removed, and those that it left.
 public struct PurgeReport: Codable, Hashable, Sendable {
     /// An entry of `Library/Caches` or `tmp`.
     public struct Entry: Codable, Hashable, Sendable {
         public var app: String
         /// Relative to the app's home.
         public var path: String
-        /// Bytes that came free, or that would.
+        /// Bytes freed, or to be freed by a dry run.
         public var size: Int64
-        /// When a file in it was last opened, created or closed: ISO 8601, in UTC. Null when that is not known.
+        /// The time when a file in it was last opened, created or closed: ISO 8601, in UTC. Null when unknown.
         public var lastUse: String?
-        /// Of what was purged `leastRecentlyUsed`, `purgeable` or `unused`. Of what was left `appRunning`, `fileOpen`,
-        /// `targetReached`, `usedRecently`, `empty`, `appBusy`, `changed`, `cancelled` or `failed`. A later version may
-        /// know further reasons.
+        /// For a purged entry `leastRecentlyUsed`, `purgeable` or `unused`; for one that was left `appRunning`, `fileOpen`,
+        /// `targetReached`, `usedRecently`, `empty`, `appBusy`, `changed`, `cancelled` or `failed`. A later version may have
+        /// further reasons.
         public var reason: String
 
         public init(app: String, path: String, size: Int64, lastUse: String?, reason: String) {
@@ -25,17 +25,17 @@ public struct PurgeReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// In the order in which it went: the least recently used first.
+    /// In the order of removal: the least recently used first.
     public var purged: [Entry]
     public var skipped: [Entry]
-    /// Bytes that came free by it, or that would.
+    /// Bytes freed, or to be freed by a dry run.
     public var freed: Int64
-    /// Bytes available after it, or that would be.
+    /// Bytes available afterwards.
     public var available: Int64
-    /// Bytes that were to be available; null when it was about something else.
+    /// Bytes that were to be available; null when the purge had another aim.
     public var target: Int64?
 
-    /// Whether as much is available as was asked for.
+    /// Whether the target was reached.
     public var isEnough: Bool { target.map { available >= $0 } ?? true }
 
     public init(purged: [Entry], skipped: [Entry], freed: Int64, available: Int64, target: Int64?) {

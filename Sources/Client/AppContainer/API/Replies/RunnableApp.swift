@@ -1,14 +1,14 @@
-// Where and how to run an app.
+// The reply to a request to run an app.
 
-/// An app that is mounted, with its seal looked at.
+/// A mounted app with a verified seal, and how to start a process of it.
 public struct RunnableApp: Codable, Hashable, Sendable {
-    /// Where the app's home is.
+    /// The path of the app's home.
     public var mountPoint: String
-    /// Whether it is mounted only to run something in it: the mount ends with the last lease.
+    /// Whether the mount was made for this run: it ends with the last lease.
     public var isMountedToRun: Bool
     /// The path of the bundle's main executable; null when its Info.plist names none.
     public var executable: String?
-    /// What the app is marked running by, to be named in further requests.
+    /// The number of the lease, for further requests.
     public var lease: UInt64
 
     public init(mountPoint: String, isMountedToRun: Bool, executable: String?, lease: UInt64) {
@@ -18,7 +18,7 @@ public struct RunnableApp: Codable, Hashable, Sendable {
         self.lease = lease
     }
 
-    /// The variables of the environment by which shells and Foundation take the app's home for theirs.
+    /// The environment variables with which shells and Foundation use the app's home as theirs.
     ///
     /// Foundation asks CFFIXED_USER_HOME before anything else; HOME alone loses to the user's entry in passwd(5).
     public var environment: [String: String] {

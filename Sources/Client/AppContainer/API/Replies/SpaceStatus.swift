@@ -1,20 +1,20 @@
-// How much can be stored on a device, as iOS tells apps.
+// The space of a device, in the terms in which iOS reports it to apps.
 
 /// The space of a device in bytes.
 ///
-/// The last two are what `URLResourceValues` has as `volumeAvailableCapacityForImportantUsage` and
+/// The last two are the values that `URLResourceValues` has as `volumeAvailableCapacityForImportantUsage` and
 /// `volumeAvailableCapacityForOpportunisticUsage`.
 public struct SpaceStatus: Hashable, Sendable {
     /// The device's own capacity, or that of the host's filesystem where it has none.
     public var capacity: Int64
-    /// Taken by the apps' containers.
+    /// The space of the apps' containers.
     public var used: Int64
     public var available: Int64
-    /// What would come free besides, if everything went that may go now.
+    /// The space that a purge of everything purgeable would free.
     public var purgeable: Int64
-    /// For what the user asked for, and an app needs: what is available, and what is purged to make room for it.
+    /// Space for files that the user asked for: available and purgeable.
     public var availableForImportantUsage: Int64
-    /// For what an app only expects to need: it is to leave enough that nothing has to be purged for it.
+    /// Space for files that an app only expects to need: so much that nothing is purged for them.
     public var availableForOpportunisticUsage: Int64
 
     public init(
@@ -44,7 +44,8 @@ public struct SpaceStatus: Hashable, Sendable {
         }
     }
 
-    /// - Returns: nil where a status has no space to tell of.
+    /// Decodes the figures from among the keys of a status.
+    /// - Returns: nil where the status has no figures.
     init?(ofStatus decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         guard try container.decodeIfPresent(Int64.self, forKey: .capacity) != nil else { return nil }

@@ -1,6 +1,6 @@
-// What lies in an app's containers, by size: what a report shows.
+// The reply to a survey: the content of an app's containers, by size.
 
-/// An app's containers, with what each part of them is.
+/// An app's containers and their parts.
 public struct Survey: Codable, Hashable, Sendable {
     /// A file or directory, or many small files of one directory together.
     public struct Node: Codable, Hashable, Sendable {
@@ -10,17 +10,17 @@ public struct Survey: Codable, Hashable, Sendable {
 
         /// Empty for small files together.
         public var name: String
-        /// Bytes of contents, as the app sees them; of a directory, of all in it.
+        /// Bytes of content as the app sees them; for a directory, of all files in it.
         public var size: Int64
-        /// How many files it is or holds.
+        /// The number of files.
         public var files: Int
         /// By Foundation's name; null for a directory.
         public var protection: String?
-        /// Of a directory, what a backup does with it; what is in it may be left out all the same.
+        /// Its place in a backup. Files in an included directory may be excluded.
         public var backup: Backup
         /// Whether it may be purged while the app is not running.
         public var purgeable: Bool
-        /// What is in a directory, the largest first; null for a file.
+        /// The content of a directory, the largest first; null for a file.
         public var children: [Node]?
 
         public init(
@@ -38,7 +38,7 @@ public struct Survey: Codable, Hashable, Sendable {
     }
 
     public var app: String
-    /// As a person calls it.
+    /// The name under the icon.
     public var name: String
     public var version: String
     /// The device's state, as ``DeviceStatus/state``.
@@ -46,7 +46,7 @@ public struct Survey: Codable, Hashable, Sendable {
     /// The protection classes whose files can be read now, by Foundation's names.
     public var readable: [String]
     public var running: Bool
-    /// Bytes that can be stored on the device besides.
+    /// Bytes available on the device.
     public var available: Int64
     /// The data container, then groups and iCloud containers, by their paths in the app's home.
     public var containers: [Node]

@@ -1,17 +1,17 @@
-// News of work that takes a while.
+// The lines of a response with progress.
 
-/// How far a long operation has come.
+/// The progress of a long operation.
 public struct WorkProgress: Codable, Hashable, Sendable {
     public enum Unit: String, Codable, Sendable {
         case bytes, files
     }
 
-    /// What is under way, for people.
+    /// The work under way, for people.
     public var activity: String
-    /// What is counted.
+    /// The unit of the numbers.
     public var unit: Unit
     public var done: Int64
-    /// Null while it is not known.
+    /// Null while unknown.
     public var total: Int64?
 
     public init(activity: String, unit: Unit, done: Int64, total: Int64?) {
@@ -38,6 +38,6 @@ public struct WorkLine<Result: Codable & Sendable>: Codable, Sendable {
 /// The media types of the control API.
 public enum ControlMedia {
     public static let json = "application/json"
-    /// Asked for in `Accept` by who wants progress as well.
+    /// The value of `Accept` in a request for progress.
     public static let lines = "application/x-ndjson"
 }

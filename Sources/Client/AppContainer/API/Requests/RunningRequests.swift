@@ -1,21 +1,20 @@
-// The part of the control API by which apps run: leases, marks, and their end.
+// Requests about running apps: leases, marks, and their end.
 
-/// Makes an app ready to run and marks it running: looks whether its bundle still is what was installed, and mounts it
-/// where it is not mounted.
+/// Prepares an app to run and marks it running: verifies the seal of its bundle, and mounts it where it is not mounted.
 ///
-/// The answer comes in lines only (``ControlMedia/lines``) and stays open after its result, which names a lease. The app
-/// is marked running until whoever asked goes away, or ends the lease by a ``RunEndRequest``. What runs is started by
-/// whoever asked, and announced by a ``RunProcessRequest``: from then on the lease ends with the process as well.
+/// The response comes in lines only (``ControlMedia/lines``) and stays open after its result, which has the number of a lease.
+/// The app is marked running until the client disconnects, or ends the lease by a ``RunEndRequest``. The client starts the
+/// process, and announces it by a ``RunProcessRequest``: from then on the lease ends with the process as well.
 /// ``DeviceClient/run(_:progress:)`` does all that.
 public struct RunRequest: ControlRequest {
     public typealias Reply = RunnableApp
     public static let path = "run"
 
     public var app: String
-    /// Read the whole bundle, instead of what looks as if it had been written to. False when null.
+    /// Whether the whole bundle is verified, rather than files that seem to have changed. False when null.
     public var verifyAll: Bool?
-    /// Whether the app is to go on by itself, as `launch` starts it: once its process is announced, the lease ends with
-    /// that and not with the connection. False when null.
+    /// Whether the app outlives its client, as after `launch`: once its process is announced, the lease ends with the process
+    /// and not with the connection. False when null.
     public var detached: Bool?
 
     public init(app: String, verifyAll: Bool = false, detached: Bool = false) {
@@ -27,10 +26,10 @@ public struct RunRequest: ControlRequest {
     public func check() {}
 }
 
-/// Names the process that a lease is for, which `terminate` and `restart` are to end. Send it before that process can
-/// do anything, and while its number cannot be another's: before it is waited for.
+/// Announces the process of a lease, which `terminate` and `restart` will end. It is sent before the process does anything,
+/// and before wait(2), after which its number may belong to another process.
 ///
-/// Fails with `notRunning` when the lease has ended meanwhile: what was to run is not to run.
+/// Fails with `notRunning` when the lease has ended meanwhile: the client must not let the process go on.
 public struct RunProcessRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "run-process"
@@ -48,8 +47,8 @@ public struct RunProcessRequest: ControlRequest {
     public func check() {}
 }
 
-/// Ends a lease, if it has not ended. The answer comes when an app that was mounted only to run is unmounted, unless
-/// another lease holds it, or something in it is still in use.
+/// Ends a lease, if it has not ended. The response comes after the end of a mount that was made for it, unless another lease
+/// holds the mount or a file in it is in use.
 public struct RunEndRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "run-end"
@@ -66,8 +65,8 @@ public struct RunEndRequest: ControlRequest {
     public func check() {}
 }
 
-/// Marks an app running, until it is terminated or the device is restarted or shut down. Nothing is started or mounted,
-/// and an app that is marked already stays so.
+/// Marks an app running until it is terminated, or the device is restarted or shut down. Starts and mounts nothing; a second
+/// mark has no effect.
 public struct MarkRunningRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "mark-running"
@@ -81,10 +80,9 @@ public struct MarkRunningRequest: ControlRequest {
     public func check() {}
 }
 
-/// Ends all that runs of an app, and every mark. The answer comes when it does not run any more.
+/// Ends the processes and marks of an app. The response comes when it runs no more.
 ///
-/// Processes get SIGTERM, and SIGKILL when they are still there five seconds later. Fails with `notRunning` when the
-/// app does not run.
+/// Processes get SIGTERM, and SIGKILL after five seconds. Fails with `notRunning` when the app does not run.
 public struct TerminateRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "terminate"

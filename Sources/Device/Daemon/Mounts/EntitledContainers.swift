@@ -5,7 +5,7 @@ import Platform
 import SandboxModel
 
 /// Descriptors of the containers that an app shares with others, by identifier.
-struct SharedContainers {
+struct EntitledContainers {
     let groups: [ContainerIdentifier: SharedDescriptor]
     let iCloud: [ContainerIdentifier: SharedDescriptor]
 
