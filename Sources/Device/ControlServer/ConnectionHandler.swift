@@ -3,7 +3,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Reads the one request of a connection and writes its response. All of it runs on the server's event loop and needs no lock.
+/// Reads the one request of a connection and writes its response. All of it runs on the server's event loop and needs
+/// no lock.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart

@@ -8,8 +8,8 @@ import SandboxModel
 
 /// Listens, and passes each request to a responder.
 ///
-/// One event loop, on a thread of its own, serves the connections of all servers and owns their state, so there is no lock.
-/// A response that waits is a task and holds no thread.
+/// One event loop, on a thread of its own, serves the connections of all servers and owns their state, so there is no
+/// lock. A response that waits is a task and holds no thread.
 public final class HTTPServer: Sendable {
     /// The address of the listening socket.
     public enum Address: Sendable, Equatable {

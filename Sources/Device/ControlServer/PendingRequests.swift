@@ -16,8 +16,8 @@ public struct ConnectionLimits: Sendable {
     }
 }
 
-/// Connections with incomplete requests, in the order in which they came. The oldest gives way to the newest: an honest client
-/// sends its request at once. A value; the event loop owns it.
+/// Connections with incomplete requests, in the order in which they came. The oldest gives way to the newest: an honest
+/// client sends its request at once. A value; the event loop owns it.
 struct PendingRequests<Connection> {
     private let limit: Int
     private var next: UInt64 = 0

@@ -26,7 +26,8 @@ final class ServerConnections {
         pending = PendingRequests(limit: limits.connections)
     }
 
-    /// Adds a connection. If there are too many with incomplete requests, or descriptors are short, the oldest gives way.
+    /// Adds a connection. If there are too many with incomplete requests, or descriptors are short, the oldest gives
+    /// way.
     /// - Returns: a number for ``hasArrived(_:)``.
     func add(_ connection: ConnectionHandler) -> UInt64 {
         open[ObjectIdentifier(connection)] = connection

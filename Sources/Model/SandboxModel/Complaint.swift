@@ -4,8 +4,8 @@
 ///
 /// Complaints are errors of commands and of the control API. The error of a system call on the mount is a ``Fault``.
 public struct Complaint: Error, Hashable, Sendable {
-    /// The one enumeration of error kinds. `DeviceError.Kind` in `AppContainer` has a public constant for each case, with a
-    /// description; the manual lists the exit codes, openapi.yaml the statuses.
+    /// The one enumeration of error kinds. `DeviceError.Kind` in `AppContainer` has a public constant for each case,
+    /// with a description; the manual lists the exit codes, openapi.yaml the statuses.
     ///
     /// The raw value is that of the control API. Neither raw value nor exit code is ever reused.
     public enum Kind: String, CaseIterable, Sendable {

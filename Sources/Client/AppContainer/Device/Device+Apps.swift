@@ -18,7 +18,8 @@ extension Device {
     ///   - groups: identifiers of group containers that the app is entitled to.
     ///   - iCloud: identifiers of iCloud containers that the app is entitled to.
     ///   - requireSigned: refuse an app without a signature; otherwise the device signs it.
-    ///   - trust: certificates as PEM text, of which one has to be the signer's or lead to it; any signer passes when nil.
+    ///   - trust: certificates as PEM text, of which one has to be the signer's or lead to it; any signer passes when
+    ///     nil.
     ///   - terminate: end the installed app if it runs; otherwise its update is refused.
     /// - Throws: an error of kind `invalidApp`, `sealBroken`, `unsigned`, `appRunning`, …
     @discardableResult
@@ -67,8 +68,8 @@ extension Device {
     /// Mounts an app's home.
     ///
     /// - Parameters:
-    ///   - mountPoint: a directory of the host. When nil, the device makes one that is named after the container, as on a
-    ///     phone, and removes it with the mount.
+    ///   - mountPoint: a directory of the host. When nil, the device makes one that is named after the container, as on
+    ///     a phone, and removes it with the mount.
     ///   - allowOther: let other users enter the mount.
     ///   - readOnly: refuse every write.
     ///   - running: mark the app running for as long as it is mounted, so that it is not purged.

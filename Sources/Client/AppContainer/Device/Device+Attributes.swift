@@ -10,8 +10,8 @@ extension Device {
     /// - Parameters:
     ///   - protection: nil for the class that the directory above gives.
     ///   - path: relative to the app's home. The app is mounted.
-    /// - Throws: an error of kind `notMounted`, `notFound`, `unsuitableFile` for a file without a class, `deviceLocked` where
-    ///   the key is not available, or `notAllowed`.
+    /// - Throws: an error of kind `notMounted`, `notFound`, `unsuitableFile` for a file without a class, `deviceLocked`
+    ///   where the key is not available, or `notAllowed`.
     public func setProtection(
         _ protection: FileProtection?, of path: String, in app: String
     ) async throws(DeviceError) {

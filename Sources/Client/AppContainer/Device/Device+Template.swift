@@ -3,8 +3,8 @@
 import Platform
 
 extension Device {
-    /// A temporary device that is shut down, for many copies. It is deleted with ``end()``, with the last reference to it, and
-    /// with this program.
+    /// A temporary device that is shut down, for many copies. It is deleted with ``end()``, with the last reference to
+    /// it, and with this program.
     ///
     /// ```swift
     /// let template = try await Device.Template(passcode: "1234", installing: ["Notes.app"])

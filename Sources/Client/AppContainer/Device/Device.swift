@@ -17,9 +17,9 @@ import Synchronization
 /// await device.end()
 /// ```
 ///
-/// A *lasting* device is a directory to keep: ``open(_:)`` finds its process or starts it, and both outlive this program. A
-/// *temporary* device ends with ``end()``, with the last reference to it, and with this program, however that ends: its
-/// process notices, ends all that runs in the device, unmounts everything and deletes it.
+/// A *lasting* device is a directory to keep: ``open(_:)`` finds its process or starts it, and both outlive this
+/// program. A *temporary* device ends with ``end()``, with the last reference to it, and with this program, however
+/// that ends: its process notices, ends all that runs in the device, unmounts everything and deletes it.
 ///
 /// Any thread may use a device. Lock: of the current client, for moments only.
 ///
@@ -29,8 +29,8 @@ public final class Device: Sendable {
     public let path: String
     /// Whether the device is deleted with this value.
     public var isTemporary: Bool { owned != nil }
-    /// The passcode that the device was made with, the default of ``unlock(passcode:)``. Nil for a device without one, and for
-    /// one that was opened.
+    /// The passcode that the device was made with, the default of ``unlock(passcode:)``. Nil for a device without one,
+    /// and for one that was opened.
     public let passcode: String?
 
     private let current: Mutex<DeviceClient>
@@ -71,7 +71,8 @@ public final class Device: Sendable {
         return try await open(path, passcode: passcode)
     }
 
-    /// Opens a device that exists. Its process is found, or started: then a device with a passcode is before its first unlock.
+    /// Opens a device that exists. Its process is found, or started: then a device with a passcode is before its first
+    /// unlock.
     /// - Throws: an error of kind `deviceMissing`, `notADevice`, `deviceBusy`, `programMissing`, …
     public static func open(_ path: String) async throws(DeviceError) -> Device {
         try await open(try absolute(path), passcode: nil)
@@ -86,8 +87,8 @@ public final class Device: Sendable {
 
     /// Makes a temporary device, in the directory that `TMPDIR` names, else in /tmp.
     ///
-    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:)``, with defaults for tests: the cheapest
-    ///   guess of the passcode, and no grace period.
+    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:)``, with defaults for tests: the
+    ///   cheapest guess of the passcode, and no grace period.
     public static func temporary(
         passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration = .zero, kdfCost: Int = 1
     ) async throws(DeviceError) -> Device {
@@ -96,8 +97,8 @@ public final class Device: Sendable {
         return try await temporary(DeviceOrder(device: temporaryPath(), create: settings), passcode: passcode)
     }
 
-    /// Makes a temporary copy of a device that is shut down: beside the original where this user may write there, so that the
-    /// host's filesystem can share unchanged blocks (reflinks).
+    /// Makes a temporary copy of a device that is shut down: beside the original where this user may write there, so
+    /// that the host's filesystem can share unchanged blocks (reflinks).
     ///
     /// - Parameter passcode: that of the original.
     /// - Throws: an error of kind `deviceBusy` when the original is on.
@@ -139,8 +140,9 @@ public final class Device: Sendable {
 
     // MARK: The end
 
-    /// Unmounts everything, ends the device's process, and deletes a temporary device. A mount that is in use goes out of sight
-    /// at once. Returns when all is done, also after the process was killed; a device that has ended already is no error.
+    /// Unmounts everything, ends the device's process, and deletes a temporary device. A mount that is in use goes out
+    /// of sight at once. Returns when all is done, also after the process was killed; a device that has ended already
+    /// is no error.
     public func end() async {
         if let owned {
             await DaemonProgram.end(owned, of: path)

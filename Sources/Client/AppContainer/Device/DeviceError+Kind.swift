@@ -1,13 +1,13 @@
 // The kinds of errors, for programs to tell apart.
 //
-// The enumeration is `Complaint.Kind` in SandboxModel: it has the raw values and the exit codes. Here each of its cases has a
-// public constant, which a test of Daemon holds to it, so that this library's interface exposes no other module.
+// The enumeration is `Complaint.Kind` in SandboxModel: it has the raw values and the exit codes. Here each of its cases
+// has a public constant, which a test of Daemon holds to it, so that this library's interface exposes no other module.
 
 package import SandboxModel
 
 extension DeviceError {
-    /// The reason of an error. The raw values are those of the control API. A kind never changes its meaning; a later version
-    /// may have further ones, which this version decodes too.
+    /// The reason of an error. The raw values are those of the control API. A kind never changes its meaning; a later
+    /// version may have further ones, which this version decodes too.
     public struct Kind: RawRepresentable, Codable, Hashable, Sendable {
         public let rawValue: String
 

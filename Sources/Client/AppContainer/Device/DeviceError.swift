@@ -31,8 +31,8 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
 }
 
 extension DeviceError {
-    /// Whether the daemon ended meanwhile, so that the next one can answer the same request. Starting that one waits for the
-    /// end of the first.
+    /// Whether the daemon ended meanwhile, so that the next one can answer the same request. Starting that one waits
+    /// for the end of the first.
     ///
     /// - Parameter isRepeatable: whether the request may be carried out twice (``ControlRequest/isRepeatable``).
     public func isWorthAnotherTry(isRepeatable: Bool) -> Bool {

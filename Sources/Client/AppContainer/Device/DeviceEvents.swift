@@ -2,8 +2,8 @@
 
 import FoundationEssentials
 
-/// The recorded events of a device, the oldest first, and then each event as it comes. Ends with the last event of a device
-/// that is shut down.
+/// The recorded events of a device, the oldest first, and then each event as it comes. Ends with the last event of a
+/// device that is shut down.
 ///
 /// ```swift
 /// for try await event in device.events where event.event == .locked { break }
@@ -25,8 +25,8 @@ public struct DeviceEvents: AsyncSequence, Sendable {
         private let client: DeviceClient
         private var lines: EventLines?
         private var hasEnded = false
-        /// The smallest start of a line that is not too early: each line begins with its time. Decoding the tens of thousands of
-        /// lines that a record can have would take a second.
+        /// The smallest start of a line that is not too early: each line begins with its time. Decoding the tens of
+        /// thousands of lines that a record can have would take a second.
         private let beginning: [UInt8]?
 
         init(client: DeviceClient, since: String?) {

@@ -1,5 +1,5 @@
-// One request and its response over the control socket: the part of HTTP/1.1 (RFC 9112) that this client needs. It is code of
-// this library, so that a package with it as its dependency builds no HTTP library.
+// One request and its response over the control socket: the part of HTTP/1.1 (RFC 9112) that this client needs. It is
+// code of this library, so that a package with it as its dependency builds no HTTP library.
 
 import Glibc
 import Platform

@@ -10,8 +10,8 @@ enum DaemonProgram {
     /// The variable of the environment that names the program.
     static let variable = "APPCONTAINER"
 
-    /// The path of the program: the one that the variable `APPCONTAINER` names, else the one beside the running program, where
-    /// SwiftPM puts both, else the first `appcontainer` in `PATH`.
+    /// The path of the program: the one that the variable `APPCONTAINER` names, else the one beside the running
+    /// program, where SwiftPM puts both, else the first `appcontainer` in `PATH`.
     /// - Throws: ``DeviceError`` of kind `programMissing`.
     static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment

@@ -33,8 +33,8 @@ extension DeviceClient {
     }
 }
 
-/// The right to count an app as running. It ends with ``end()``, and with the last reference to the lease at the latest. A
-/// detached lease with a process ends with that process instead.
+/// The right to count an app as running. It ends with ``end()``, and with the last reference to the lease at the
+/// latest. A detached lease with a process ends with that process instead.
 public final class RunLease: Sendable {
     /// Where and how to run the app.
     public let app: RunnableApp
@@ -57,8 +57,8 @@ public final class RunLease: Sendable {
         _ = try await device.send(RunProcessRequest(lease: app.lease, pid: process))
     }
 
-    /// Ends the lease, and waits for the end of a mount that was made for it, unless something else uses that. A daemon that
-    /// has ended is no error.
+    /// Ends the lease, and waits for the end of a mount that was made for it, unless something else uses that. A daemon
+    /// that has ended is no error.
     public func end() async {
         _ = try? await device.send(RunEndRequest(app: identifier, lease: app.lease))
     }

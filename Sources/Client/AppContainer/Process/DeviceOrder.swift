@@ -1,9 +1,10 @@
 // The order to a process `appcontainer own`: a device to make, or to start.
 
-/// The order for a device that lasts as long as its owner: one line of JSON on the standard input of `appcontainer own`.
+/// The order for a device that lasts as long as its owner: a line of JSON on standard input of `appcontainer own`.
 ///
-/// When that input ends, the process ends all that runs in the device, unmounts it and deletes it. An order with neither
-/// `clone` nor `create` names a device that exists: its daemon is started if necessary, and device and daemon stay.
+/// When that input ends, the process ends all that runs in the device, unmounts it and deletes it. An order with
+/// neither `clone` nor `create` names a device that exists: its daemon is started if necessary, and device and daemon
+/// stay.
 public struct DeviceOrder: Codable, Sendable {
     /// The settings of a new device.
     public struct Settings: Codable, Hashable, Sendable {

@@ -4,8 +4,8 @@ import FoundationEssentials
 import Platform
 import Synchronization
 
-/// A process `own` without an order. Its start takes as long as the copy of a small device: a program that makes many copies
-/// starts the next process while it works with the last device.
+/// A process `own` without an order. Its start takes as long as the copy of a small device: a program that makes many
+/// copies starts the next process while it works with the last device.
 ///
 /// Locks: one for each variable, for moments only; no process is started under them.
 enum SpareProcess {

@@ -8,8 +8,8 @@ import Logging
 import SandboxModel
 
 extension DeviceService {
-    /// Installs or updates an app. The new bundle is copied and verified with no operation on an app; only the change of the
-    /// registry excludes other work on it.
+    /// Installs or updates an app. The new bundle is copied and verified with no operation on an app; only the change
+    /// of the registry excludes other work on it.
     /// - Throws: ``Complaint`` of kind `invalidApp`, `sealBroken`, `unsigned`, `appRunning`, `groupMounted` and others.
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
         let groups = try identifiers(request.groups)

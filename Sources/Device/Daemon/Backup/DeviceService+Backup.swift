@@ -76,8 +76,8 @@ extension DeviceService {
             ignoresExclusions: ignoresExclusions ?? false, isIncremental: isIncremental)
     }
 
-    /// - Throws: ``Complaint`` of kind `badRequest` for a path in the device or in one of its mounts, where the backup would
-    ///   contain itself.
+    /// - Throws: ``Complaint`` of kind `badRequest` for a path in the device or in one of its mounts, where the backup
+    ///   would contain itself.
     private func requireOutside(_ output: String) throws(Complaint) {
         var named = output
         while named.count > 1, named.hasSuffix("/") { named.removeLast() }
@@ -109,7 +109,8 @@ extension DeviceService {
     private func hold<Result>(
         _ apps: ArraySlice<ContainerIdentifier>, _ body: () throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
-        // All callers begin several operations in the order of the registry, so that none waits for another in a circle.
+        // All callers begin several operations in the order of the registry, so that none waits for another in a
+        // circle.
         guard let app = apps.first else { return try body() }
         return try operations.run(on: app) { () throws(Complaint) in
             try requireNotRunning(app, before: "restored")

@@ -3,7 +3,8 @@
 import SandboxModel
 
 extension Complaint.Kind {
-    /// The closest HTTP status (RFC 9110, section 15). A switch without default: a new kind does not compile without one.
+    /// The closest HTTP status (RFC 9110, section 15). A switch without default: a new kind does not compile without
+    /// one.
     var status: Int {
         switch self {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,

@@ -1,7 +1,7 @@
 // A route of the control API: the path of a request, and how its handler runs.
 //
-// A handler is a method of the device, named in the table of its noun such as `appRoutes`. The table says how the handler
-// runs: `call` and `work` on a thread of their own, `wait` without one.
+// A handler is a method of the device, named in the table of its noun such as `appRoutes`. The table says how the
+// handler runs: `call` and `work` on a thread of their own, `wait` without one.
 
 import AppContainer
 import ControlServer

@@ -6,8 +6,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// The lines of one handler's work, written by its thread and read by the connection: any number with `progress`, then one
-/// with `result` or `complaint` (``WorkLine``).
+/// The lines of one handler's work, written by its thread and read by the connection: any number with `progress`, then
+/// one with `result` or `complaint` (``WorkLine``).
 struct WorkLines: AsyncSequence, Sendable {
     private let lines: AsyncStream<[UInt8]>
 

@@ -1,4 +1,5 @@
-// The events made from refused calls: one for a call, one for those that the limit left out, one for bytes lost to a lock.
+// The events made from refused calls: one for a call, one for those that the limit left out, one for bytes lost to a
+// lock.
 
 import AppContainer
 import ContainerMount

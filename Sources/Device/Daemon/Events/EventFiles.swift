@@ -1,13 +1,16 @@
-// The two files of the event record: the one that lines are appended to, and the older one that it replaces when it is full.
+// The two files of the event record: the one that lines are appended to, and the older one that it replaces when it is
+// full.
 
 import BackingStore
 import Glibc
 import Platform
 import SandboxModel
 
-/// The open file of the record. A value that ``EventLog`` guards with its lock: one thread at a time writes or replaces files.
+/// The open file of the record. A value that ``EventLog`` guards with its lock: one thread at a time writes or replaces
+/// files.
 struct EventFiles: Sendable {
-    /// The largest size in bytes. A line that would exceed it goes to a new file, and the present one becomes the older one.
+    /// The largest size in bytes. A line that would exceed it goes to a new file, and the present one becomes the older
+    /// one.
     private let largest: Int64
     private let directory: SharedDescriptor
     private var file: SharedDescriptor?

@@ -6,8 +6,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// The lines of the record for one reader, from the beginning on. Lines for which the reader is too slow are counted, and
-/// replaced by one event `missed`.
+/// The lines of the record for one reader, from the beginning on. Lines for which the reader is too slow are counted,
+/// and replaced by one event `missed`.
 ///
 /// Lock: its own, below that of ``EventLog``, for moments only: recording an event never waits for a reader.
 final class EventFollower: Sendable {

@@ -5,11 +5,11 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Writes events to the record, and passes them on to its followers. An event is in the record when `record` returns; one that
-/// cannot be written, as on a full disk, is dropped, and the next one carries the count.
+/// Writes events to the record, and passes them on to its followers. An event is in the record when `record` returns;
+/// one that cannot be written, as on a full disk, is dropped, and the next one carries the count.
 ///
-/// Lock: its own, held while lines are written, so that they keep their order in the files and for each follower. Below it
-/// only those of the followers.
+/// Lock: its own, held while lines are written, so that they keep their order in the files and for each follower. Below
+/// it only those of the followers.
 final class EventLog: Sendable {
     private struct State {
         /// nil when the device directory could not be opened: nothing is recorded then.

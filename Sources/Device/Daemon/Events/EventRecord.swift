@@ -1,4 +1,5 @@
-// The format of the event record, DEVICE/Events.jsonl and the older file beside it, and reading it with or without a daemon.
+// The format of the event record, DEVICE/Events.jsonl and the older file beside it, and reading it with or without a
+// daemon.
 
 public import AppContainer
 import FoundationEssentials
@@ -18,8 +19,8 @@ public enum EventRecord {
         public let event: Event
     }
 
-    /// All events of the record, the oldest first. Lines that are no events are skipped, such as the unfinished line of a
-    /// killed process.
+    /// All events of the record, the oldest first. Lines that are no events are skipped, such as the unfinished line of
+    /// a killed process.
     /// - Throws: ``Complaint`` when the files cannot be read.
     public static func entries(of device: String) throws(Complaint) -> [Entry] {
         let bytes = try Complaint.wrap("cannot read the events of \(device)") { () throws(SystemError) in
@@ -37,8 +38,8 @@ public enum EventRecord {
         }
     }
 
-    /// The bytes of both files in order. The newer file may be renamed to the older at any time: it is opened first, and if
-    /// the older one is then the same file, both are read again.
+    /// The bytes of both files in order. The newer file may be renamed to the older at any time: it is opened first,
+    /// and if the older one is then the same file, both are read again.
     private static func contents(in device: borrowing Descriptor) throws(SystemError) -> [UInt8] {
         while true {
             let last = try File(newer, in: device)

@@ -20,7 +20,8 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var instead: String?
     /// The number of these refusals in the record.
     public var count: Int
-    /// The number of refusals of the same process and rule that the record leaves out, perhaps of other calls and paths.
+    /// The number of refusals of the same process and rule that the record leaves out, perhaps of other calls and
+    /// paths.
     public var omitted: Int?
     /// The times of the first and the last one, as in ``Event``.
     public var first: String

@@ -144,8 +144,8 @@ final class RefusalLimit: Sendable {
         return .leaveOut(isFirst: !state.hasOmissions)
     }
 
-    /// Drops the buckets that are full and count nothing, as a new one is; where there is none, the one that was quiet for the
-    /// longest time.
+    /// Drops the buckets that are full and count nothing, as a new one is; where there is none, the one that was quiet
+    /// for the longest time.
     private func makeSpace(_ now: UInt64, _ state: inout State) {
         state.buckets = state.buckets.filter { $0.value.full > now || $0.value.omitted > 0 }
         guard state.buckets.count >= rate.pairs,

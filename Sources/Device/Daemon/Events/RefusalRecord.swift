@@ -8,8 +8,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Records refused calls as ``RefusalLimit`` allows. The next event of a process and rule has the number of those before it
-/// that were left out; where none comes within a second, an event of its own has it.
+/// Records refused calls as ``RefusalLimit`` allows. The next event of a process and rule has the number of those
+/// before it that were left out; where none comes within a second, an event of its own has it.
 final class RefusalRecord: Sendable {
     private let events: EventLog
     private let limit: RefusalLimit

@@ -10,7 +10,8 @@ import Synchronization
 /// Locks, unlocks and restarts a device with its mounts, one at a time.
 ///
 /// Locks: `changes` is held for the whole of a lock, an unlock or a restart; below it those of the mounts, and that of
-/// ``ScheduledLocks``, for moments only. The device's state changes under the latter, so that it agrees with the schedule.
+/// ``ScheduledLocks``, for moments only. The device's state changes under the latter, so that it agrees with the
+/// schedule.
 final class LockController: Sendable {
     /// A change of the state, for the record of events.
     enum Change: Sendable {

@@ -5,8 +5,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Directories beside the control socket. Each is named after its app's data container, as on iOS, so that no app can rely on
-/// its home's path.
+/// Directories beside the control socket. Each is named after its app's data container, as on iOS, so that no app can
+/// rely on its home's path.
 struct Homes: Sendable {
     /// The purpose of a mount; the raw value is the directory's name.
     enum Purpose: String, CaseIterable {

@@ -10,8 +10,8 @@ final class MountEndWaiters: Sendable {
     private let bodies = Mutex<[String: [@Sendable () -> Void]]>([:])
 
     /// Calls back when the mount has ended; at once when there is none.
-    /// - Parameter isMounted: looks under the lock that ``end(_:)`` takes after a mount is gone, so that no callback waits for
-    ///   a mount that has ended.
+    /// - Parameter isMounted: looks under the lock that ``end(_:)`` takes after a mount is gone, so that no callback
+    ///   waits for a mount that has ended.
     func wait(for mountPoint: String, while isMounted: () -> Bool, _ body: @escaping @Sendable () -> Void) {
         let waits = bodies.withLock { bodies in
             guard isMounted() else { return false }

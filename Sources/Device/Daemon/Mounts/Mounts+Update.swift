@@ -45,8 +45,8 @@ extension Mounts {
         func noteRemoval(ofInode inode: UInt64) -> Bool { shown?.noteRemoval(ofInode: inode) ?? false }
     }
 
-    /// Unmounts an app that was mounted only to run and runs no more: its mount point is named after a container that is about
-    /// to get another name. A mount that is in use stays, and is updated as any other.
+    /// Unmounts an app that was mounted only to run and runs no more: its mount point is named after a container that
+    /// is about to get another name. A mount that is in use stays, and is updated as any other.
     func endMountToRun(_ app: ContainerIdentifier) {
         guard let mountPoint = mountPoint(of: app), homes.contain(mountPoint, .toRun) else { return }
         try? unmount(mountPoint, lazy: false)

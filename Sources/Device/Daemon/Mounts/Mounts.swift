@@ -9,7 +9,8 @@ import Logging
 import Platform
 import SandboxModel
 
-/// Mounts apps of a device, and passes on to the mounts what happens to the device: locks, restarts, updates, deliveries.
+/// Mounts apps of a device, and passes on to the mounts what happens to the device: locks, restarts, updates,
+/// deliveries.
 ///
 /// It has no lock: the table of mounts, the waiters and the record of refusals have their own. An operation on the app
 /// (``AppOperations``) keeps two calls from mounting or unmounting one app at once.
@@ -205,8 +206,8 @@ final class Mounts: Sendable {
 
     // MARK: Space
 
-    /// Tells the kernel that the device has become nearly full, or is no longer, or has another capacity. The caller holds no
-    /// lock.
+    /// Tells the kernel that the device has become nearly full, or is no longer, or has another capacity. The caller
+    /// holds no lock.
     func noticeTightness() {
         table.noticeTightness()
     }

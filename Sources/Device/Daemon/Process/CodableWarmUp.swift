@@ -2,8 +2,9 @@
 
 import AppContainer
 
-/// The first use of a Codable type is slow: the runtime looks up its conformances. For an order and the requests that follow
-/// it, that is a good part of the time until the device is mounted. A process that waits for its order has the time.
+/// The first use of a Codable type is slow: the runtime looks up its conformances. For an order and the requests that
+/// follow it, that is a good part of the time until the device is mounted. A process that waits for its order has the
+/// time.
 enum CodableWarmUp {
     static func run() {
         let device = DeviceOrder(device: "/")

@@ -22,8 +22,8 @@ public enum DaemonLauncher {
 
     /// The daemon that serves a device, started if necessary.
     ///
-    /// The starting command locks the device directory until the daemon is ready, so that other commands wait and then find it
-    /// running. The lock's descriptor passes to the daemon.
+    /// The starting command locks the device directory until the daemon is ready, so that other commands wait and then
+    /// find it running. The lock's descriptor passes to the daemon.
     ///
     /// - Parameter warn: takes the warnings of the start, one line a call.
     /// - Throws: ``Complaint`` of kind `daemonUnreachable`, `notAllowed`, or of the daemon's own start.
@@ -45,8 +45,8 @@ public enum DaemonLauncher {
         return DeviceClient(socket: report.socket ?? "")
     }
 
-    /// Sends a request to a device's daemon, which is started if necessary, as by ``connect(to:warn:)``. A request whose daemon
-    /// ended meanwhile is sent again, if it may be.
+    /// Sends a request to a device's daemon, which is started if necessary, as by ``connect(to:warn:)``. A request
+    /// whose daemon ended meanwhile is sent again, if it may be.
     public static func send<Request: ControlRequest>(
         _ request: Request, to device: String, warn: (String) -> Void,
         progress: (@Sendable (WorkProgress) -> Void)? = nil
@@ -82,7 +82,8 @@ public enum DaemonLauncher {
         }
     }
 
-    /// Removes the mounts, the socket and the record that a killed daemon left. Does nothing while the device is in use.
+    /// Removes the mounts, the socket and the record that a killed daemon left. Does nothing while the device is in
+    /// use.
     /// - Throws: ``Complaint`` of kind `notAllowed` where another user's process serves the device.
     public static func clearAbandoned(_ device: String) throws(Complaint) {
         guard DaemonRecord(of: device) != nil else { return }

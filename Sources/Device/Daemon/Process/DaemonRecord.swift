@@ -8,8 +8,8 @@ import SandboxModel
 
 /// The process that serves a device, and its control socket.
 ///
-/// The record of a killed process stays, and the copy of a running device contains the record of the original. A reader tells
-/// the first by the refused connection, and the second by the inode of the device directory.
+/// The record of a killed process stays, and the copy of a running device contains the record of the original. A reader
+/// tells the first by the refused connection, and the second by the inode of the device directory.
 public struct DaemonRecord: Codable, Sendable {
     public let pid: Int32
     public let socket: String

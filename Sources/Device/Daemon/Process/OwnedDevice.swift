@@ -10,8 +10,8 @@ import SandboxModel
 
 /// Carries out one ``DeviceOrder``.
 public enum OwnedDevice {
-    /// Reads an order from the first line of standard input, makes the device, answers with a ``StartReport`` on standard output,
-    /// and serves the device until standard input ends. Then it deletes the device.
+    /// Reads an order from the first line of standard input, makes the device, answers with a ``StartReport`` on
+    /// standard output, and serves the device until standard input ends. Then it deletes the device.
     ///
     /// - Returns: the exit code.
     public static func run() async -> Int32 {

@@ -53,7 +53,8 @@ public enum RuntimeDirectory {
         }
     }
 
-    /// Whether a path is a directory of this user that no other can enter. In /tmp anybody can make a link or a directory.
+    /// Whether a path is a directory of this user that no other can enter. In /tmp anybody can make a link or a
+    /// directory.
     static func isPrivate(_ path: String, user: uid_t) -> Bool {
         guard let status = try? HostPath.status(path, following: false) else { return false }
         return status.kind == .directory && status.owner == user && status.permissions & 0o077 == 0

@@ -14,8 +14,8 @@ extension DeviceService {
         .lease(run), .call(runProcess), .call(runEnd), .call(markRunning), .call(terminate),
     ]
 
-    /// Verifies an app's seal, mounts the app where it is not mounted, and marks it running until the client disconnects or its
-    /// process ends.
+    /// Verifies an app's seal, mounts the app where it is not mounted, and marks it running until the client
+    /// disconnects or its process ends.
     func run(
         _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
@@ -58,7 +58,8 @@ extension DeviceService {
             .sealBroken, "cannot run \(app.identifier): a sealed resource is missing or invalid: \(broken)")
     }
 
-    /// The mount to run in: the present one, or a new one that ends with the last lease. The caller has an operation on the app.
+    /// The mount to run in: the present one, or a new one that ends with the last lease. The caller has an operation on
+    /// the app.
     /// - Throws: ``Complaint`` of kind `inUse` where a mount shows `Documents` alone, or of mounting.
     private func mountToRun(_ app: InstalledApp, lease: UInt64) throws(Complaint) -> RunnableApp {
         let mountPoint: String
@@ -107,10 +108,10 @@ extension DeviceService {
         try terminate(try identifier(request.app))
     }
 
-    /// Ends the processes and marks of an app; returns when it runs no more. A mount that was made to run it ends too, unless
-    /// something else uses it. The caller has no operation on the app.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or `inUse`
-    ///   for one that does not end.
+    /// Ends the processes and marks of an app; returns when it runs no more. A mount that was made to run it ends too,
+    /// unless something else uses it. The caller has no operation on the app.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or
+    ///   `inUse` for one that does not end.
     func terminate(_ app: ContainerIdentifier) throws(Complaint) {
         _ = try device.app(app)
         try operations.run { () throws(Complaint) in try running.terminate(app) }
@@ -128,8 +129,8 @@ extension DeviceService {
                 + "\(device.directory.path) \(app)")
     }
 
-    /// Unmounts an app that was mounted only to run, once no lease holds it. A mount in use, as by a process that was left
-    /// behind, is tried again until it is free or the app runs again.
+    /// Unmounts an app that was mounted only to run, once no lease holds it. A mount in use, as by a process that was
+    /// left behind, is tried again until it is free or the app runs again.
     /// - Parameter delay: seconds until the next attempt; doubled each time, up to five.
     private func endMountToRun(_ app: ContainerIdentifier, after delay: Double = 0.1) {
         do throws(Complaint) {

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Processes and their descendants, each held by a descriptor, so that no signal reaches another process of the same number.
-/// A value of one thread, which it may block.
+/// Processes and their descendants, each held by a descriptor, so that no signal reaches another process of the same
+/// number. A value of one thread, which it may block.
 struct ProcessFamilies {
     private let roots: [WatchedProcess]
     private var members: [WatchedProcess]

@@ -15,10 +15,10 @@ final class RunningApps: Sendable {
         let number: UInt64
     }
 
-    /// What a hold is for.
+    /// The reason of a hold.
     enum Holder: Sendable {
-        /// `run` or `launch`. A detached lease lasts as long as its process, once that is known; any other ends with the
-        /// connection of its client at the latest.
+        /// `run` or `launch`. A detached lease lasts as long as its process, once that is known; any other ends with
+        /// the connection of its client at the latest.
         case lease(isDetached: Bool)
         /// `launch --no-exec`.
         case mark
@@ -109,7 +109,8 @@ final class RunningApps: Sendable {
     }
 
     /// Gives a lease its process, whose end ends the lease.
-    /// - Throws: ``Complaint`` of kind `notRunning` when the lease has ended, `badRequest` when there is no such process.
+    /// - Throws: ``Complaint`` of kind `notRunning` when the lease has ended, `badRequest` when there is no such
+    ///   process.
     func attach(_ identifier: pid_t, toLease number: UInt64) throws(Complaint) {
         guard let process = WatchedProcess(identifier) else {
             throw Complaint(.badRequest, "run-process: there is no process \(identifier)")

@@ -5,8 +5,8 @@ import SandboxModel
 
 /// Admits operations on a device and its apps, and waits for them at the device's end.
 ///
-/// An operation on an app is a lock that callers hold while they change its containers, mounts or processes; it comes before
-/// all other locks of the device. Lock of its own: for moments only, and never while an operation runs.
+/// An operation on an app is a lock that callers hold while they change its containers, mounts or processes; it comes
+/// before all other locks of the device. Lock of its own: for moments only, and never while an operation runs.
 final class AppOperations: Sendable {
     private struct State {
         var isEnding = false
@@ -30,8 +30,8 @@ final class AppOperations: Sendable {
         return try body()
     }
 
-    /// Carries out an operation on one app. Waits until no other is under way on it. A thread that begins several does so in
-    /// the order of the registry.
+    /// Carries out an operation on one app. Waits until no other is under way on it. A thread that begins several does
+    /// so in the order of the registry.
     func run<Result>(
         on app: ContainerIdentifier, _ body: () throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
@@ -44,8 +44,8 @@ final class AppOperations: Sendable {
         }
     }
 
-    /// Carries out a short step on one app, unless an operation is under way on it. Admitted while the device ends too: its
-    /// last writes may need the space that a purge frees.
+    /// Carries out a short step on one app, unless an operation is under way on it. Admitted while the device ends too:
+    /// its last writes may need the space that a purge frees.
     /// - Returns: nil when it was not carried out.
     func tryRun<Result>(on app: ContainerIdentifier, _ body: () -> Result) -> Result? {
         guard state.access({ $0.busy.insert(app).inserted }) else { return nil }

@@ -12,7 +12,8 @@ extension DeviceService {
         .call(status)
     ]
 
-    /// The state of the device, its space, its process and its mounts. Counts purgeable entries, which may take a while.
+    /// The state of the device, its space, its process and its mounts. Counts purgeable entries, which may take a
+    /// while.
     func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
         DeviceStatus(
             state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,

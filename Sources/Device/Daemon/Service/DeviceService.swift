@@ -16,8 +16,8 @@ typealias Device = DeviceLifecycle.Device
 
 /// A booted device with its mounts, and the handlers of the control API.
 ///
-/// It has no state and no lock of its own: each part has. An operation of ``AppOperations`` is the outermost lock: handlers
-/// begin one before they enter `running`, `mounts`, `locking` or the device.
+/// It has no state and no lock of its own: each part has. An operation of ``AppOperations`` is the outermost lock:
+/// handlers begin one before they enter `running`, `mounts`, `locking` or the device.
 final class DeviceService: ServedDevice {
     let device: Device
     let log: Logger

@@ -1,4 +1,5 @@
-// Following the record: each line once, in order, whoever writes meanwhile, and no harm from a reader who does not read.
+// Following the record: each line once, in order, whoever writes meanwhile, and no harm from a reader who does not
+// read.
 
 import AppContainer
 import Foundation

@@ -8,8 +8,8 @@ public struct BackupReport: Codable, Hashable, Sendable {
     public var bytes: Int64
     /// The number of files that were taken from the earlier backup.
     public var unchanged: Int
-    /// The number of files stored as ciphertext, because the state of the device kept them closed. Only this device can read
-    /// them.
+    /// The number of files stored as ciphertext, because the state of the device kept them closed. Only this device can
+    /// read them.
     public var sealed: Int
 
     public init(files: Int, bytes: Int64, unchanged: Int, sealed: Int) {

@@ -19,8 +19,8 @@ public struct CheckReport: Codable, Hashable, Sendable {
 
     /// The number of files whose every block was checked.
     public var files: Int
-    /// The number of files whose content the device's state keeps closed; their headers were checked as far as possible without
-    /// a key.
+    /// The number of files whose content the device's state keeps closed; their headers were checked as far as possible
+    /// without a key.
     public var unreadable: Int
     public var problems: [Problem]
     /// The leftovers that `repair` removed.

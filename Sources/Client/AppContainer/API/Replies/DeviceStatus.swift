@@ -64,8 +64,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         running = try container.decode([String].self, forKey: .running)
     }
 
-    /// Writes null where there is no grace period, and where nobody counts the space, so that a script finds the keys in
-    /// every answer. The figures of ``space`` are among the keys of the status itself.
+    /// Writes null where there is no grace period, and where nobody counts the space, so that a script finds the keys
+    /// in every answer. The figures of ``space`` are among the keys of the status itself.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(state, forKey: .state)

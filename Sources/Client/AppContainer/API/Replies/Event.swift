@@ -79,8 +79,8 @@ public struct Event: Codable, Hashable, Sendable {
     public var path: String?
     /// The system call, such as `open` or `rename`. Of a bundle that was found changed, the command: `run` or `launch`.
     public var operation: String?
-    /// The process that made the call; for a lost range, the one that opened the file for writing last. Missing for the kernel,
-    /// which writes late, and for a process that cannot be seen or has ended.
+    /// The process that made the call; for a lost range, the one that opened the file for writing last. Missing for the
+    /// kernel, which writes late, and for a process that cannot be seen or has ended.
     public var pid: Int32?
     /// The name of the process (comm in proc(5)).
     public var process: String?
@@ -94,13 +94,13 @@ public struct Event: Codable, Hashable, Sendable {
     public var size: Int64?
     /// The reason of a purge.
     public var reason: String?
-    /// The number of refusals before this one, of the same process by the same rule, that the record leaves out. It has 1,000 at
-    /// once and then 100 a second of each process and rule.
+    /// The number of refusals before this one, of the same process by the same rule, that the record leaves out. It has
+    /// 1,000 at once and then 100 a second of each process and rule.
     public var omitted: Int?
     /// The number of events that a slow follower did not get.
     public var missed: Int?
-    /// The number of events before this one that could not be written because the disk was full, with those that they counted
-    /// as omitted.
+    /// The number of events before this one that could not be written because the disk was full, with those that they
+    /// counted as omitted.
     public var dropped: Int?
 
     /// Whether the event only counts refusals that were left out, and describes no call.

@@ -11,8 +11,8 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var zone: String
     /// The rule of the zone, in words.
     public var rule: String
-    /// The protection class of a file, or the class that a directory gives to new files, by Foundation's name; null where
-    /// nothing is encrypted.
+    /// The protection class of a file, or the class that a directory gives to new files, by Foundation's name; null
+    /// where nothing is encrypted.
     public var protection: String?
     /// Whether the content can be read in the device's present state.
     public var readable: Bool

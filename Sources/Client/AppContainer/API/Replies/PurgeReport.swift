@@ -11,9 +11,9 @@ public struct PurgeReport: Codable, Hashable, Sendable {
         public var size: Int64
         /// The time when a file in it was last opened, created or closed: ISO 8601, in UTC. Null when unknown.
         public var lastUse: String?
-        /// For a purged entry `leastRecentlyUsed`, `purgeable` or `unused`; for one that was left `appRunning`, `fileOpen`,
-        /// `targetReached`, `usedRecently`, `empty`, `appBusy`, `changed`, `cancelled` or `failed`. A later version may have
-        /// further reasons.
+        /// For a purged entry `leastRecentlyUsed`, `purgeable` or `unused`; for one that was left `appRunning`,
+        /// `fileOpen`, `targetReached`, `usedRecently`, `empty`, `appBusy`, `changed`, `cancelled` or `failed`. A later
+        /// version may have further reasons.
         public var reason: String
 
         public init(app: String, path: String, size: Int64, lastUse: String?, reason: String) {

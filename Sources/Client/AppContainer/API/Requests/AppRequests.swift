@@ -64,8 +64,8 @@ public struct InstallRequest: ControlRequest {
 }
 
 extension KeyedDecodingContainer {
-    /// The number of a user or group. Decoding a Double first keeps the key in the error for a number that is too small,
-    /// too large or not whole.
+    /// The number of a user or group. Decoding a Double first keeps the key in the error for a number that is too
+    /// small, too large or not whole.
     fileprivate func account(forKey key: Key) throws -> UInt32? {
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         // The largest number belongs to nobody: chown(2) reads it as "leave the owner as it is".

@@ -1,10 +1,10 @@
 // Requests about backups: made, listed, restored.
 
-/// Writes a backup of all apps, or of one: `Documents`, `Library` without `Caches`, and the app's groups; nothing that has
-/// the mark of exclusion. Apps may be in use meanwhile.
+/// Writes a backup of all apps, or of one: `Documents`, `Library` without `Caches`, and the app's groups; nothing that
+/// has the mark of exclusion. Apps may be in use meanwhile.
 ///
-/// With an earlier backup of the same format in `since`, unchanged files are taken from that. A tar then holds only changed
-/// files, and its restore needs the earlier one; a Finder backup is complete in itself.
+/// With an earlier backup of the same format in `since`, unchanged files are taken from that. A tar then holds only
+/// changed files, and its restore needs the earlier one; a Finder backup is complete in itself.
 public struct BackupRequest: ControlRequest {
     public typealias Reply = BackupReport
     public static let path = "backup"

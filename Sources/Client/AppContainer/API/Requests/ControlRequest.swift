@@ -13,8 +13,8 @@ public protocol ControlRequest: Codable, Sendable {
     static var path: String { get }
     /// Whether the request is a GET without a body, which changes nothing.
     static var isQuery: Bool { get }
-    /// Whether the request may be sent again after its daemon ended without a response, when nobody knows whether it was
-    /// carried out.
+    /// Whether the request may be sent again after its daemon ended without a response, when nobody knows whether it
+    /// was carried out.
     static var isRepeatable: Bool { get }
 
     /// Checks the parameters as far as that needs no device. The daemon calls it before it carries the request out.

@@ -6,8 +6,8 @@ public struct MountRequest: ControlRequest {
     public static let path = "mount"
 
     public var app: String
-    /// An absolute path. When null, the device makes a directory and removes it again; as on a phone, it is named after the
-    /// container.
+    /// An absolute path. When null, the device makes a directory and removes it again; as on a phone, it is named after
+    /// the container.
     public var mountPoint: String?
     /// Whether other users may enter the mount. False when null.
     public var allowOther: Bool?

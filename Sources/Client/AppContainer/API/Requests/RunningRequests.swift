@@ -2,10 +2,10 @@
 
 /// Prepares an app to run and marks it running: verifies the seal of its bundle, and mounts it where it is not mounted.
 ///
-/// The response comes in lines only (``ControlMedia/lines``) and stays open after its result, which has the number of a lease.
-/// The app is marked running until the client disconnects, or ends the lease by a ``RunEndRequest``. The client starts the
-/// process, and announces it by a ``RunProcessRequest``: from then on the lease ends with the process as well.
-/// ``DeviceClient/run(_:progress:)`` does all that.
+/// The response comes in lines only (``ControlMedia/lines``) and stays open after its result, which has the number of a
+/// lease. The app is marked running until the client disconnects, or ends the lease by a ``RunEndRequest``. The client
+/// starts the process, and announces it by a ``RunProcessRequest``: from then on the lease ends with the process as
+/// well. ``DeviceClient/run(_:progress:)`` does all that.
 public struct RunRequest: ControlRequest {
     public typealias Reply = RunnableApp
     public static let path = "run"
@@ -13,8 +13,8 @@ public struct RunRequest: ControlRequest {
     public var app: String
     /// Whether the whole bundle is verified, rather than files that seem to have changed. False when null.
     public var verifyAll: Bool?
-    /// Whether the app outlives its client, as after `launch`: once its process is announced, the lease ends with the process
-    /// and not with the connection. False when null.
+    /// Whether the app outlives its client, as after `launch`: once its process is announced, the lease ends with the
+    /// process and not with the connection. False when null.
     public var detached: Bool?
 
     public init(app: String, verifyAll: Bool = false, detached: Bool = false) {
@@ -26,8 +26,8 @@ public struct RunRequest: ControlRequest {
     public func check() {}
 }
 
-/// Announces the process of a lease, which `terminate` and `restart` will end. It is sent before the process does anything,
-/// and before wait(2), after which its number may belong to another process.
+/// Announces the process of a lease, which `terminate` and `restart` will end. It is sent before the process does
+/// anything, and before wait(2), after which its number may belong to another process.
 ///
 /// Fails with `notRunning` when the lease has ended meanwhile: the client must not let the process go on.
 public struct RunProcessRequest: ControlRequest {
@@ -47,8 +47,8 @@ public struct RunProcessRequest: ControlRequest {
     public func check() {}
 }
 
-/// Ends a lease, if it has not ended. The response comes after the end of a mount that was made for it, unless another lease
-/// holds the mount or a file in it is in use.
+/// Ends a lease, if it has not ended. The response comes after the end of a mount that was made for it, unless another
+/// lease holds the mount or a file in it is in use.
 public struct RunEndRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "run-end"
@@ -65,8 +65,8 @@ public struct RunEndRequest: ControlRequest {
     public func check() {}
 }
 
-/// Marks an app running until it is terminated, or the device is restarted or shut down. Starts and mounts nothing; a second
-/// mark has no effect.
+/// Marks an app running until it is terminated, or the device is restarted or shut down. Starts and mounts nothing; a
+/// second mark has no effect.
 public struct MarkRunningRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "mark-running"
