@@ -1,8 +1,10 @@
-// The end of a client's connection: a response that stays open lasts until then.
+// The end of a client's connection, as an event that a handler can observe.
 
 import Synchronization
 
-/// The moment when a client has gone, or needs nothing any more. It comes once.
+/// The disconnect of a client. It occurs once: when the client has gone, or when the server needs the response no more.
+///
+/// Lock: its own, for moments only. Observers are called without it, on the thread that reports the disconnect.
 public final class ClientDisconnect: Sendable {
     private struct State {
         var hasOccurred = false
@@ -13,7 +15,7 @@ public final class ClientDisconnect: Sendable {
 
     public init() {}
 
-    /// Calls back at that moment; at once when it is past.
+    /// Calls back once, at the disconnect; at once when it has occurred.
     public func whenOccurred(_ observer: @escaping @Sendable () -> Void) {
         let isPast = state.withLock { state in
             if !state.hasOccurred { state.observers.append(observer) }
@@ -22,7 +24,7 @@ public final class ClientDisconnect: Sendable {
         if isPast { observer() }
     }
 
-    /// Makes this the moment, and calls the observers. Later calls do nothing.
+    /// Reports the disconnect and calls the observers. Later calls do nothing.
     public func occur() {
         let observers = state.withLock { state in
             state.hasOccurred = true

@@ -1,10 +1,10 @@
-// One connection: its request arrives, is answered, and the connection ends.
-// Everything here happens on the server's event loop, and needs no lock.
+// One connection: its request arrives, is answered, and the connection is closed.
 
 import NIOCore
 import NIOHTTP1
 
-/// Reads the one request of a connection and has it answered.
+/// Reads the one request of a connection and writes its response. All of it runs on the server's event loop and needs
+/// no lock.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -12,7 +12,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private enum Phase {
         case arriving(RequestAssembly, number: UInt64, timeout: Scheduled<Void>)
         case answering(Task<Void, Never>)
-        /// Only to be closed.
+        /// The response is written, or there is none.
         case closing
     }
 
@@ -64,7 +64,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         case HTTPParserError.invalidEOFState: fault = .endedEarly
         case is HTTPParserError, is ByteToMessageDecoderError: fault = .malformed
         default:
-            // The socket failed: nobody is there to be told.
+            // The socket failed: no client is there to read a response.
             context.close(promise: nil)
             return
         }
@@ -72,22 +72,23 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        // The parser has reported the end of a request that had begun. Here nothing had.
+        // The client closed its half before its request began. The parser reports an end within a request.
         if case .arriving = phase, case ChannelEvent.inputClosed = event { context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// The time is up, or a newer connection needs the place.
+    /// Closes a connection whose request is incomplete: its time is up, or a newer one needs its descriptor.
     func giveWay() {
         guard case .arriving = phase, let context else { return }
         endArrival()
         phase = .closing
-        // Closed at once, whatever the client still sends: its descriptor is wanted.
+        // Closed at once, whatever the client still sends, to free the descriptor.
         write(connections.responder.response(to: .timedOut), context).whenComplete { _ in
             context.channel.close(promise: nil)
         }
     }
 
+    /// Ends the time limit of a request that is complete or given up.
     private func endArrival() {
         guard case .arriving(_, let number, let timeout) = phase else { return }
         timeout.cancel()
@@ -96,6 +97,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     // MARK: Response
 
+    /// Has the request answered in a task, which is cancelled when the client goes.
     private func answer(_ request: HTTPRequest, over channel: any Channel) {
         phase = .answering(
             Task { [responder = connections.responder] in
@@ -141,10 +143,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.context = nil
     }
 
+    /// Closes the connection at the server's end.
     func close() {
         context?.close(promise: nil)
     }
 
+    /// Counts the response as sent, once.
     private func endResponse() {
         guard isOwedResponse else { return }
         isOwedResponse = false

@@ -1,4 +1,4 @@
-// A request and its response, as a responder sees them.
+// Request, response and responder: the interface between this server and its user.
 
 /// A whole request.
 public struct HTTPRequest: Sendable {
@@ -8,7 +8,7 @@ public struct HTTPRequest: Sendable {
     /// The header `Accept`; empty when there is none.
     public let accept: String
     public let body: [UInt8]
-    /// Tells when the client has gone.
+    /// Reports when the client has gone.
     public let client: ClientDisconnect
 
     public init(method: String, path: String, accept: String = "", body: [UInt8] = [], client: ClientDisconnect) {
@@ -22,6 +22,7 @@ public struct HTTPRequest: Sendable {
 
 /// A response. Each connection carries one, and is closed behind it.
 public struct HTTPResponse: Sendable {
+    /// The body, and how its length is announced.
     public enum Body: Sendable {
         /// Sent with its length.
         case whole([UInt8])
@@ -64,10 +65,11 @@ public enum RequestFault: Error, Equatable {
 
 /// Answers requests. All calls may come from any thread, at the same time.
 public protocol HTTPResponder: Sendable {
-    /// Looks at a client before it is listened to.
+    /// Decides on a client before its request is read.
     /// - Returns: the response to a client that may not connect; nil for one that may.
     func refusal(of peer: HTTPPeer) -> HTTPResponse?
-    /// Must not block its thread. Its task is cancelled when the client goes.
+    /// Answers a request. Must not block its thread; its task is cancelled when the client goes.
     func response(to request: HTTPRequest) async -> HTTPResponse
+    /// The response to a request that cannot be read.
     func response(to fault: RequestFault) -> HTTPResponse
 }

@@ -1,4 +1,4 @@
-// A server of HTTP/1.1 on a Unix socket, or on a port of this machine. It knows what a request is, and not what one asks.
+// A server of HTTP/1.1 on a Unix socket, or on a port of this machine. It knows no path and no meaning of a request.
 
 import NIOCore
 import NIOHTTP1
@@ -6,18 +6,20 @@ import NIOPosix
 import Platform
 import SandboxModel
 
-/// Listens, and has a responder answer each request.
+/// Listens, and passes each request to a responder.
 ///
-/// One event loop, on a thread of its own, serves the connections of all servers. A response that waits holds no thread.
+/// One event loop, on a thread of its own, serves the connections of all servers and owns their state, so there is no
+/// lock. A response that waits is a task and holds no thread.
 public final class HTTPServer: Sendable {
+    /// The address of the listening socket.
     public enum Address: Sendable, Equatable {
-        /// A Unix socket with mode 0600, made at this path. Nothing is there yet.
+        /// A Unix socket with mode 0600, made at this path, where nothing is yet.
         case unix(path: String)
         /// A port of 127.0.0.1; 0 for one that the kernel chooses.
         case loopback(port: Int)
     }
 
-    /// Never shut down: a response may come after its server has stopped.
+    /// Never shut down: a response may still come after its server has stopped.
     private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
     private let inFlight = InFlightResponses()
@@ -33,7 +35,7 @@ public final class HTTPServer: Sendable {
     }
 
     /// Begins to listen. Clients can connect when it returns.
-    /// - Returns: the address, with the port that was chosen.
+    /// - Returns: the address, with the port that the kernel chose.
     /// - Throws: the error of `socket(2)`, `bind(2)` or `listen(2)`.
     @discardableResult
     public func start(at address: Address) async throws -> Address {
@@ -50,11 +52,12 @@ public final class HTTPServer: Sendable {
         }
     }
 
+    /// Hands the listener to the event loop, which closes it.
     private func keep(_ listener: any Channel) async throws {
         try await HTTPServer.loop.submit { [connections] in connections.value.listener = listener }.get()
     }
 
-    /// Waits until the responses that are owed have gone out, for a second at most.
+    /// Waits until the responses under way have gone out, for a second at most.
     public func drain() async {
         await inFlight.drain(for: .seconds(1))
     }
@@ -66,12 +69,13 @@ public final class HTTPServer: Sendable {
 
     // MARK: Connections
 
+    /// The channels of the listener and of each connection.
     private func bootstrap() -> ServerBootstrap {
         ServerBootstrap(group: HTTPServer.loop)
             .serverChannelInitializer { [connections] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let connections = connections.value
-                    // Before NIO's own handler of that kind, which would accept nothing for a second.
+                    // Runs before NIO's own AcceptBackoffHandler, which would accept nothing for a second.
                     try channel.pipeline.syncOperations.addHandler(
                         AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { error in
                             connections.relieve(because: SystemError(code: error.errnoCode).message)
@@ -79,7 +83,7 @@ public final class HTTPServer: Sendable {
                         })
                 }
             }
-            // A client may close its half behind its request.
+            // A client may close its half after its request.
             .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [connections] channel in
                 HTTPServer.peer(of: channel).flatMapThrowing { peer in
@@ -88,6 +92,7 @@ public final class HTTPServer: Sendable {
             }
     }
 
+    /// The handlers of one connection: parser and encoder of NIO, and ``ConnectionHandler``.
     private static func serve(_ channel: any Channel, from peer: HTTPPeer?, _ connections: ServerConnections) throws {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = connections.limits.head
@@ -100,7 +105,7 @@ public final class HTTPServer: Sendable {
         if let peer, let refusal = connections.responder.refusal(of: peer) { handler.refuse(refusal) }
     }
 
-    /// The user at the other end of a Unix socket, or the machine itself.
+    /// The user of the process at the other end of a Unix socket (SO_PEERCRED); any process of this machine on a port.
     private static func peer(of channel: any Channel) -> EventLoopFuture<HTTPPeer?> {
         guard let address = channel.localAddress, case .unixDomainSocket = address else {
             return channel.eventLoop.makeSucceededFuture(.loopback)

@@ -1,8 +1,10 @@
-// Responses that clients still wait for: a process that ends lets them go out first.
+// The responses that clients still wait for, so that a process sends them before it ends.
 
 import Synchronization
 
 /// Counts the connections that are to get a response.
+///
+/// Lock: its own, for moments only. Continuations are resumed without it.
 final class InFlightResponses: Sendable {
     private struct State {
         var count = 0
@@ -11,6 +13,7 @@ final class InFlightResponses: Sendable {
 
     private let state = Mutex(State())
 
+    /// A connection was accepted.
     func begin() {
         state.withLock { $0.count += 1 }
     }
@@ -23,7 +26,7 @@ final class InFlightResponses: Sendable {
         }
     }
 
-    /// Waits until none is left, or until time is up.
+    /// Waits until no response is left, or time is up.
     func drain(for time: Duration) async {
         await withTaskGroup { group in
             group.addTask { await self.waitForAll() }
@@ -34,6 +37,7 @@ final class InFlightResponses: Sendable {
         }
     }
 
+    /// Waits without a time limit; ``drain(for:)`` wakes it.
     private func waitForAll() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -45,7 +49,7 @@ final class InFlightResponses: Sendable {
         }
     }
 
-    /// Wakes those who wait, if the body says so.
+    /// Changes the state, and wakes the waiting tasks if the body returns true.
     private func resume(_ body: (inout State) -> Bool) {
         let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
             guard body(&state) else { return [] }

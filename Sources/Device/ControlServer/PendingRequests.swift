@@ -1,10 +1,10 @@
-// Connections whose requests are still arriving: how many there may be, and for how long.
+// The connections whose requests are incomplete, and the limits on them.
 
-/// Limits for clients that have not said yet what they want.
+/// Limits on requests that are incomplete.
 public struct ConnectionLimits: Sendable {
-    /// From the connection to the last byte of the request.
+    /// The time from the connection to the last byte of the request.
     public var time = Duration.seconds(30)
-    /// Connections whose requests are incomplete. Few enough to leave descriptors for the files of apps.
+    /// The number of connections with incomplete requests: few enough to leave descriptors for the files of apps.
     public var connections = 256
     /// Bytes of request line and headers.
     public var head = 16 * 1024
@@ -16,8 +16,8 @@ public struct ConnectionLimits: Sendable {
     }
 }
 
-/// Connections whose requests are incomplete, in the order in which they came. The oldest gives way to the newest: a
-/// client that wants something has sent its request long before.
+/// Connections with incomplete requests, in the order in which they came. The oldest gives way to the newest: an honest
+/// client sends its request at once. A value; the event loop owns it.
 struct PendingRequests<Connection> {
     private let limit: Int
     private var next: UInt64 = 0
@@ -34,10 +34,12 @@ struct PendingRequests<Connection> {
         return (next, waiting.count > limit ? removeOldest() : nil)
     }
 
+    /// Removes a connection whose request is complete, or that is closed.
     mutating func remove(_ number: UInt64) {
         waiting[number] = nil
     }
 
+    /// Removes the connection that came first.
     mutating func removeOldest() -> Connection? {
         waiting.keys.min().flatMap { waiting.removeValue(forKey: $0) }
     }

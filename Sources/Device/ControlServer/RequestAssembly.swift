@@ -1,9 +1,9 @@
-// The parts of a request, put together: a value that sees no socket.
+// A request put together from the parts that the parser delivers.
 
 import NIOCore
 import NIOHTTP1
 
-/// Collects a request's head and body, within their limits.
+/// Collects the head and body of a request, within their limits. A value that knows no socket, so that tests need none.
 struct RequestAssembly {
     private let largestBody: Int
     private var head: HTTPRequestHead?
@@ -34,11 +34,12 @@ struct RequestAssembly {
         }
     }
 
+    /// Checks the version, the target and the length of the body before any of it comes.
     private mutating func begin(_ head: HTTPRequestHead) throws(RequestFault) {
         guard head.version.major == 1, head.uri.hasPrefix("/") else { throw .malformed }
         let lengths = head.headers["content-length"]
         let codings = head.headers["transfer-encoding"]
-        // Two answers to where a body ends are two requests for two readers (RFC 9112, section 6.3).
+        // With two lengths, two readers could see two different requests (RFC 9112, section 6.3).
         guard lengths.count + codings.count <= 1, codings.allSatisfy({ $0.lowercased() == "chunked" }) else {
             throw .malformed
         }

@@ -1,10 +1,12 @@
-// A response as the bytes of HTTP/1.1.
+// Writes a response as HTTP/1.1.
 
 import NIOCore
 import NIOHTTP1
 
+/// Turns a response into the parts that NIO encodes.
 enum ResponseWriter {
-    /// Writes a response as fast as the client takes it. Returns early when the client has gone.
+    /// Writes a response. Waits after each piece of a stream until the client has taken it; returns early when the
+    /// client has gone.
     static func write(_ response: HTTPResponse, to channel: any Channel) async {
         for part in parts(of: response) { channel.write(part, promise: nil) }
         if case .stream(let pieces) = response.body {

@@ -1,9 +1,10 @@
-// The state that all connections of a server share. It belongs to the server's one event loop, and needs no lock.
+// The state that the connections of one server share.
 
 import NIOCore
 import Platform
 import SandboxModel
 
+/// The open connections, and those whose requests are incomplete. The event loop owns it, so that it needs no lock.
 final class ServerConnections {
     let responder: any HTTPResponder
     let limits: ConnectionLimits
@@ -25,6 +26,8 @@ final class ServerConnections {
         pending = PendingRequests(limit: limits.connections)
     }
 
+    /// Adds a connection. If there are too many with incomplete requests, or descriptors are short, the oldest gives
+    /// way.
     /// - Returns: a number for ``hasArrived(_:)``.
     func add(_ connection: ConnectionHandler) -> UInt64 {
         open[ObjectIdentifier(connection)] = connection
@@ -34,7 +37,7 @@ final class ServerConnections {
         return number
     }
 
-    /// The request of a connection is complete, or given up.
+    /// Removes a connection from the incomplete ones: its request is complete, or given up.
     func hasArrived(_ number: UInt64) {
         pending.remove(number)
     }
@@ -43,12 +46,13 @@ final class ServerConnections {
         open[ObjectIdentifier(connection)] = nil
     }
 
+    /// Closes the listener and every connection.
     func closeAll() {
         listener?.close(promise: nil)
         for connection in open.values { connection.close() }
     }
 
-    /// Descriptors are short: the oldest client that has asked for nothing gives its one back.
+    /// Closes the oldest connection with an incomplete request, because descriptors are short. Warns the first time.
     func relieve(because shortage: String) {
         pending.removeOldest()?.giveWay()
         guard !hasWarned else { return }

@@ -1,10 +1,13 @@
-// What a command tells its user when it cannot do what it was asked.
+// The error of a command or a request, in words for people.
 
-/// One line that says what was wrong and what to do, and the kind that decides the exit code.
+/// One line that says what was wrong and what to do, and the kind that decides the exit code and the HTTP status.
 ///
-/// Complaints are for commands and the control API. What a system call on the mount answers is a ``Fault``.
+/// Complaints are errors of commands and of the control API. The error of a system call on the mount is a ``Fault``.
 public struct Complaint: Error, Hashable, Sendable {
-    /// The raw value travels over the control API; the exit code is listed in the manual. Neither is ever reused.
+    /// The one enumeration of error kinds. `DeviceError.Kind` in `AppContainer` has a public constant for each case,
+    /// with a description; the manual lists the exit codes, openapi.yaml the statuses.
+    ///
+    /// The raw value is that of the control API. Neither raw value nor exit code is ever reused.
     public enum Kind: String, CaseIterable, Sendable {
         case unexpected
         case deviceMissing
@@ -121,6 +124,7 @@ public struct Complaint: Error, Hashable, Sendable {
         self.kind = kind
         self.message = message
     }
-    /// What long work throws when whoever is told of its progress asks it to end.
+
+    /// The error of long work that its progress callback has ended.
     public static let cancelled = Complaint(.unexpected, "cancelled; nothing was changed")
 }

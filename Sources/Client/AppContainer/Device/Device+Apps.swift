@@ -1,4 +1,4 @@
-// Apps: installed, entitled, mounted, running, given files, emptied, removed.
+// Apps of a device: installed, mounted, run, removed.
 
 extension Device {
     /// The apps that are installed.
@@ -6,7 +6,7 @@ extension Device {
         try await send(AppsRequest())
     }
 
-    /// What the device and its process are doing.
+    /// The state of the device and its process.
     public func status() async throws(DeviceError) -> DeviceStatus {
         try await send(StatusRequest())
     }
@@ -14,13 +14,13 @@ extension Device {
     /// Installs a `.app` directory or an `.ipa`, or updates the app that is installed.
     ///
     /// - Parameters:
-    ///   - path: of the app on the host.
+    ///   - path: the path of the app on the host.
     ///   - groups: identifiers of group containers that the app is entitled to.
     ///   - iCloud: identifiers of iCloud containers that the app is entitled to.
-    ///   - requireSigned: refuse an app without a signature, which the device signs otherwise.
-    ///   - trust: certificates as PEM text, of which one has to be the signer's or lead to it; any signer will do when
+    ///   - requireSigned: refuse an app without a signature; otherwise the device signs it.
+    ///   - trust: certificates as PEM text, of which one has to be the signer's or lead to it; any signer passes when
     ///     nil.
-    ///   - terminate: end an installed app that is running, whose update is refused otherwise.
+    ///   - terminate: end the installed app if it runs; otherwise its update is refused.
     /// - Throws: an error of kind `invalidApp`, `sealBroken`, `unsigned`, `appRunning`, …
     @discardableResult
     public func install(
@@ -39,7 +39,7 @@ extension Device {
         _ = try await send(UninstallRequest(app: app))
     }
 
-    /// Empties an app's data container to what it was after the installation.
+    /// Empties an app's data container to its state after the installation.
     public func reset(_ app: String) async throws(DeviceError) {
         _ = try await send(ResetRequest(app: app))
     }
@@ -54,7 +54,7 @@ extension Device {
 
     /// Puts files or directories into an app's Inbox, as another app or Mail would.
     /// - Parameter files: paths of the host.
-    /// - Returns: the paths of what was delivered, relative to the app's home.
+    /// - Returns: the paths of the delivered files, relative to the app's home.
     /// - Throws: an error of kind `deviceLocked` before first unlock.
     @discardableResult
     public func deliver(_ files: [String], to app: String) async throws(DeviceError) -> [String] {
@@ -69,9 +69,11 @@ extension Device {
     ///
     /// - Parameters:
     ///   - mountPoint: a directory of the host. When nil, the device makes one that is named after the container, as on
-    ///     a phone, and takes it away again.
-    ///   - running: mark the app running for as long as it is mounted: nothing of it is purged then.
-    ///   - documents: show only `Documents`, of an app that shares its documents.
+    ///     a phone, and removes it with the mount.
+    ///   - allowOther: let other users enter the mount.
+    ///   - readOnly: refuse every write.
+    ///   - running: mark the app running for as long as it is mounted, so that it is not purged.
+    ///   - documents: show only `Documents`, for an app that shares its documents.
     ///   - cachedirTag: show a `CACHEDIR.TAG` in `Library/Caches` and `tmp`, by which backup tools know them.
     /// - Throws: an error of kind `unknownApp`, `alreadyMounted`, `groupMounted`, `mountPoint`, `fuseMissing`, …
     @discardableResult
@@ -88,13 +90,13 @@ extension Device {
     }
 
     /// Ends a mount.
-    /// - Parameter lazy: take it out of sight now; it ends when the last file in it is closed.
+    /// - Parameter lazy: take the mount out of sight at once; it ends when the last file in it is closed.
     /// - Throws: an error of kind `notMounted`, or `inUse` while a file in it is open.
     public func unmount(_ mount: Mount, lazy: Bool = false) async throws(DeviceError) {
         _ = try await send(UnmountRequest(mountPoint: mount.mountPoint, lazy: lazy))
     }
 
-    /// Returns when the mount has ended, however that came about.
+    /// Waits for the end of a mount, by a request or from outside.
     public func waitForEnd(of mount: Mount) async throws(DeviceError) {
         _ = try await send(MountEndRequest(mountPoint: mount.mountPoint))
     }
@@ -110,23 +112,23 @@ extension Device {
 
     // MARK: Running
 
-    /// Makes an app ready to run and marks it running, for as long as the lease is kept.
-    /// - Throws: an error of kind `sealBroken` when the bundle is not what was installed.
+    /// Prepares an app to run and marks it running, for as long as the lease is kept.
+    /// - Throws: an error of kind `sealBroken` when the bundle was changed.
     public func run(
         _ app: String, verifyAll: Bool = false, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
     ) async throws(DeviceError) -> RunLease {
-        // A process that was started meanwhile is found by the question.
+        // Starts the process of a lasting device where it has ended.
         _ = try await status()
         return try await client.run(RunRequest(app: app, verifyAll: verifyAll), progress: progress)
     }
 
-    /// Marks an app running until it is terminated; starts nothing.
+    /// Marks an app running until it is terminated. Starts nothing.
     public func markRunning(_ app: String) async throws(DeviceError) {
         _ = try await send(MarkRunningRequest(app: app))
     }
 
-    /// Ends all that runs of an app.
-    /// - Throws: an error of kind `notRunning` when nothing does.
+    /// Ends the processes and marks of an app.
+    /// - Throws: an error of kind `notRunning`.
     public func terminate(_ app: String) async throws(DeviceError) {
         _ = try await send(TerminateRequest(app: app))
     }

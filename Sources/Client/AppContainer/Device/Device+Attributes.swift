@@ -1,24 +1,24 @@
-// What is set on files: through the attributes of their mount, as every tool does.
+// Protection class and exclusion from backups of a file, set through extended attributes of the mount.
 
 import Glibc
 import Platform
 import SandboxModel
 
 extension Device {
-    /// Gives a file a protection class, or a directory the one of what is created in it from now on.
+    /// Gives a file a protection class; a directory, the class of files that are created in it from now on.
     ///
     /// - Parameters:
-    ///   - protection: nil for the one that the directory above gives.
+    ///   - protection: nil for the class that the directory above gives.
     ///   - path: relative to the app's home. The app is mounted.
-    /// - Throws: an error of kind `notMounted`, `notFound`, `unsuitableFile` for what has no class, `deviceLocked` where
-    ///   a key is not at hand, or `notAllowed`.
+    /// - Throws: an error of kind `notMounted`, `notFound`, `unsuitableFile` for a file without a class, `deviceLocked`
+    ///   where the key is not available, or `notAllowed`.
     public func setProtection(
         _ protection: FileProtection?, of path: String, in app: String
     ) async throws(DeviceError) {
         try await set(ProtectionClass.attributeName, to: protection.map { Array($0.rawValue.utf8) }, of: path, in: app)
     }
 
-    /// Marks a file or directory as excluded from backups, or takes the mark away, in every form that a tool knows.
+    /// Marks a file or directory as excluded from backups, or removes the mark, in every form that a tool reads.
     ///
     /// - Parameter path: relative to the app's home. The app is mounted.
     /// - Throws: an error of kind `notMounted`, `notFound`, `unsuitableFile` or `notAllowed`.
@@ -32,7 +32,7 @@ extension Device {
         try await setExcluded(true, path, of: app)
     }
 
-    /// Takes the mark away that excludes a file or directory from backups.
+    /// Removes the mark that excludes a file or directory from backups.
     public func include(_ path: String, of app: String) async throws(DeviceError) {
         try await setExcluded(false, path, of: app)
     }
@@ -54,13 +54,13 @@ extension Device {
                         try holder.remove(Array(name.utf8))
                     }
                 } catch {
-                    // Removing what is not there is no error.
+                    // Removing an attribute that is absent is no error.
                     guard value == nil, error == .noAttribute else { throw error }
                 }
             }
         }
         guard case .failure(let error) = result else { return }
-        // A mark can be set on a locked device, and a class cannot always.
+        // On a locked device a mark can be set; a class needs its key.
         let needsKey = error == .notPermitted && name == ProtectionClass.attributeName
         if needsKey, try await status().state != "unlocked" {
             throw DeviceError(.deviceLocked, "\(path) cannot be changed while the device is locked: unlock it first")

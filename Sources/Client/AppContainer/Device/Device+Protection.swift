@@ -1,8 +1,8 @@
-// The device's state, its passcode, and the protection of files.
+// Locks, passcode and protection classes of a device.
 
 extension Device {
     /// Unlocks the device.
-    /// - Parameter passcode: the one that the device was made with when nil.
+    /// - Parameter passcode: when nil, that with which this value made the device.
     /// - Throws: an error of kind `wrongPasscode`, `passcodeDelayed`, `noPasscode`, or `passcodeNeeded` where none is
     ///   known.
     public func unlock(passcode: String? = nil) async throws(DeviceError) {
@@ -22,29 +22,29 @@ extension Device {
         _ = try await send(LockRequest(now: now, wait: waiting))
     }
 
-    /// Does to the device what a reboot does: with a passcode it is before its first unlock then.
+    /// Restarts the device, as a reboot does. With a passcode it is before its first unlock afterwards.
     public func restart() async throws(DeviceError) {
         _ = try await send(RestartRequest())
     }
 
-    /// Gives a device without a passcode one.
+    /// Sets the passcode of a device without one.
     public func setPasscode(_ new: String) async throws(DeviceError) {
         _ = try await send(PasscodeRequest(.set, new: new))
     }
 
-    /// Exchanges the passcode. No file is written anew.
+    /// Changes the passcode. No file is encrypted anew.
     public func changePasscode(from old: String, to new: String) async throws(DeviceError) {
         _ = try await send(PasscodeRequest(.change, old: old, new: new))
     }
 
-    /// Removes the passcode; the device is unlocked then.
+    /// Removes the passcode. The device is unlocked afterwards.
     public func removePasscode(_ old: String) async throws(DeviceError) {
         _ = try await send(PasscodeRequest(.remove, old: old))
     }
 
     // MARK: Files
 
-    /// What the device knows of a path, and the rules that hold for it.
+    /// The properties of a path, and the rules that hold for it.
     /// - Parameter path: relative to the app's home.
     public func inspect(_ path: String, of app: String) async throws(DeviceError) -> Inspection {
         try await send(InspectRequest(app: app, path: path))

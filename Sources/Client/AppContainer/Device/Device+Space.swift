@@ -1,26 +1,25 @@
-// Space, backups, and what has happened.
+// Events, space, backups, audits and checks of a device.
 
 extension Device {
-    /// What has happened on the device, the oldest first, as far as the record goes back, and then each event as it
-    /// comes.
+    /// The recorded events of the device, the oldest first, and then each event as it comes.
     public var events: DeviceEvents { client.events }
 
-    /// The same without what was before a time.
+    /// The events since a time.
     /// - Parameter time: as ``Event/time`` has it.
     public func events(since time: String) -> DeviceEvents { client.events(since: time) }
 
-    /// What has happened on the device so far, the oldest first, as far as the record goes back.
+    /// The recorded events of the device, the oldest first.
     public func recordedEvents() async throws(DeviceError) -> [Event] {
         try await send(EventsRequest())
     }
 
-    /// Gives the device another capacity, or other marks; what is nil stays as it is.
+    /// Changes the device's capacity or marks; a nil value stays as it is.
     @discardableResult
     public func capacity(_ request: CapacityRequest = CapacityRequest()) async throws(DeviceError) -> CapacityReport {
         try await send(request)
     }
 
-    /// Removes purgeable entries of apps that do not run, least recently used first.
+    /// Purges the apps that do not run, the least recently used entries first.
     @discardableResult
     public func purge(
         _ request: PurgeRequest = PurgeRequest(), progress: (@Sendable (WorkProgress) -> Void)? = nil
@@ -29,7 +28,7 @@ extension Device {
     }
 
     /// Writes a backup.
-    /// - Parameter output: a path of the host where nothing is yet.
+    /// - Parameter output: a path of the host where nothing is yet. Relative paths are those of this process.
     @discardableResult
     public func backup(
         to output: String, format: BackupRequest.Format = .tar, app: String? = nil, password: String? = nil,
@@ -44,13 +43,13 @@ extension Device {
                 ignoreExclusions: ignoreExclusions, since: since), progress: progress)
     }
 
-    /// What a backup would have, and what it would leave out and why.
+    /// The files of a backup, and those that it would leave out and why.
     public func backupList(app: String? = nil, ignoreExclusions: Bool = false) async throws(DeviceError) -> [BackupItem]
     {
         try await send(BackupListRequest(app: app, ignoreExclusions: ignoreExclusions))
     }
 
-    /// Brings a backup back. An app that is not installed waits for its installation, which adopts the data.
+    /// Restores a backup. The data of an app that is not installed waits for its installation.
     @discardableResult
     public func restore(
         from input: String, password: String? = nil, domain: String? = nil,
@@ -60,13 +59,13 @@ extension Device {
             RestoreRequest(input: try Device.absolute(input), password: password, domain: domain), progress: progress)
     }
 
-    /// Checks an app's container against Apple's data storage guidelines.
+    /// Audits an app's containers against Apple's data storage guidelines.
     public func audit(_ app: String, patterns: String? = nil) async throws(DeviceError) -> AuditReport {
         try await send(AuditRequest(app: app, patterns: patterns))
     }
 
-    /// Looks at every header, block and length of the device.
-    /// - Parameter repair: clear away what a crash left over. Content is never touched.
+    /// Checks every header, block and length of the device.
+    /// - Parameter repair: remove what a crash left over. Content is never touched.
     public func check(repair: Bool = false) async throws(DeviceError) -> CheckReport {
         try await send(CheckRequest(repair: repair))
     }

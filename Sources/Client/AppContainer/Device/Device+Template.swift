@@ -1,10 +1,10 @@
-// Devices that are there to be copied.
+// Templates: devices that are copied for each test.
 
 import Platform
 
 extension Device {
-    /// A temporary device that is shut down: what many others are copies of. It goes with ``end()``, with the last
-    /// reference to it, and with this program.
+    /// A temporary device that is shut down, for many copies. It is deleted with ``end()``, with the last reference to
+    /// it, and with this program.
     ///
     /// ```swift
     /// let template = try await Device.Template(passcode: "1234", installing: ["Notes.app"])
@@ -60,7 +60,7 @@ extension Device {
             self.apps = report.apps ?? []
         }
 
-        /// A copy, which goes with this program. Any number of them can be made at once.
+        /// Makes a temporary copy. Any number of copies can be made at once.
         public func device() async throws(DeviceError) -> Device {
             try await Device.temporary(copyOf: path, passcode: passcode)
         }

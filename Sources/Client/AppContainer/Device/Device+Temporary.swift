@@ -1,19 +1,19 @@
-// Where temporary devices are made, and what is said when that is no place for one.
+// The place of temporary devices, and the error where that place is unsuitable.
 
 import FoundationEssentials
 import Platform
 
 extension Device {
-    /// Has a temporary device made.
+    /// Makes a temporary device.
     ///
-    /// - Parameter isOneOfMany: whether the next order is to find a process that has started already.
+    /// - Parameter isOneOfMany: whether a process is started for the next order ahead.
     static func make(
         _ order: DeviceOrder, isOneOfMany: Bool = false
     ) async throws(DeviceError) -> (TetheredProcess, StartReport) {
         do throws(DeviceError) {
             return try await DaemonProgram.own(order, isOneOfMany: isOneOfMany)
         } catch {
-            // A copy lies where the original is, which holds a device already.
+            // A copy is made beside its original, so the place is suitable.
             guard order.clone == nil, let place = HostPath.place(of: order.device)?.directory else { throw error }
             let isAboutThePlace =
                 switch error.kind {
@@ -28,7 +28,7 @@ extension Device {
         }
     }
 
-    /// A name that nothing has.
+    /// A new path for a device, with a random name.
     static func temporaryPath(in directory: String? = nil) -> String {
         let named = ProcessInfo.processInfo.environment["TMPDIR"]
         var directory = directory ?? named.flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"

@@ -1,4 +1,4 @@
-// A device in a program's hands: found, made, and gone when it is no more needed.
+// A device as a program sees it: made or found, asked, ended.
 
 import Glibc
 import Platform
@@ -17,19 +17,20 @@ import Synchronization
 /// await device.end()
 /// ```
 ///
-/// There are two sorts. A *lasting* device is a directory that somebody wants to keep: ``open(_:)`` finds its process or
-/// starts it, and neither goes with this program. A *temporary* one goes with ``end()``, with the last reference to it,
-/// and with this program, however that ends: its process notices that nobody holds it any more, ends what runs in the
-/// device, unmounts everything and deletes it.
+/// A *lasting* device is a directory to keep: ``open(_:)`` finds its process or starts it, and both outlive this
+/// program. A *temporary* device ends with ``end()``, with the last reference to it, and with this program, however
+/// that ends: its process notices, ends all that runs in the device, unmounts everything and deletes it.
+///
+/// Any thread may use a device. Lock: of the current client, for moments only.
 ///
 /// Every method throws a ``DeviceError`` with the daemon's own message.
 public final class Device: Sendable {
     /// The path of the device's directory.
     public let path: String
-    /// Whether the device goes with this value.
+    /// Whether the device is deleted with this value.
     public var isTemporary: Bool { owned != nil }
-    /// The passcode that the device was made with; ``unlock(passcode:)`` takes it where none is given. Nil for a device
-    /// without one, and for one that was found.
+    /// The passcode that the device was made with, the default of ``unlock(passcode:)``. Nil for a device without one,
+    /// and for one that was opened.
     public let passcode: String?
 
     private let current: Mutex<DeviceClient>
@@ -42,7 +43,7 @@ public final class Device: Sendable {
         current = Mutex(DeviceClient(socket: socket, temporary: owned == nil ? nil : path))
     }
 
-    /// The wire to the device's process.
+    /// The client of the device's process.
     public var client: DeviceClient { current.withLock { $0 } }
 
     // MARK: Lasting devices
@@ -50,11 +51,11 @@ public final class Device: Sendable {
     /// Makes a device that stays.
     ///
     /// - Parameters:
-    ///   - path: where nothing is yet, or an empty directory.
+    ///   - path: a path where nothing is yet, or an empty directory.
     ///   - passcode: none when nil.
-    ///   - capacity: bytes that it holds; what the host's filesystem does when nil.
-    ///   - lockGrace: how long it stays unlocked after it was told to lock; 10 seconds when nil.
-    ///   - kdfCost: how slow a guess of the passcode is, from 1 to 20; about 80 ms when nil.
+    ///   - capacity: in bytes; that of the host's filesystem when nil.
+    ///   - lockGrace: the grace period of a lock; 10 seconds when nil.
+    ///   - kdfCost: the cost of a guess of the passcode, from 1 to 20; about 80 ms when nil.
     /// - Throws: an error of kind `deviceExists`, `hostFilesystem`, `notFound`, `invalidPasscode` or `programMissing`.
     public static func create(
         at path: String, passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration? = nil,
@@ -70,8 +71,8 @@ public final class Device: Sendable {
         return try await open(path, passcode: passcode)
     }
 
-    /// A device that is there. Its process is found, or started: then it is before its first unlock, if it has a
-    /// passcode.
+    /// Opens a device that exists. Its process is found, or started: then a device with a passcode is before its first
+    /// unlock.
     /// - Throws: an error of kind `deviceMissing`, `notADevice`, `deviceBusy`, `programMissing`, …
     public static func open(_ path: String) async throws(DeviceError) -> Device {
         try await open(try absolute(path), passcode: nil)
@@ -84,10 +85,10 @@ public final class Device: Sendable {
 
     // MARK: Temporary devices
 
-    /// Makes a device that goes with this program, in the directory that `TMPDIR` names, else in /tmp.
+    /// Makes a temporary device, in the directory that `TMPDIR` names, else in /tmp.
     ///
-    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:)``; a guess of the passcode is as
-    ///   cheap as can be, and a device that is told to lock does so at once.
+    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:)``, with defaults for tests: the
+    ///   cheapest guess of the passcode, and no grace period.
     public static func temporary(
         passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration = .zero, kdfCost: Int = 1
     ) async throws(DeviceError) -> Device {
@@ -96,10 +97,10 @@ public final class Device: Sendable {
         return try await temporary(DeviceOrder(device: temporaryPath(), create: settings), passcode: passcode)
     }
 
-    /// Makes a copy of a device that is shut down, which goes with this program. It lies beside the original where this
-    /// user may write there, so that the host can let both share what neither has changed (a reflink).
+    /// Makes a temporary copy of a device that is shut down: beside the original where this user may write there, so
+    /// that the host's filesystem can share unchanged blocks (reflinks).
     ///
-    /// - Parameter passcode: the original's.
+    /// - Parameter passcode: that of the original.
     /// - Throws: an error of kind `deviceBusy` when the original is on.
     public static func temporary(
         copyOf template: String, passcode: String? = nil
@@ -120,7 +121,7 @@ public final class Device: Sendable {
         return Device(order.device, socket: report.socket ?? "", passcode: passcode, owned: process)
     }
 
-    /// Runs a body with a temporary device, which is gone when this returns.
+    /// Runs a body with a temporary device, and deletes the device.
     public static func withTemporary<Result: Sendable>(
         passcode: String? = nil, capacity: Int64? = nil,
         isolation: isolated (any Actor)? = #isolation,
@@ -139,9 +140,9 @@ public final class Device: Sendable {
 
     // MARK: The end
 
-    /// Unmounts everything, and ends the device's process. A temporary device is deleted. A mount that is in use goes
-    /// out of sight at once. Returns when nothing is left, also where the device's process was killed; a device that has
-    /// ended already is no error.
+    /// Unmounts everything, ends the device's process, and deletes a temporary device. A mount that is in use goes out
+    /// of sight at once. Returns when all is done, also after the process was killed; a device that has ended already
+    /// is no error.
     public func end() async {
         if let owned {
             await DaemonProgram.end(owned, of: path)
@@ -162,7 +163,7 @@ public final class Device: Sendable {
 
     /// Sends any request of the control API. The process of a lasting device is started again where it has ended.
     ///
-    /// - Parameter progress: told how far a long operation has come, some times a second.
+    /// - Parameter progress: called with the progress of a long operation, up to ten times a second.
     public func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(DeviceError) -> Request.Reply {
@@ -181,7 +182,7 @@ public final class Device: Sendable {
         }
     }
 
-    /// A path of the host, as the daemon, which works elsewhere, can use it.
+    /// The absolute form of a path, for the daemon, whose working directory is another.
     static func absolute(_ path: String) throws(DeviceError) -> String {
         do throws(SystemError) {
             return try HostPath.absolute(path)
@@ -191,7 +192,7 @@ public final class Device: Sendable {
     }
 }
 
-/// For a closure, which takes no noncopyable value along.
+/// Carries a noncopyable handle into a closure.
 private final class ProcessBox: Sendable {
     let process: ProcessHandle
 

@@ -1,8 +1,13 @@
 // The kinds of errors, for programs to tell apart.
+//
+// The enumeration is `Complaint.Kind` in SandboxModel: it has the raw values and the exit codes. Here each of its cases
+// has a public constant, which a test of Daemon holds to it, so that this library's interface exposes no other module.
+
+package import SandboxModel
 
 extension DeviceError {
-    /// What was wrong. The raw values are those of the control API. A kind never changes its meaning; a later version may
-    /// know further ones.
+    /// The reason of an error. The raw values are those of the control API. A kind never changes its meaning; a later
+    /// version may have further ones, which this version decodes too.
     public struct Kind: RawRepresentable, Codable, Hashable, Sendable {
         public let rawValue: String
 
@@ -10,110 +15,117 @@ extension DeviceError {
             self.rawValue = rawValue
         }
 
-        // MARK: Told by the device
+        package init(_ kind: Complaint.Kind) {
+            self.init(rawValue: kind.rawValue)
+        }
 
-        /// What no other kind is for.
-        public static let unexpected = Kind(rawValue: "unexpected")
+        /// The kind as the enumeration has it; nil for a kind of this library, or of a newer device.
+        package var known: Complaint.Kind? { Complaint.Kind(rawValue: rawValue) }
+
+        // MARK: Reported by the device
+
+        /// An error that no other kind describes.
+        public static let unexpected = Kind(.unexpected)
         /// There is no device at the path.
-        public static let deviceMissing = Kind(rawValue: "deviceMissing")
-        /// What is at the path is no device.
-        public static let notADevice = Kind(rawValue: "notADevice")
+        public static let deviceMissing = Kind(.deviceMissing)
+        /// The path names something that is no device.
+        public static let notADevice = Kind(.notADevice)
         /// The device was made by a newer version.
-        public static let newerFormat = Kind(rawValue: "newerFormat")
-        /// The host's filesystem lacks what a device needs.
-        public static let hostFilesystem = Kind(rawValue: "hostFilesystem")
-        /// There is something already where the device was to be made.
-        public static let deviceExists = Kind(rawValue: "deviceExists")
+        public static let newerFormat = Kind(.newerFormat)
+        /// The host's filesystem lacks a feature that a device needs.
+        public static let hostFilesystem = Kind(.hostFilesystem)
+        /// The path for the new device exists already.
+        public static let deviceExists = Kind(.deviceExists)
         /// Another process serves or changes the device.
-        public static let deviceBusy = Kind(rawValue: "deviceBusy")
+        public static let deviceBusy = Kind(.deviceBusy)
         /// Nobody listens at the control socket. Nothing was sent.
-        public static let daemonUnreachable = Kind(rawValue: "daemonUnreachable")
-        /// The mount point is none.
-        public static let mountPoint = Kind(rawValue: "mountPoint")
+        public static let daemonUnreachable = Kind(.daemonUnreachable)
+        /// The mount point cannot be used.
+        public static let mountPoint = Kind(.mountPoint)
         /// The app is mounted already.
-        public static let alreadyMounted = Kind(rawValue: "alreadyMounted")
+        public static let alreadyMounted = Kind(.alreadyMounted)
         /// The app is not installed.
-        public static let unknownApp = Kind(rawValue: "unknownApp")
-        /// What was to be installed is no app.
-        public static let invalidApp = Kind(rawValue: "invalidApp")
-        /// An identifier or a name is not one.
-        public static let invalidIdentifier = Kind(rawValue: "invalidIdentifier")
-        /// There is no FUSE on this machine.
-        public static let fuseMissing = Kind(rawValue: "fuseMissing")
-        /// The machine's settings forbid what was asked of FUSE.
-        public static let fuseConfiguration = Kind(rawValue: "fuseConfiguration")
-        /// The passcode was another.
-        public static let wrongPasscode = Kind(rawValue: "wrongPasscode")
+        public static let unknownApp = Kind(.unknownApp)
+        /// The bundle or archive to install is no app.
+        public static let invalidApp = Kind(.invalidApp)
+        /// An identifier or a name is malformed.
+        public static let invalidIdentifier = Kind(.invalidIdentifier)
+        /// This machine has no FUSE.
+        public static let fuseMissing = Kind(.fuseMissing)
+        /// The machine's settings of FUSE forbid the mount.
+        public static let fuseConfiguration = Kind(.fuseConfiguration)
+        /// The passcode is wrong.
+        public static let wrongPasscode = Kind(.wrongPasscode)
         /// No passcode was given where one is needed.
-        public static let passcodeNeeded = Kind(rawValue: "passcodeNeeded")
+        public static let passcodeNeeded = Kind(.passcodeNeeded)
         /// A mount of another app shows the group already.
-        public static let groupMounted = Kind(rawValue: "groupMounted")
+        public static let groupMounted = Kind(.groupMounted)
         /// Something is in use that has to be free first.
-        public static let inUse = Kind(rawValue: "inUse")
+        public static let inUse = Kind(.inUse)
         /// The host is full.
-        public static let noSpace = Kind(rawValue: "noSpace")
+        public static let noSpace = Kind(.noSpace)
         /// A part of the device is missing or damaged.
-        public static let damaged = Kind(rawValue: "damaged")
-        /// The user may not do that.
-        public static let notAllowed = Kind(rawValue: "notAllowed")
-        /// An app of that identifier is there already.
-        public static let appExists = Kind(rawValue: "appExists")
+        public static let damaged = Kind(.damaged)
+        /// The user has no permission.
+        public static let notAllowed = Kind(.notAllowed)
+        /// An app with that identifier is installed already.
+        public static let appExists = Kind(.appExists)
         /// The path is in no mount.
-        public static let notMounted = Kind(rawValue: "notMounted")
-        /// A file or a path that was named is not there.
-        public static let notFound = Kind(rawValue: "notFound")
-        /// The request says what it must not.
-        public static let badRequest = Kind(rawValue: "badRequest")
+        public static let notMounted = Kind(.notMounted)
+        /// A named file or path does not exist.
+        public static let notFound = Kind(.notFound)
+        /// The request is malformed, or its parameters contradict each other.
+        public static let badRequest = Kind(.badRequest)
         /// The device is locked.
-        public static let deviceLocked = Kind(rawValue: "deviceLocked")
+        public static let deviceLocked = Kind(.deviceLocked)
         /// The device is shutting down.
-        public static let shuttingDown = Kind(rawValue: "shuttingDown")
-        /// The daemon ended before it answered; whether it did what it was asked is not known.
-        public static let daemonEnded = Kind(rawValue: "daemonEnded")
+        public static let shuttingDown = Kind(.shuttingDown)
+        /// The daemon ended before it answered. Whether it carried the request out is not known.
+        public static let daemonEnded = Kind(.daemonEnded)
         /// The device has no passcode.
-        public static let noPasscode = Kind(rawValue: "noPasscode")
-        /// After wrong passcodes there is a wait.
-        public static let passcodeDelayed = Kind(rawValue: "passcodeDelayed")
+        public static let noPasscode = Kind(.noPasscode)
+        /// After wrong passcodes the device accepts no other for a while.
+        public static let passcodeDelayed = Kind(.passcodeDelayed)
         /// The device was unlocked during the grace period.
-        public static let lockCancelled = Kind(rawValue: "lockCancelled")
+        public static let lockCancelled = Kind(.lockCancelled)
         /// The device has a passcode already.
-        public static let passcodeExists = Kind(rawValue: "passcodeExists")
-        /// That can be no passcode.
-        public static let invalidPasscode = Kind(rawValue: "invalidPasscode")
-        /// A file is of a kind that this cannot be done to.
-        public static let unsuitableFile = Kind(rawValue: "unsuitableFile")
+        public static let passcodeExists = Kind(.passcodeExists)
+        /// The new passcode is not acceptable.
+        public static let invalidPasscode = Kind(.invalidPasscode)
+        /// The file is of a kind that does not support the operation.
+        public static let unsuitableFile = Kind(.unsuitableFile)
         /// A sealed resource is missing or invalid.
-        public static let sealBroken = Kind(rawValue: "sealBroken")
-        /// The app is not signed, and has to be.
-        public static let unsigned = Kind(rawValue: "unsigned")
-        /// A signing identity or certificate is none.
-        public static let invalidIdentity = Kind(rawValue: "invalidIdentity")
-        /// There is something already where a file was to be written.
-        public static let fileExists = Kind(rawValue: "fileExists")
+        public static let sealBroken = Kind(.sealBroken)
+        /// The app has no signature, and one is required.
+        public static let unsigned = Kind(.unsigned)
+        /// A signing identity or certificate cannot be used.
+        public static let invalidIdentity = Kind(.invalidIdentity)
+        /// The path of the file to write exists already.
+        public static let fileExists = Kind(.fileExists)
         /// The app is running.
-        public static let appRunning = Kind(rawValue: "appRunning")
+        public static let appRunning = Kind(.appRunning)
         /// The app is not running.
-        public static let notRunning = Kind(rawValue: "notRunning")
+        public static let notRunning = Kind(.notRunning)
         /// The program that confines is not installed.
-        public static let confinementMissing = Kind(rawValue: "confinementMissing")
+        public static let confinementMissing = Kind(.confinementMissing)
         /// The app does not share its documents.
-        public static let documentsNotShared = Kind(rawValue: "documentsNotShared")
-        /// A purge could not free as much as it was asked for.
-        public static let notEnoughFreed = Kind(rawValue: "notEnoughFreed")
-        /// What was to be restored is no backup, or a damaged one.
-        public static let invalidBackup = Kind(rawValue: "invalidBackup")
+        public static let documentsNotShared = Kind(.documentsNotShared)
+        /// A purge could not free as many bytes as were requested.
+        public static let notEnoughFreed = Kind(.notEnoughFreed)
+        /// The file to restore from is no backup, or a damaged one.
+        public static let invalidBackup = Kind(.invalidBackup)
         /// The backup was made by a newer version.
-        public static let newerBackup = Kind(rawValue: "newerBackup")
-        /// The password of the backup was another.
-        public static let wrongPassword = Kind(rawValue: "wrongPassword")
+        public static let newerBackup = Kind(.newerBackup)
+        /// The password of the backup is wrong.
+        public static let wrongPassword = Kind(.wrongPassword)
         /// The backup needs a password.
-        public static let passwordNeeded = Kind(rawValue: "passwordNeeded")
-        /// The backup has what only the device that made it can read.
-        public static let otherDevice = Kind(rawValue: "otherDevice")
+        public static let passwordNeeded = Kind(.passwordNeeded)
+        /// The backup has files that only the device that made it can read.
+        public static let otherDevice = Kind(.otherDevice)
         /// The container breaks the data storage guidelines.
-        public static let guidelinesBroken = Kind(rawValue: "guidelinesBroken")
+        public static let guidelinesBroken = Kind(.guidelinesBroken)
 
-        // MARK: Told by this library
+        // MARK: Reported by this library
 
         /// The program `appcontainer` is not where it was looked for.
         public static let programMissing = Kind(rawValue: "programMissing")
@@ -122,16 +134,7 @@ extension DeviceError {
         /// The task that waited for the answer was cancelled.
         public static let cancelled = Kind(rawValue: "cancelled")
 
-        /// Every kind that a device tells, in the order of their exit codes.
-        public static let all: [Kind] = [
-            .unexpected, .deviceMissing, .notADevice, .newerFormat, .hostFilesystem, .deviceExists, .deviceBusy,
-            .daemonUnreachable, .mountPoint, .alreadyMounted, .unknownApp, .invalidApp, .invalidIdentifier,
-            .fuseMissing, .fuseConfiguration, .wrongPasscode, .passcodeNeeded, .groupMounted, .inUse, .noSpace,
-            .damaged, .notAllowed, .appExists, .notMounted, .notFound, .badRequest, .deviceLocked, .shuttingDown,
-            .daemonEnded, .noPasscode, .passcodeDelayed, .lockCancelled, .passcodeExists, .invalidPasscode,
-            .unsuitableFile, .sealBroken, .unsigned, .invalidIdentity, .fileExists, .appRunning, .notRunning,
-            .confinementMissing, .documentsNotShared, .notEnoughFreed, .invalidBackup, .newerBackup, .wrongPassword,
-            .passwordNeeded, .otherDevice, .guidelinesBroken,
-        ]
+        /// Every kind that a device reports, in the order of their exit codes.
+        public static let all = Complaint.Kind.allCases.map { Kind($0) }
     }
 }

@@ -1,11 +1,11 @@
-// Why a device did not do what it was asked.
+// The error of every call on a device, and the complaint that it is on the other side of the control API.
 
 import Platform
-import SandboxModel
+package import SandboxModel
 
-/// One line that says what was wrong and what to do, in the daemon's own words, and a kind that programs can tell apart.
+/// One line for people that says what was wrong and what to do, as the daemon sent it, and a kind for programs.
 ///
-/// The kinds that a device tells are listed with their exit codes in appcontainer(1).
+/// The kinds that a device reports are listed with their exit codes in appcontainer(1).
 public struct DeviceError: Error, Codable, Hashable, Sendable {
     public let kind: Kind
     public let message: String
@@ -15,11 +15,15 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
         self.message = message
     }
 
-    /// A call of the host that failed.
-    /// - Parameter doing: what could not be done, such as "cannot start appcontainer".
+    /// The error of a system call of this process.
+    /// - Parameter doing: the words before the reason, such as "cannot start appcontainer".
     init(_ error: SystemError, doing: String) {
-        let complaint = Complaint(error, doing: doing)
-        self.init(Kind(rawValue: complaint.kind.rawValue), complaint.message)
+        self.init(Complaint(error, doing: doing))
+    }
+
+    /// A complaint, as the control API carries it.
+    package init(_ complaint: Complaint) {
+        self.init(Kind(complaint.kind), complaint.message)
     }
 
     static let ended = DeviceError(
@@ -27,8 +31,8 @@ public struct DeviceError: Error, Codable, Hashable, Sendable {
 }
 
 extension DeviceError {
-    /// Whether the daemon ended in between, so that the same request to another one can be answered: to start it is to wait
-    /// for that end.
+    /// Whether the daemon ended meanwhile, so that the next one can answer the same request. Starting that one waits
+    /// for the end of the first.
     ///
     /// - Parameter isRepeatable: whether the request may be carried out twice (``ControlRequest/isRepeatable``).
     public func isWorthAnotherTry(isRepeatable: Bool) -> Bool {
@@ -44,11 +48,18 @@ extension DeviceError: CustomStringConvertible {
     public var description: String { message }
 }
 
-/// The body of every answer that is not a success.
+/// The body of every response with a status other than 200.
 public struct Failure: Codable, Hashable, Sendable {
     public let complaint: DeviceError
 
     public init(_ complaint: DeviceError) {
         self.complaint = complaint
+    }
+}
+
+extension Complaint {
+    /// The complaint that a client received. A kind that this version does not know becomes `unexpected`.
+    package init(_ error: DeviceError) {
+        self.init(error.kind.known ?? .unexpected, error.message)
     }
 }

@@ -1,15 +1,15 @@
-// The events of a device as they come.
+// The sequence of a device's events.
 
 import FoundationEssentials
 
-/// What has happened on a device, the oldest first, as far as the record goes back, and then each event as it comes.
-/// Ends when the device has been shut down, after its last event.
+/// The recorded events of a device, the oldest first, and then each event as it comes. Ends with the last event of a
+/// device that is shut down.
 ///
 /// ```swift
 /// for try await event in device.events where event.event == .locked { break }
 /// ```
 ///
-/// Each iteration begins anew. One that is slower than the events come misses some; the event `missed` says how many.
+/// Each iteration begins anew. A slow one misses events; the event `missed` has their number.
 public struct DeviceEvents: AsyncSequence, Sendable {
     public typealias Element = Event
     public typealias Failure = DeviceError
@@ -25,8 +25,8 @@ public struct DeviceEvents: AsyncSequence, Sendable {
         private let client: DeviceClient
         private var lines: EventLines?
         private var hasEnded = false
-        /// How a line begins that is not earlier: each begins with its time. A record can have tens of thousands of lines,
-        /// which take a second to decode.
+        /// The smallest start of a line that is not too early: each line begins with its time. Decoding the tens of
+        /// thousands of lines that a record can have would take a second.
         private let beginning: [UInt8]?
 
         init(client: DeviceClient, since: String?) {
@@ -46,7 +46,7 @@ public struct DeviceEvents: AsyncSequence, Sendable {
             try await nextWithLine(isolation: actor)?.event
         }
 
-        /// The next event with the line that it is in the record.
+        /// The next event, with its line in the record.
         public mutating func nextWithLine(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(DeviceError) -> (event: Event, line: String)? {

@@ -1,25 +1,26 @@
-// One request and its response over the control socket: HTTP/1.1 (RFC 9112), as far as this client needs it.
-// Own code, so that a package that uses this library builds no HTTP library.
+// One request and its response over the control socket: the part of HTTP/1.1 (RFC 9112) that this client needs. It is
+// code of this library, so that a package with it as its dependency builds no HTTP library.
 
 import Glibc
 import Platform
 import SandboxModel
 
+/// A connection to a control socket. It carries one request, and is closed with this value.
 struct ControlConnection: ~Copyable {
     private let socket: LocalConnection
     private var buffer: [UInt8] = []
     private var position = 0
-    /// What is left of the body.
+    /// The rest of the body.
     private var body = Body.counted(0)
-    /// What the other side calls itself, such as `appcontainer/0.1.0`; nil before the answer.
+    /// The name of the server, such as `appcontainer/0.1.0`; nil before the response.
     private(set) var server: String?
 
-    /// A status line or header longer than this is not from a device.
+    /// Bytes of a status line or header; a device sends no longer one.
     private static let longestLine = 16 * 1024
-    /// How often it is tried to find room in the queue of those who want to connect: 5 seconds.
+    /// Attempts to connect while the socket's queue is full, at 10 ms each: 5 seconds.
     private static let longestQueue = 500
 
-    /// How the body of an answer is delimited: bytes that are left of it, or of the chunk that is being read.
+    /// The framing of a body, with the bytes left of it or of the present chunk.
     private enum Body {
         case counted(Int)
         case chunk(Int)
@@ -46,7 +47,7 @@ struct ControlConnection: ~Copyable {
                 }
             }
             attempts += 1
-            // Others come before: there is no other way to wait for room in a Unix socket's queue.
+            // A Unix socket offers no other way to wait for space in its queue.
             do {
                 try await Task.sleep(for: .milliseconds(10))
             } catch {
@@ -55,7 +56,7 @@ struct ControlConnection: ~Copyable {
         }
     }
 
-    /// Sends a request and reads the answer up to its body, which ``line()`` reads.
+    /// Sends a request and reads the response up to its body, which ``line()`` and ``rest()`` read.
     /// - Returns: the status code.
     mutating func send(
         method: String, path: String, accept: String, body: [UInt8]
@@ -108,14 +109,14 @@ struct ControlConnection: ~Copyable {
         return line.isEmpty ? nil : line
     }
 
-    /// The whole of what is left of the body.
+    /// The rest of the body.
     mutating func rest() async throws(DeviceError) -> [UInt8] {
         var rest: [UInt8] = []
         while let piece = try await piece(upTo: nil) { rest += piece }
         return rest
     }
 
-    /// Some bytes of the body that follow each other, and none behind the first one that is `end`.
+    /// The next bytes of the body, up to and with the first `end`.
     /// - Returns: nil at the end of the body.
     private mutating func piece(upTo end: UInt8?) async throws(DeviceError) -> ArraySlice<UInt8>? {
         if case .chunk(0) = body {
@@ -136,7 +137,7 @@ struct ControlConnection: ~Copyable {
         position = piece.endIndex
         if case .chunk = body {
             body = .chunk(left - piece.count)
-            // What ends the chunk.
+            // The line end after the chunk.
             if left == piece.count { _ = try await headLine() }
         } else {
             body = .counted(left - piece.count)

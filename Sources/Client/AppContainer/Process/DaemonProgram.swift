@@ -1,4 +1,4 @@
-// Finding the program `appcontainer`, and starting it.
+// Finds the program `appcontainer`, and starts processes `own` of it.
 
 import FoundationEssentials
 import Glibc
@@ -10,8 +10,8 @@ enum DaemonProgram {
     /// The variable of the environment that names the program.
     static let variable = "APPCONTAINER"
 
-    /// Where the program is: what the variable `APPCONTAINER` names, else what lies beside the running program, where
-    /// SwiftPM puts both, else the first `appcontainer` in `PATH`.
+    /// The path of the program: the one that the variable `APPCONTAINER` names, else the one beside the running
+    /// program, where SwiftPM puts both, else the first `appcontainer` in `PATH`.
     /// - Throws: ``DeviceError`` of kind `programMissing`.
     static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -33,7 +33,7 @@ enum DaemonProgram {
         let separator: Character = ":"
         for directory in (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: separator) {
             let path = "\(directory)/appcontainer"
-            // Absolute: it is started with another working directory.
+            // Absolute, because the process has another working directory.
             if HostPath.isProgram(path) { return try Device.absolute(path) }
         }
         throw DeviceError(
@@ -46,10 +46,11 @@ enum DaemonProgram {
         try TetheredProcess(executable: program, arguments: ["own"])
     }
 
-    /// Gives a process `own` an order, and waits for its answer.
+    /// Sends an order to a process `own`, and waits for its answer.
     ///
-    /// - Parameter isOneOfMany: whether the next order is to find a process that has started already.
-    /// - Returns: the process, which ends with its last reference at the latest, and what it answered.
+    /// - Parameter isOneOfMany: whether a process is started for the next order ahead.
+    /// - Returns: the process, which ends with its last reference at the latest, and its answer.
+    /// - Throws: the error of the order, or one of kind `programMissing`, `daemonEnded` or `otherVersion`.
     static func own(
         _ order: DeviceOrder, isOneOfMany: Bool = false
     ) async throws(DeviceError) -> (TetheredProcess, StartReport) {
@@ -62,7 +63,7 @@ enum DaemonProgram {
         }
         let answer = await WorkQueue().run { () -> Result<(TetheredProcess, [UInt8]), SystemError> in
             Result { () throws(SystemError) in
-                // One that was killed while it waited is no reason to fail.
+                // A spare process may have been killed while it waited.
                 if let spare = SpareProcess.take(of: program), (try? spare.write(line)) != nil,
                     let answer = try? spare.line(), !answer.isEmpty
                 {
@@ -86,7 +87,7 @@ enum DaemonProgram {
             do throws(DeviceError) {
                 return (process, try StartReport.decode(report, from: program))
             } catch {
-                // Whatever kept it from serving the device may have kept it from deleting it too.
+                // The error may have kept the process from deleting the device, too.
                 if order.keep != true, order.create != nil || order.clone != nil {
                     await end(process, of: order.device)
                 }
@@ -97,7 +98,7 @@ enum DaemonProgram {
 }
 
 extension DaemonProgram {
-    /// Waits for the end of a device's own process, and clears away what it left, where it was killed.
+    /// Waits for the end of a device's own process. Deletes the device where that process was killed.
     static func end(_ process: TetheredProcess, of device: String) async {
         process.letGo()
         await WorkQueue().run {
@@ -113,7 +114,7 @@ extension StartReport {
         DeviceError(.daemonEnded, "\(program) ended without an answer; see what it says to: \(program) own </dev/null")
     }
 
-    /// - Throws: the complaint that the report has; ``DeviceError`` of kind `otherVersion` where it is none.
+    /// - Throws: the report's complaint, or an error of kind `otherVersion` for a line that is no report.
     fileprivate static func decode(_ line: [UInt8], from program: String) throws(DeviceError) -> StartReport {
         guard !line.isEmpty else { throw missing(from: program) }
         guard let report = try? JSONDecoder().decode(StartReport.self, from: Data(line)) else {

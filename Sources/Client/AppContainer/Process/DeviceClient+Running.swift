@@ -1,7 +1,7 @@
-// Running apps from code: leases, marks, and their end.
+// Running apps: leases, marks, and their end.
 
 extension DeviceClient {
-    /// Makes an app ready to run and marks it running, for as long as the lease is kept.
+    /// Prepares an app to run and marks it running, for as long as the lease is kept.
     ///
     /// ```swift
     /// let lease = try await device.run(RunRequest(app: "com.example.Notes"))
@@ -11,8 +11,8 @@ extension DeviceClient {
     /// await lease.end()
     /// ```
     ///
-    /// - Parameter progress: told how far the look at the bundle has come, some times a second.
-    /// - Throws: an error of kind `sealBroken` when the bundle is not what was installed.
+    /// - Parameter progress: called with the progress of the verification, up to ten times a second.
+    /// - Throws: an error of kind `sealBroken` when the bundle was changed.
     public func run(
         _ request: RunRequest, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
     ) async throws(DeviceError) -> RunLease {
@@ -21,26 +21,26 @@ extension DeviceClient {
         return RunLease(app, of: request.app, at: self, connection)
     }
 
-    /// Marks an app running until it is terminated; starts nothing.
+    /// Marks an app running until it is terminated. Starts nothing.
     public func markRunning(_ app: String) async throws(DeviceError) {
         _ = try await send(MarkRunningRequest(app: app))
     }
 
-    /// Ends all that runs of an app.
-    /// - Throws: an error of kind `notRunning` when nothing does.
+    /// Ends the processes and marks of an app.
+    /// - Throws: an error of kind `notRunning`.
     public func terminate(_ app: String) async throws(DeviceError) {
         _ = try await send(TerminateRequest(app: app))
     }
 }
 
-/// What an app is marked running by. The mark ends with ``end()``, and with the last reference to the lease at the
-/// latest, unless it was asked for as detached and a process was announced: then it ends with the process.
+/// The right to count an app as running. It ends with ``end()``, and with the last reference to the lease at the
+/// latest. A detached lease with a process ends with that process instead.
 public final class RunLease: Sendable {
     /// Where and how to run the app.
     public let app: RunnableApp
     private let identifier: String
     private let device: DeviceClient
-    /// The mark lasts as long as this is open.
+    /// The lease lasts as long as this is open.
     private let connection: ControlConnection
 
     init(_ app: RunnableApp, of identifier: String, at device: DeviceClient, _ connection: consuming ControlConnection)
@@ -51,14 +51,14 @@ public final class RunLease: Sendable {
         self.connection = connection
     }
 
-    /// Tells the device which process runs the app, before it does anything.
-    /// - Throws: an error of kind `notRunning` when the app was terminated meanwhile: the process is not to go on.
+    /// Announces the process that runs the app, before it does anything.
+    /// - Throws: an error of kind `notRunning` when the app was terminated meanwhile: the process must not go on.
     public func announce(_ process: Int32) async throws(DeviceError) {
         _ = try await device.send(RunProcessRequest(lease: app.lease, pid: process))
     }
 
-    /// Ends the mark, and waits until a mount that was made for it is gone, if nobody else uses it. A daemon that has
-    /// ended meanwhile needs to hear nothing.
+    /// Ends the lease, and waits for the end of a mount that was made for it, unless something else uses that. A daemon
+    /// that has ended is no error.
     public func end() async {
         _ = try? await device.send(RunEndRequest(app: identifier, lease: app.lease))
     }

@@ -1,15 +1,14 @@
-// The wire to a running device: one request of the control API, and its answer.
+// The client of a running device: sends one request of the control API, and reads its response.
 
 import FoundationEssentials
 
-/// A running device, reached over its control socket.
+/// A running device, reached over its control socket. ``Device`` has a method for each request; this type sends them.
 ///
-/// ``Device`` has the verbs; this has what every one of them is made of. Every method throws a ``DeviceError`` with one
-/// line for people and a kind for programs. Cancelling the task that waits for a long operation cancels the operation.
+/// Every method throws a ``DeviceError``. Cancelling the task that waits for a long operation cancels the operation.
 public struct DeviceClient: Sendable {
     /// The path of the control socket.
     public let socket: String
-    /// Where a temporary device lies: nobody starts that again. Nil for a lasting one.
+    /// The path of a temporary device, whose process nobody starts again; nil for a lasting one.
     private let temporary: String?
 
     public init(socket: String) {
@@ -40,16 +39,23 @@ public struct DeviceClient: Sendable {
         _ = try await send(ShutdownRequest())
     }
 
-    /// What has happened on the device, and then each event as it comes.
+    /// Purges the apps that are not running.
+    ///
+    /// A purge that frees too little is no error: see ``PurgeReport/isEnough``.
+    public func purge(_ request: PurgeRequest = PurgeRequest()) async throws(DeviceError) -> PurgeReport {
+        try await send(request)
+    }
+
+    /// The recorded events of the device, and then each event as it comes.
     public var events: DeviceEvents { DeviceEvents(client: self, since: nil) }
 
-    /// The same without what was before a time.
+    /// The events since a time.
     /// - Parameter time: as ``Event/time`` has it.
     public func events(since time: String) -> DeviceEvents { DeviceEvents(client: self, since: time) }
 
     /// Sends any request of the control API.
     ///
-    /// - Parameter progress: told how far a long operation has come, some times a second.
+    /// - Parameter progress: called with the progress of a long operation, up to ten times a second.
     public func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(DeviceError) -> Request.Reply {
@@ -68,7 +74,7 @@ public struct DeviceClient: Sendable {
         }
     }
 
-    /// Sends a request over a connection of its own and reads the answer, which may stay open behind its result.
+    /// Sends a request over a new connection and reads the result. The response may stay open behind it.
     func ask<Request: ControlRequest>(
         _ request: Request, over connection: inout ControlConnection, progress: (@Sendable (WorkProgress) -> Void)?
     ) async throws(DeviceError) -> Request.Reply {
@@ -89,7 +95,7 @@ public struct DeviceClient: Sendable {
         throw .ended
     }
 
-    /// Follows the events, from the first in the record on.
+    /// Follows the events, from the first one in the record.
     func follow() async throws(DeviceError) -> ControlConnection {
         var connection = try await connect()
         let status = try await connection.send(
@@ -98,21 +104,21 @@ public struct DeviceClient: Sendable {
         return connection
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// What an answer other than 200 says.
+    /// The error of a response with a status other than 200.
     private static func refusal(
         _ status: Int, _ connection: inout ControlConnection
     ) async throws(DeviceError) -> DeviceError {
         let failure = try decode(Failure.self, from: try await connection.rest(), of: connection.server).complaint
-        // A daemon of this version has every path that is asked for.
+        // A daemon of this version has every path that this client uses.
         if status == 404, failure.kind == .notFound, connection.server != DeviceClient.version {
             return otherVersion(connection.server)
         }
         return failure
     }
 
-    /// What a daemon of this version calls itself in the header `Server`.
+    /// The header `Server` of a daemon of this version.
     public static let version = "appcontainer/\(AppContainer.version)"
 
     private static func otherVersion(_ server: String?) -> DeviceError {

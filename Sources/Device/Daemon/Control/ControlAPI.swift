@@ -4,31 +4,26 @@ import AppContainer
 import ControlServer
 import FoundationEssentials
 import Glibc
-public import Logging
+import Logging
 import Platform
-public import SandboxModel
+import SandboxModel
 
 /// Serves the control API of one device on a Unix socket that only this user can connect to.
-public final class ControlAPI: Sendable {
+final class ControlAPI: Sendable {
     private let server: HTTPServer
     private let socket: String
 
     /// - Parameters:
     ///   - socket: a path in a directory of mode 0700. A socket that a killed daemon left there is removed.
-    ///   - onShutdown: called when a client has asked for the end and the device has ended.
-    public convenience init(
-        socket: String, device: any ServedDevice, log: Logger, onShutdown: @escaping @Sendable () -> Void
-    ) {
-        self.init(socket: socket, device: device, log: log, limits: ControlAPI.limits, onShutdown: onShutdown)
-    }
-
+    ///   - limits: of requests that are incomplete.
+    ///   - onShutdown: called after a client's request has ended the device.
     init(
-        socket: String, device: any ServedDevice, log: Logger, limits: ConnectionLimits,
+        socket: String, device: some ServedDevice, log: Logger, limits: ConnectionLimits = ControlAPI.limits,
         onShutdown: @escaping @Sendable () -> Void
     ) {
         self.socket = socket
         let responder = ControlResponder(device: device, log: log) {
-            // First of all: a client that comes from now on finds no daemon, and waits for this one's end.
+            // Before all else: a client that comes from now on finds no daemon, and waits for the end of this one.
             ControlAPI.remove(socket)
             device.shutdown()
             onShutdown()
@@ -36,10 +31,12 @@ public final class ControlAPI: Sendable {
         server = HTTPServer(responder: responder, limits: limits) { log.warning("\($0)") }
     }
 
+    /// The default limits, with the largest body of the API.
     static let limits = ConnectionLimits(body: ControlPath.largestBody)
 
     /// Begins to listen; clients can connect when it returns.
-    public func start() async throws(Complaint) {
+    /// - Throws: ``Complaint`` of kind `unexpected` when the socket cannot be made.
+    func start() async throws(Complaint) {
         ControlAPI.remove(socket)
         do {
             try await server.start(at: .unix(path: socket))
@@ -50,21 +47,22 @@ public final class ControlAPI: Sendable {
     }
 
     /// Removes the socket, so that no new client connects. Connected clients are still served.
-    public func close() {
+    func close() {
         ControlAPI.remove(socket)
     }
 
+    /// A missing socket is no error.
     private static func remove(_ socket: String) {
         try? HostPath.removeFile(socket)
     }
 
-    /// Waits until the responses that are owed have gone out, for a second at most.
-    public func drain() async {
+    /// Waits until the responses under way have gone out, for a second at most.
+    func drain() async {
         await server.drain()
     }
 
     /// Closes every connection.
-    public func stop() async {
+    func stop() async {
         await server.stop()
     }
 }

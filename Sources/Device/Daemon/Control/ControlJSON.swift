@@ -1,33 +1,44 @@
-// JSON of the control API, and complaints as its clients see them.
+// The JSON of the control API: replies written, requests read and checked.
 
 import AppContainer
 import FoundationEssentials
 import SandboxModel
 
+/// Encodes and decodes the bodies of the control API. Messages name the key that is wrong.
 enum ControlJSON {
+    /// JSON on one line, with keys in order.
     static func encode(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // The API's own types encode; a string that is not UTF-8 cannot get this far.
+        // The types of the API always encode: Swift strings are UTF-8.
         return (try? Array(encoder.encode(value))) ?? Array("{}".utf8)
     }
 
+    /// The same with a newline.
     static func line(_ value: some Encodable) -> [UInt8] {
         encode(value) + [UInt8(ascii: "\n")]
     }
 
-    static func decode<Request: ControlRequest>(
+    /// Decodes the body of a request, and checks its parameters. No body is an object without keys.
+    /// - Throws: ``Complaint`` of kind `badRequest`.
+    static func request<Request: ControlRequest>(
         _ type: Request.Type, from bytes: [UInt8]
     ) throws(Complaint) -> Request {
         let request = try object(
             type, from: bytes.isEmpty ? Array("{}".utf8) : bytes, called: "the body", of: Request.path)
-        try (request as? any CheckedRequest)?.check()
+        do throws(DeviceError) {
+            try request.check()
+        } catch {
+            throw Complaint(error)
+        }
         return request
     }
 
+    /// Decodes a JSON object.
     /// - Parameters:
-    ///   - name: what the bytes are, for the complaint.
-    ///   - source: whose they are.
+    ///   - name: the name of the bytes in the message, such as "the body".
+    ///   - source: the request that they belong to.
+    /// - Throws: ``Complaint`` of kind `badRequest` that names the key at fault.
     static func object<Value: Decodable>(
         _ type: Value.Type, from bytes: [UInt8], called name: String, of source: String
     ) throws(Complaint) -> Value {
@@ -40,7 +51,7 @@ enum ControlJSON {
         }
     }
 
-    /// A value that has to be an object, though it may have no keys that would ask for one.
+    /// Requires an object also for a type without keys, which would decode from anything.
     private struct Object<Value: Decodable>: Decodable {
         let value: Value
 
@@ -52,22 +63,24 @@ enum ControlJSON {
         }
     }
 
+    /// The message of a decoding error.
     private static func explain(_ error: DecodingError, of whole: String) -> String {
         switch error {
         case .keyNotFound(let key, let context): "\"\(name(context.codingPath + [key]))\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
             context.codingPath.isEmpty ? "\(whole) is not a JSON object" : unfit(name(context.codingPath))
-        // What is wrong with one value has a path; a body that is not JSON has none.
+        // An error in one value has a path; a body that is not JSON has none.
         case .dataCorrupted(let context) where !context.codingPath.isEmpty: unfit(name(context.codingPath))
         default: "\(whole) is not JSON"
         }
     }
 
+    /// The key's path, such as `install.0.app`.
     private static func name(_ path: [any CodingKey]) -> String {
         path.map { key in key.intValue.map(String.init) ?? key.stringValue }.joined(separator: ".")
     }
 
-    /// Says that the value of a key is not what belongs there.
+    /// The message for a value of the wrong type or range, by its key.
     private static func unfit(_ name: String) -> String {
         switch name {
         case "action": "\"action\" is not set, change or remove"
@@ -75,35 +88,6 @@ enum ControlJSON {
         case "owner": "\"owner\" is not a user id"
         case "ownerGroup": "\"ownerGroup\" is not a group id"
         default: "\"\(name)\" is not of the right type"
-        }
-    }
-}
-
-extension DeviceError {
-    init(_ complaint: Complaint) {
-        self.init(Kind(rawValue: complaint.kind.rawValue), complaint.message)
-    }
-}
-
-extension Complaint.Kind {
-    /// The HTTP status that says most nearly what the kind says (RFC 9110, section 15).
-    var status: Int {
-        switch self {
-        case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
-            .sealBroken, .unsigned, .invalidIdentity, .invalidBackup, .newerBackup:
-            400
-        case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared,
-            .wrongPassword, .passwordNeeded:
-            403
-        case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
-        case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
-            .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice:
-            409
-        case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
-        case .noSpace, .notEnoughFreed: 507
-        case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged,
-            .confinementMissing, .guidelinesBroken:
-            500
         }
     }
 }

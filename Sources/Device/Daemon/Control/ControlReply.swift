@@ -1,34 +1,37 @@
-// The reply to a request, before it is HTTP.
+// The reply of a handler, and the response that it becomes.
 
 import AppContainer
 import ControlServer
 import SandboxModel
 
+/// A reply: one JSON object, lines of JSON, or a complaint with its status.
 struct ControlReply: Sendable {
     private var status = 200
     private var type = ControlMedia.json
     private let body: HTTPResponse.Body
-    /// The method that the path has, where the request had another.
+    /// The right method, in the response to a request with another one.
     private var allow: String?
 
-    /// - Parameter lines: the client asked for lines, of which this is the only one.
+    /// - Parameter lines: the client asked for lines, so the reply is one line with `result`.
     static func success(_ value: some Encodable & Sendable, lines: Bool = false) -> ControlReply {
         lines
             ? ControlReply(type: ControlMedia.lines, body: .whole(ControlJSON.line(ResultLine(result: value))))
             : ControlReply(body: .whole(ControlJSON.line(value)))
     }
 
-    /// Lines that come one by one.
+    /// Lines that are sent as they come.
     static func lines(_ lines: any AsyncSequence<[UInt8], Never> & Sendable) -> ControlReply {
         ControlReply(type: ControlMedia.lines, body: .stream(lines))
     }
 
+    /// - Parameter status: in place of the kind's own.
     static func failure(_ complaint: Complaint, status: Int? = nil, allow: String? = nil) -> ControlReply {
         ControlReply(
             status: status ?? complaint.kind.status,
             body: .whole(ControlJSON.line(AppContainer.Failure(DeviceError(complaint)))), allow: allow)
     }
 
+    /// The reply to a request that never reached a handler.
     static func failure(_ fault: RequestFault) -> ControlReply {
         let (status, message) =
             switch fault {

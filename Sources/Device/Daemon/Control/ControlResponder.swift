@@ -1,4 +1,4 @@
-// One request of the control API: its route found, its body decoded, carried out, and answered.
+// From a request of HTTP to its route, and from the route's reply to a response.
 
 import AppContainer
 import ControlServer
@@ -7,41 +7,33 @@ import Logging
 import Platform
 import SandboxModel
 
-struct ControlResponder: HTTPResponder {
-    private let routes: [String: Route]
+/// Answers the requests of one device's control socket.
+struct ControlResponder<Served: ServedDevice>: HTTPResponder {
+    private let device: Served
+    private let routes: [String: Route<Served>]
+    private let queue = WorkQueue()
     private let log: Logger
 
-    /// - Parameter shutdown: ends the device; runs where it may block.
-    init(device: any ServedDevice, log: Logger, shutdown: @escaping @Sendable () -> Void) {
+    /// - Parameter shutdown: ends the device and its server; called on a thread where it may block.
+    init(device: Served, log: Logger, shutdown: @escaping @Sendable () -> Void) {
+        self.device = device
         self.log = log
-        routes = ControlResponder.routes(device: device, queue: WorkQueue(), log: log, shutdown: shutdown)
+        let routes = ControlResponder.routes(shutdown: shutdown)
+        self.routes = Dictionary(uniqueKeysWithValues: routes.map { ($0.path, $0) })
     }
 
-    /// What one path does.
-    struct Route: Sendable {
-        let isQuery: Bool
-        let answer:
-            @Sendable (_ body: [UInt8], _ lines: Bool, _ client: ClientDisconnect) async throws(Complaint)
-                -> ControlReply
-
-        init(
-            isQuery: Bool,
-            answer:
-                @escaping @Sendable (_ body: [UInt8], _ lines: Bool, _ client: ClientDisconnect)
-                async throws(Complaint) -> ControlReply
-        ) {
-            self.isQuery = isQuery
-            self.answer = answer
+    /// The device's routes, and the one of ``ShutdownRequest``.
+    static func routes(shutdown: @escaping @Sendable () -> Void) -> [Route<Served>] {
+        let end = Route<Served>(path: ShutdownRequest.path, isQuery: ShutdownRequest.isQuery) {
+            (_, call) throws(Complaint) in
+            _ = try call.decode(ShutdownRequest.self)
+            await call.queue.run { shutdown() }
+            return .success(Done(), lines: call.wantsLines)
         }
-
-        /// A path whose answer does not depend on whether somebody still waits for it.
-        init(
-            isQuery: Bool,
-            answer: @escaping @Sendable (_ body: [UInt8], _ lines: Bool) async throws(Complaint) -> ControlReply
-        ) {
-            self.init(isQuery: isQuery) { (body, lines, _) throws(Complaint) in try await answer(body, lines) }
-        }
+        return Served.routes + [end]
     }
+
+    // MARK: HTTPResponder
 
     func refusal(of peer: HTTPPeer) -> HTTPResponse? {
         switch peer {
@@ -59,7 +51,7 @@ struct ControlResponder: HTTPResponder {
         do throws(Complaint) {
             return try await reply(to: request).response
         } catch {
-            log.refusal(request.path, error)
+            log.refusal(of: request.path, error)
             return ControlReply.failure(error).response
         }
     }
@@ -75,13 +67,16 @@ struct ControlResponder: HTTPResponder {
             return .failure(
                 Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405, allow: method)
         }
-        return try await route.answer(request.body, request.accept.contains(ControlMedia.lines), request.client)
+        let call = ControlCall(
+            body: request.body, wantsLines: request.accept.contains(ControlMedia.lines), client: request.client,
+            queue: queue, log: log)
+        return try await route.answer(device, call)
     }
 }
 
 extension Logger {
-    /// A request that was not carried out.
-    func refusal(_ path: String, _ complaint: Complaint) {
+    /// Logs a request that was not carried out.
+    func refusal(of path: String, _ complaint: Complaint) {
         notice("\(path): \(complaint.message)", metadata: ["kind": "\(complaint.kind.rawValue)"])
     }
 }

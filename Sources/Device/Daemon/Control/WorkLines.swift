@@ -1,4 +1,4 @@
-// The body of a response that tells of progress: newline-delimited JSON while the work is under way.
+// The body of a response with progress: newline-delimited JSON while the work is under way.
 
 import AppContainer
 import ControlServer
@@ -6,7 +6,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// The lines of one piece of work, written by its thread and read by the connection.
+/// The lines of one handler's work, written by its thread and read by the connection: any number with `progress`, then
+/// one with `result` or `complaint` (``WorkLine``).
 struct WorkLines: AsyncSequence, Sendable {
     private let lines: AsyncStream<[UInt8]>
 
@@ -15,17 +16,19 @@ struct WorkLines: AsyncSequence, Sendable {
     }
 
     /// Starts the work on a thread where it may block.
-    /// - Parameter client: the response stays open behind its result until this client has gone; nil for not at all.
+    /// - Parameters:
+    ///   - path: of the request, for the log.
+    ///   - staysOpen: whether the response stays open behind its result until the client has gone.
     init(
-        on queue: WorkQueue, until client: ClientDisconnect? = nil,
+        _ call: ControlCall, path: String, staysOpen: Bool = false,
         _ work: @escaping @Sendable (@escaping ProgressReport) throws(Complaint) -> any Encodable & Sendable
     ) {
         let (lines, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         self.lines = lines
         let pace = ProgressPace()
-        // The client has gone: the next report tells the work.
+        // The client has gone: the work sees it at its next report.
         continuation.onTermination = { _ in pace.cancel() }
-        queue.start {
+        call.queue.start {
             let end: [UInt8]
             do throws(Complaint) {
                 let result = try work { progress in
@@ -34,11 +37,12 @@ struct WorkLines: AsyncSequence, Sendable {
                     return true
                 }
                 end = ControlJSON.line(ResultLine(result: result))
-                if let client {
+                if staysOpen {
                     continuation.yield(end)
-                    return client.whenOccurred { continuation.finish() }
+                    return call.client.whenOccurred { continuation.finish() }
                 }
             } catch {
+                call.log.refusal(of: ControlPath.root + path, error)
                 end = ControlJSON.line(AppContainer.Failure(DeviceError(error)))
             }
             continuation.yield(end)
@@ -51,7 +55,7 @@ struct WorkLines: AsyncSequence, Sendable {
     }
 }
 
-/// The last line of an answer in lines, when all went well.
+/// The last line of a response in lines, after success.
 struct ResultLine: Encodable {
     let result: any Encodable
 
@@ -65,7 +69,8 @@ struct ResultLine: Encodable {
     }
 }
 
-/// Lets ten reports a second through.
+/// Lets ten reports a second through, and remembers that the client has gone.
+/// Lock: of the time of the next report, for moments only.
 private final class ProgressPace: Sendable {
     private let next = Mutex(ContinuousClock.now)
     private let cancelled = Atomic(false)

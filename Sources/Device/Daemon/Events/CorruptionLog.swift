@@ -1,4 +1,4 @@
-// Stored bytes that do not authenticate, in the log and in the record of events: each place once.
+// Stored bytes that fail authentication, in the log and in the record of events.
 
 import AppContainer
 import BackingStore
@@ -9,7 +9,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Names the file of a damaged place as far as a mount knows it.
+/// Records corruption with the path of the file, as far as a mount knows it. The device reports each place once.
+/// Lock: of the reference to the mounts, for moments only.
 final class CorruptionLog: Sendable {
     private let log: Logger
     private let events: EventLog
@@ -20,17 +21,18 @@ final class CorruptionLog: Sendable {
         self.events = events
     }
 
+    /// Uses these mounts to find paths. The device may report corruption before it has mounts.
     func watch(_ mounts: Mounts) {
         self.mounts.withLock { $0 = mounts }
     }
 
-    func note(_ corruption: Corruption) {
+    func record(_ corruption: Corruption) {
         let place = mounts.withLock { $0 }?.homePath(ofInode: corruption.inode)
         let path = place.map { [$0.app?.text, $0.path].compactMap(\.self).joined(separator: "/") }
         log.error("corrupt \(path ?? "inode \(corruption.inode)"): \(corruption.place)")
-        // Found on the thread of the call that wanted it, or by nobody's call.
+        // The call on this thread that read the bytes; nil for a check or a purge.
         let call = CallInHand.current
-        events.note(
+        events.record(
             Event(
                 .corrupt, app: place?.app?.text, path: place?.path, operation: call?.call?.rawValue,
                 pid: call?.process?.id, process: call?.process?.name, errno: SystemError.inputOutput.name))

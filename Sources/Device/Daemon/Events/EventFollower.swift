@@ -1,5 +1,4 @@
-// One who follows the record of events: what it holds, and then each line as it is written.
-// Lock: its own, below that of the record, for moments only. Whoever notes an event never waits for who reads it.
+// A follower of the event record: the lines that it has, and then each line as it is written.
 
 import AppContainer
 import Glibc
@@ -7,16 +6,19 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// The lines of the record from its beginning on, for one reader. What he is too slow for is counted, and told.
+/// The lines of the record for one reader, from the beginning on. Lines for which the reader is too slow are counted,
+/// and replaced by one event `missed`.
+///
+/// Lock: its own, below that of ``EventLog``, for moments only: recording an event never waits for a reader.
 final class EventFollower: Sendable {
-    /// Bytes that wait for the reader. He has the whole record besides, if he wants it.
+    /// Bytes that may wait for the reader. The whole record is in its files as well.
     static let largest = 1 << 20
 
     private struct State {
         var bytes: [UInt8] = []
         var missed = 0
         var isOver = false
-        /// The reader, while he waits.
+        /// The reader, while it waits.
         var reader: CheckedContinuation<Void, Never>?
     }
 
@@ -25,17 +27,17 @@ final class EventFollower: Sendable {
     private let history: EventHistory
 
     /// - Parameters:
-    ///   - history: what was written before the first line that ``note(_:)`` gets.
-    ///   - limit: how many bytes may wait for the reader.
+    ///   - history: the lines before the first one that ``append(_:)`` gets.
+    ///   - limit: bytes that may wait for the reader.
     init(after history: EventHistory, limit: Int = EventFollower.largest) {
         self.history = history
         self.limit = limit
     }
 
-    /// A line has been written. Returns at once.
-    func note(_ line: [UInt8]) {
+    /// Takes a line that was written. Returns at once.
+    func append(_ line: [UInt8]) {
         change { state in
-            // In order: nothing is taken any more before the reader has been told of what he missed.
+            // The lines stay in order: after a missed one, none is taken until the reader has its count.
             if state.missed > 0 || state.bytes.count + line.count > limit {
                 state.missed += 1
             } else {
@@ -44,11 +46,12 @@ final class EventFollower: Sendable {
         }
     }
 
-    /// No line comes any more; the reader gets those that wait.
+    /// Ends the lines; the reader still gets those that wait.
     func end() {
         change { $0.isOver = true }
     }
 
+    /// Changes the state, and wakes the reader.
     private func change(_ body: (inout State) -> Void) {
         let reader = state.withLock { state in
             body(&state)
@@ -88,6 +91,7 @@ final class EventFollower: Sendable {
         return nil
     }
 
+    /// Takes all lines that wait, and a count of the missed ones.
     private func take() -> (bytes: [UInt8], isOver: Bool) {
         state.withLock { state in
             var bytes: [UInt8] = []
@@ -100,56 +104,5 @@ final class EventFollower: Sendable {
             }
             return (bytes, state.isOver)
         }
-    }
-}
-
-/// What the record held at one instant, read piece by piece when the reader wants it.
-final class EventHistory: Sendable {
-    /// A file of the record, up to where it counts.
-    struct Part: Sendable {
-        let file: SharedDescriptor
-        let length: Int64
-    }
-
-    private struct State {
-        var parts: [Part]
-        var position: Int64 = 0
-        /// The beginning of a line whose end is in the next piece.
-        var rest: [UInt8] = []
-    }
-
-    private static let piece = 64 * 1024
-    private let state: Mutex<State>
-
-    /// - Parameter parts: the older file first.
-    init(_ parts: [Part]) {
-        state = Mutex(State(parts: parts))
-    }
-
-    /// - Returns: lines that are events, maybe none; nil at the end. What cannot be read is passed over.
-    func next() -> [UInt8]? {
-        state.withLock { state in
-            guard let part = state.parts.first else { return nil }
-            let wanted = Int(min(Int64(EventHistory.piece), part.length - state.position))
-            let read = wanted > 0 ? EventHistory.read(part.file, wanted, from: state.position) : []
-            state.position += Int64(read.count)
-            var bytes = state.rest + read
-            if read.isEmpty {
-                state.parts.removeFirst()
-                state.position = 0
-                state.rest = []
-            } else {
-                let end = (bytes.lastIndex(of: UInt8(ascii: "\n")) ?? -1) + 1
-                state.rest = Array(bytes[end...])
-                bytes.removeSubrange(end...)
-            }
-            return EventRecord.entries(in: bytes).flatMap { Array($0.line.utf8) + [UInt8(ascii: "\n")] }
-        }
-    }
-
-    private static func read(_ file: SharedDescriptor, _ count: Int, from position: Int64) -> [UInt8] {
-        let buffer = PageBuffer(count: count)
-        guard let read = try? file.descriptor.read(into: buffer, count: count, from: position) else { return [] }
-        return buffer.bytes(0, count: read)
     }
 }

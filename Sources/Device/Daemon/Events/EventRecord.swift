@@ -1,4 +1,5 @@
-// DEVICE/Events.jsonl and the file before it: their form, and reading them, whether the device is served or not.
+// The format of the event record, DEVICE/Events.jsonl and the older file beside it, and reading it with or without a
+// daemon.
 
 public import AppContainer
 import FoundationEssentials
@@ -18,17 +19,17 @@ public enum EventRecord {
         public let event: Event
     }
 
-    /// All that the record has, the oldest first. What is not an event, such as a line that a killed process did not
-    /// finish, is passed over.
+    /// All events of the record, the oldest first. Lines that are no events are skipped, such as the unfinished line of
+    /// a killed process.
     /// - Throws: ``Complaint`` when the files cannot be read.
     public static func entries(of device: String) throws(Complaint) -> [Entry] {
-        let bytes = try Complaint.describe("cannot read the events of \(device)") { () throws(SystemError) in
+        let bytes = try Complaint.wrap("cannot read the events of \(device)") { () throws(SystemError) in
             try contents(in: Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY))
         }
         return entries(in: bytes)
     }
 
-    /// Those of the lines that are events.
+    /// The lines that are events.
     static func entries(in bytes: [UInt8]) -> [Entry] {
         let decoder = JSONDecoder()
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -37,8 +38,8 @@ public enum EventRecord {
         }
     }
 
-    /// Both files, one after the other. The newer one may become the older one at any time: it is opened first, and
-    /// all is done again when it is then found at the other's place.
+    /// The bytes of both files in order. The newer file may be renamed to the older at any time: it is opened first,
+    /// and if the older one is then the same file, both are read again.
     private static func contents(in device: borrowing Descriptor) throws(SystemError) -> [UInt8] {
         while true {
             let last = try File(newer, in: device)
@@ -52,7 +53,7 @@ public enum EventRecord {
         let inode: UInt64
         let bytes: [UInt8]
 
-        /// Both files are bounded; this is for one that somebody else put there.
+        /// Bytes to read at most, of a file that this software did not write.
         private static let limit = 1 << 26
 
         /// - Returns: nil when there is no such file.

@@ -1,4 +1,4 @@
-// The rules behind what was refused: equal refusals of the record told once, with what each rule says.
+// Refusals of the record in words: equal ones together, with the rule that refused them.
 
 public import AppContainer
 import SandboxModel
@@ -14,15 +14,16 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var pid: Int32?
     public var errno: String?
     public var rule: String
-    /// What the rule says; nil for a rule that this version does not know.
+    /// The rule in words; nil for a rule that this version does not know.
     public var words: String?
-    /// What to do instead.
+    /// The advice of the rule.
     public var instead: String?
-    /// How many there are in the record.
+    /// The number of these refusals in the record.
     public var count: Int
-    /// How many the record leaves out, of the same process and rule. They may have been other calls, on other paths.
+    /// The number of refusals of the same process and rule that the record leaves out, perhaps of other calls and
+    /// paths.
     public var omitted: Int?
-    /// When the first and the last were, as events have it.
+    /// The times of the first and the last one, as in ``Event``.
     public var first: String
     public var last: String
 
@@ -36,12 +37,12 @@ public struct Explanation: Codable, Hashable, Sendable {
 
     /// - Parameters:
     ///   - events: the oldest first.
-    ///   - last: how many explanations are wanted.
-    /// - Returns: the last ones, that of the last refusal at the end.
+    ///   - last: the number of explanations to return.
+    /// - Returns: the explanations of the latest refusals, the latest at the end.
     public static func explanations(of events: some Sequence<Event>, last: Int) -> [Explanation] {
         var found: [Kind: Explanation] = [:]
         var order: [Kind: Int] = [:]
-        // The last refusal by a rule of each process, which a count of what was left out belongs to.
+        // The latest refusal of each process and rule: a count of omitted refusals belongs to it.
         var latest: [String: Kind] = [:]
         for (index, event) in events.enumerated() where event.event == .refused {
             guard let rule = event.rule else { continue }

@@ -1,4 +1,4 @@
-// Refused calls on their way into the record: not more of a process than anybody wants to read, and none uncounted.
+// Refused calls on their way into the event record: limited in number, and none uncounted.
 
 import AppContainer
 import ContainerMount
@@ -8,15 +8,15 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Records refused calls as ``RefusalLimit`` allows. The next event of a process and rule says how many before it were
-/// left out; where none comes within a second, an event of its own says so.
+/// Records refused calls as ``RefusalLimit`` allows. The next event of a process and rule has the number of those
+/// before it that were left out; where none comes within a second, an event of its own has it.
 final class RefusalRecord: Sendable {
     private let events: EventLog
     private let limit: RefusalLimit
-    /// Flushed from a thread of its own: no request ever writes a summary.
+    /// The thread that records omissions, so that no request does.
     private let queue = DispatchQueue(label: "appcontainer.refusals")
 
-    /// For how long nothing more of a process and rule is to be left out before that is told by itself.
+    /// Nanoseconds without a further omission of a pair, after which its number is recorded by itself.
     private static let quiet: UInt64 = 1_000_000_000
 
     init(events: EventLog, limit: RefusalLimit = RefusalLimit()) {
@@ -24,39 +24,41 @@ final class RefusalRecord: Sendable {
         self.limit = limit
     }
 
-    /// Whether a refusal is to be recorded; on the thread of its request.
-    /// - Returns: how many before it were left out; nil when this one is.
+    /// Decides whether a refusal is recorded. Called on the thread of its request.
+    /// - Returns: the number of those before it that were left out; nil when this one is left out.
     func admits(_ rule: Rule, thread: pid_t) -> Int? {
         switch limit.admit(rule, thread: thread, now: MonotonicClock.nanoseconds) {
         case .record(let omitted): return omitted
         case .own: return nil
         case .leaveOut(let isFirst):
-            if isFirst { tellSoon() }
+            if isFirst { reportOmissionsLater() }
             return nil
         }
     }
 
-    func note(_ call: RefusedCall) {
-        limit.note(call.process?.name, of: call.process?.id, rule: call.rule)
-        events.note(Event(call))
+    /// Records a refusal that was admitted.
+    func record(_ call: RefusedCall) {
+        limit.recordName(call.process?.name, of: call.process?.id, rule: call.rule)
+        events.record(Event(call))
     }
 
-    private func tellSoon() {
+    /// Records omissions after a second, and again until none is left.
+    private func reportOmissionsLater() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(RefusalRecord.quiet))) { [self] in
             let now = MonotonicClock.nanoseconds
-            if tell(quietSince: now > RefusalRecord.quiet ? now - RefusalRecord.quiet : 0) { tellSoon() }
+            if report(quietSince: now > RefusalRecord.quiet ? now - RefusalRecord.quiet : 0) { reportOmissionsLater() }
         }
     }
 
-    /// Tells all that is not told yet: no request comes any more, or somebody asks for the record.
-    func tellAll() {
-        queue.sync { _ = tell(quietSince: nil) }
+    /// Records all omissions at once: for a reader of the record, and at the end.
+    func reportOmissions() {
+        queue.sync { _ = report(quietSince: nil) }
     }
 
-    /// - Returns: whether there is more.
-    private func tell(quietSince: UInt64?) -> Bool {
+    /// - Returns: whether omissions are left for later.
+    private func report(quietSince: UInt64?) -> Bool {
         let (omissions, isMore) = limit.takeOmissions(quietSince: quietSince)
-        for omission in omissions { events.note(Event(omission)) }
+        for omission in omissions { events.record(Event(omission)) }
         return isMore
     }
 }

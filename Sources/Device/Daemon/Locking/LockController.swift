@@ -1,5 +1,4 @@
-// The device between unlocked, locking, locked and before first unlock: who may change that, and when.
-// Locks: `changes` is held for the whole of a lock, an unlock or a restart; that of `state` below it, for moments only.
+// The transitions of a device between unlocked, locking, locked and before first unlock.
 
 import BackingStore
 import ContainerMount
@@ -8,25 +7,22 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Locks, unlocks and restarts a device with its mounts.
+/// Locks, unlocks and restarts a device with its mounts, one at a time.
+///
+/// Locks: `changes` is held for the whole of a lock, an unlock or a restart; below it those of the mounts, and that of
+/// ``ScheduledLocks``, for moments only. The device's state changes under the latter, so that it agrees with the
+/// schedule.
 final class LockController: Sendable {
-    /// What happened, for the record of events.
+    /// A change of the state, for the record of events.
     enum Change: Sendable {
         case willBecomeUnavailable, locked, unlocked, didBecomeAvailable, restarted
-    }
-
-    private struct State {
-        var schedule = LockSchedule()
-        var nextWaiter = 0
-        /// Requests that wait for a lock, by a number of their own. They hold no thread.
-        var waiters: [Int: (lock: Int, continuation: CheckedContinuation<LockSchedule.Outcome?, Never>)] = [:]
     }
 
     private let device: BootedDevice
     private let mounts: Mounts
     private let report: @Sendable (Change) -> Void
     private let changes = Mutex(())
-    private let state = Mutex(State())
+    private let locks = ScheduledLocks()
 
     init(device: BootedDevice, mounts: Mounts, report: @escaping @Sendable (Change) -> Void) {
         self.device = device
@@ -34,39 +30,24 @@ final class LockController: Sendable {
         self.report = report
     }
 
-    /// The device's state for a client: `locked` only when the keys are gone, and not while they are being taken.
+    /// The device's state for a client: `locking` until the keys are gone.
     var deviceState: DeviceState {
-        state.withLock { state in
-            device.deviceState == .locked && state.schedule.isUnderWay ? .locking : device.deviceState
+        locks.read { schedule in
+            device.deviceState == .locked && schedule.isUnderWay ? .locking : device.deviceState
         }
     }
 
     /// Seconds until an announced lock; nil when none is pending.
     var graceRemaining: Double? {
-        state.withLock { $0.schedule.remaining(at: .now) }.map { $0 / .seconds(1) }
+        locks.read { $0.remaining(at: .now) }.map { $0 / .seconds(1) }
     }
 
     /// The number of requests that wait for a lock.
-    var waiting: Int { state.withLock { $0.waiters.count } }
-
-    /// Changes the schedule, and wakes the requests whose lock has come to its outcome.
-    private func change<Result>(_ body: (inout LockSchedule) -> Result) -> Result {
-        let (result, woken) = state.withLock { state in
-            let result = body(&state.schedule)
-            var woken: [(CheckedContinuation<LockSchedule.Outcome?, Never>, LockSchedule.Outcome)] = []
-            for (waiter, (lock, continuation)) in state.waiters {
-                guard let outcome = state.schedule.outcome(of: lock) else { continue }
-                state.waiters[waiter] = nil
-                woken.append((continuation, outcome))
-            }
-            return (result, woken)
-        }
-        for (continuation, outcome) in woken { continuation.resume(returning: outcome) }
-        return result
-    }
+    var waiting: Int { locks.waiting }
 
     // MARK: Lock
 
+    /// Locks the device.
     /// - Parameters:
     ///   - now: skip the grace period, also one that is under way.
     ///   - waits: return when the device is locked, not when the lock is announced.
@@ -74,12 +55,12 @@ final class LockController: Sendable {
     func lock(now: Bool, waits: Bool) async throws(Complaint) {
         try requirePasscode()
         if now {
-            // Takes the keys out of use, which blocks.
+            // Taking the keys blocks.
             let result = await WorkQueue().run { Result { () throws(Complaint) in try self.lockNow() } }
             return try result.get()
         }
         guard let lock = announce(after: device.directory.settings.lockGraceSeconds), waits else { return }
-        guard await outcome(of: lock) != .cancelled else {
+        guard await locks.outcome(of: lock) != .cancelled else {
             throw Complaint(.lockCancelled, "the device was unlocked during the grace period, which cancelled the lock")
         }
     }
@@ -88,22 +69,24 @@ final class LockController: Sendable {
         guard device.hasPasscode else { throw .noPasscode(device.directory.path) }
     }
 
+    /// Locks without a grace period. Blocks until the keys are gone.
     private func lockNow() throws(Complaint) {
         while let lock = announce(after: nil) {
             finish(lock)
-            // An unlock that was under way has cancelled it: the lock comes after that.
-            guard state.withLock({ $0.schedule.outcome(of: lock) }) != .locked else { return }
+            // An unlock that was under way has cancelled this lock: the next attempt comes after that.
+            guard locks.read({ $0.outcome(of: lock) }) != .locked else { return }
             try requirePasscode()
         }
     }
 
+    /// Announces a lock, or joins the one that is pending or under way.
     /// - Parameter grace: seconds; nil for no grace period, also where one is under way.
-    /// - Returns: the number of the lock that is on its way, or was the last; nil before first unlock.
+    /// - Returns: the number of the lock that is pending, or was the last; nil before first unlock.
     private func announce(after grace: Double?) -> Int? {
-        let (lock, isNew) = change { schedule -> (Int?, Bool) in
+        let (lock, isNew) = locks.change { schedule -> (Int?, Bool) in
             switch device.deviceState {
             case .beforeFirstUnlock: return (nil, false)
-            // The keys of a device that nothing can be opened on any more may be in use still: that lock is joined.
+            // The keys may still be in use, although nothing can be opened any more: join that lock.
             case .locking, .locked: return (schedule.last, false)
             case .unlocked: break
             }
@@ -118,10 +101,10 @@ final class LockController: Sendable {
         return lock
     }
 
-    /// Locks the device, unless the lock has happened or was cancelled. Blocks.
+    /// Carries out a lock that is due, unless it has happened or was cancelled. Blocks.
     private func finish(_ lock: Int) {
         changes.withLock { _ in
-            let isDue = change { schedule in
+            let isDue = locks.change { schedule in
                 guard schedule.isPending(lock) else { return false }
                 guard device.hasPasscode else { return true }
                 schedule.begin()
@@ -129,40 +112,18 @@ final class LockController: Sendable {
                 return true
             }
             guard isDue else { return }
-            // It was removed after the lock was announced: nothing would unlock the device again.
+            // The passcode was removed after the announcement: nothing would unlock the device again.
             guard device.hasPasscode else { return becomeUnlocked() }
             mounts.lock(takeKeys: { device.takeKeys() })
             report(.locked)
-            change { $0.complete(lock) }
-        }
-    }
-
-    /// Waits for a lock to happen, or to be cancelled.
-    /// - Returns: nil when the task was cancelled first: its client has gone.
-    private func outcome(of lock: Int) async -> LockSchedule.Outcome? {
-        let waiter = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
-        }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let known = state.withLock { state -> LockSchedule.Outcome?? in
-                    if let outcome = state.schedule.outcome(of: lock) { return outcome }
-                    guard !Task.isCancelled else { return .some(nil) }
-                    state.waiters[waiter] = (lock, continuation)
-                    return nil
-                }
-                if let known { continuation.resume(returning: known) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: waiter) }?.continuation.resume(returning: nil)
+            locks.change { $0.complete(lock) }
         }
     }
 
     // MARK: Unlock
 
-    /// Gives the passcode; ends a grace period. Takes as long as the keybag's cost says.
-    /// - Throws: as ``DeviceLifecycle/DevicePasscode/unlock(_:)``.
+    /// Unlocks the device, and cancels a pending lock. Takes as long as the keybag's cost says.
+    /// - Throws: as ``DeviceLifecycle/Device/unlock(passcode:)``.
     func unlock(passcode: String) throws(Complaint) {
         try changes.withLock { _ throws(Complaint) in
             guard device.hasPasscode else { return }
@@ -179,23 +140,24 @@ final class LockController: Sendable {
         }
     }
 
-    /// The keys are in the ring. The caller holds `changes`.
+    /// Enters the state `unlocked`. The keys are in the ring, and the caller holds `changes`.
     private func becomeUnlocked() {
-        let before = change { schedule in
+        let before = locks.change { schedule in
             schedule.cancel()
             defer { device.becomeUnlocked() }
             return device.deviceState
         }
         guard before != .unlocked else { return }
         mounts.reportLosses()
-        // A lock that was cancelled was announced, and has not happened.
+        // After a lock that was announced and cancelled, the device has not been locked.
         if before != .locking { report(.unlocked) }
         report(.didBecomeAvailable)
     }
 
     // MARK: Restart
 
-    /// - Throws: ``Complaint`` of kind `unexpected` after as many restarts as can be told apart.
+    /// Does to keys and mounts what a reboot does.
+    /// - Throws: ``Complaint`` of kind `unexpected` after as many restarts as the mounts can number.
     func restart() throws(Complaint) {
         try changes.withLock { _ throws(Complaint) in
             guard mounts.canRestart else {
@@ -205,7 +167,7 @@ final class LockController: Sendable {
             }
             if device.hasPasscode, device.deviceState == .unlocked { report(.willBecomeUnavailable) }
             mounts.restart(forget: {
-                change { schedule in
+                locks.change { schedule in
                     schedule.restart()
                     device.forgetAsAfterBoot()
                 }

@@ -1,6 +1,6 @@
-// The locks that were announced, and what became of each: a value without threads and without a clock of its own.
+// The announced locks and the outcome of each: a value without threads and without a clock.
 
-/// Announced locks, numbered from 1. A lock that was announced happens at its deadline, unless an unlock cancels it.
+/// Announced locks, numbered from 1. A lock happens at its deadline, unless an unlock cancels it first.
 struct LockSchedule {
     enum Outcome {
         case locked, cancelled
@@ -8,11 +8,12 @@ struct LockSchedule {
 
     /// The number of the last announced lock.
     private(set) var last = 0
-    /// When it happens; nil when it has begun, or when it was cancelled.
+    /// When that lock begins; nil when it has begun, or was cancelled.
     private(set) var deadline: ContinuousClock.Instant?
     private var lockedThrough = 0
     private var cancelledThrough = 0
 
+    /// Announces the next lock.
     /// - Returns: the lock's number.
     mutating func announce(for deadline: ContinuousClock.Instant) -> Int {
         last += 1
@@ -20,35 +21,36 @@ struct LockSchedule {
         return last
     }
 
-    /// Whether this lock is still to happen. A later one has a deadline of its own.
+    /// Whether this lock is announced and has not begun. A later one has a deadline of its own.
     func isPending(_ number: Int) -> Bool {
         deadline != nil && number == last
     }
 
-    /// The lock takes the keys away from now on: an unlock comes after it.
+    /// Begins the pending lock: from now on an unlock waits for its end.
     mutating func begin() {
         deadline = nil
     }
 
+    /// Ends a lock: the keys are gone. Earlier ones have the same outcome.
     mutating func complete(_ number: Int) {
         lockedThrough = number
     }
 
-    /// An unlock cancels the pending lock, if there is one.
+    /// Cancels the pending lock, if there is one: the device was unlocked.
     mutating func cancel() {
         guard deadline != nil else { return }
         deadline = nil
         cancelledThrough = last
     }
 
-    /// A restart closes the device, as the pending lock would have.
+    /// Counts the pending lock as done: a restart closes the device as the lock would have.
     mutating func restart() {
         guard deadline != nil else { return }
         deadline = nil
         lockedThrough = last
     }
 
-    /// - Returns: nil while nothing has become of it.
+    /// - Returns: nil while the lock is pending or under way.
     func outcome(of number: Int) -> Outcome? {
         if lockedThrough >= number { return .locked }
         return cancelledThrough >= number ? .cancelled : nil

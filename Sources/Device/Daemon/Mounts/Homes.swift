@@ -1,21 +1,22 @@
-// The directories that a device's apps are mounted at where nobody named one.
+// The mount points that a device makes, for requests that name none.
 
 import BackingStore
 import Glibc
 import Platform
 import SandboxModel
 
-/// Named as the apps' data containers are, as on iOS, so that no app can rely on its home's path.
+/// Directories beside the control socket. Each is named after its app's data container, as on iOS, so that no app can
+/// rely on its home's path.
 struct Homes: Sendable {
-    /// What an app is mounted for.
+    /// The purpose of a mount; the raw value is the directory's name.
     enum Purpose: String, CaseIterable {
-        /// For as long as something runs in it.
+        /// Ends with the last lease on the app.
         case toRun = "homes"
-        /// Until somebody unmounts it.
+        /// Stays until it is unmounted.
         case toStay = "mounts"
     }
 
-    /// The device's own: a copy of the device has containers of the same names.
+    /// A directory of this device alone: a copy of the device has containers of the same names.
     let directory: String
 
     /// Makes the directory for an app's home.
@@ -39,7 +40,7 @@ struct Homes: Sendable {
         mountPoint.hasPrefix("\(directory)/\(purpose.rawValue)/")
     }
 
-    /// Takes away what a killed daemon left, after its mounts.
+    /// Removes the directories that a killed daemon left, after its mounts are gone.
     func removeAll() {
         for purpose in Purpose.allCases {
             let parent = "\(directory)/\(purpose.rawValue)"
@@ -50,7 +51,7 @@ struct Homes: Sendable {
         }
     }
 
-    /// Takes a mount point away that was made here, and what no other needs any more; any other is its maker's.
+    /// Removes a mount point that was made here, and the directories above it that are empty. Ignores any other path.
     func remove(_ mountPoint: String) {
         guard mountPoint.hasPrefix(directory + "/") else { return }
         var path = mountPoint

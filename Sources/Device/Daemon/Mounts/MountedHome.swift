@@ -1,4 +1,4 @@
-// A path of the host and the app's home that shows it: found in the kernel's list of mounts, without any daemon.
+// The mounted app's home that a path of the host lies in, found in the kernel's list of mounts without a daemon.
 
 import AppContainer
 import ContainerMount
@@ -30,7 +30,7 @@ public struct MountedHome: Sendable {
     static func at(_ mountPoint: String) throws(Complaint) -> MountedHome {
         let homes = try all()
         for place in places(of: try absolute(mountPoint)) {
-            // The last one made is the one that is seen.
+            // Of several mounts at one place the last one is visible.
             if let home = homes.last(where: { $0.mountPoint == place }) { return home }
         }
         throw Complaint(
@@ -61,7 +61,8 @@ public struct MountedHome: Sendable {
             "\(path) is not in a mounted app's home; see where some are with: findmnt -t \(filesystemType)")
     }
 
-    /// Ends the mount at a mount point: through its daemon, or by hand where that is gone.
+    /// Ends the mount at a mount point: through its daemon, or directly where that was killed.
+    /// - Throws: ``Complaint`` of kind `notMounted`, `inUse` or `notAllowed`.
     public static func unmount(_ mountPoint: String, lazy: Bool) async throws(Complaint) {
         let home = try at(mountPoint)
         guard let client = await DaemonLauncher.running(home.device) else {
@@ -77,13 +78,13 @@ public struct MountedHome: Sendable {
     }
 
     private static func all() throws(Complaint) -> [MountedHome] {
-        try Complaint.describe("cannot read the list of mounts") { () throws(SystemError) in
+        try Complaint.wrap("cannot read the list of mounts") { () throws(SystemError) in
             try MountInfo.all().compactMap(MountedHome.init)
         }
     }
 
     private static func absolute(_ path: String) throws(Complaint) -> String {
-        try Complaint.describe("cannot tell the present directory") { () throws(SystemError) in
+        try Complaint.wrap("cannot tell the present directory") { () throws(SystemError) in
             try HostPath.absolute(path)
         }
     }

@@ -1,5 +1,5 @@
-// The mounts while an app is updated: what they show of it changes at one moment.
-// Lock: none; the operation on the app that is under way keeps others from mounting it.
+// The mounts while an app is updated: they change from the old containers to the new ones at one moment.
+// Lock: none of its own; the operation on the app keeps others from mounting it.
 
 import BackingStore
 import ContainerMount
@@ -9,28 +9,23 @@ import Platform
 import SandboxModel
 
 extension Mounts {
-    /// Gets ready to show an update: whatever may fail is done here, before it is decided on.
+    /// Prepares to show an update. All that may fail is done here, before the update is decided.
+    /// - Throws: ``Complaint`` when the bundle or a container cannot be opened.
     func presenter(of update: AppUpdate) throws(Complaint) -> any HomePresenter {
         let new = update.new
         let bundle = try device.sealedBundle(of: new)
-        let home = try Complaint.describe("cannot open the containers of \(new.identifier)") {
+        let home = try Complaint.wrap("cannot open the containers of \(new.identifier)") {
             () throws(SystemError) in
-            var groups: [ContainerIdentifier: SharedDescriptor] = [:]
-            for group in new.groups {
-                groups[group.identifier] = SharedDescriptor(try device.directory.container(.group, group.uuid))
-            }
-            var iCloud: [ContainerIdentifier: SharedDescriptor] = [:]
-            for container in new.iCloud {
-                iCloud[container.identifier] = SharedDescriptor(
-                    try device.directory.container(.iCloud, container.uuid))
-            }
+            let shared = try EntitledContainers(of: new, in: device.directory)
             return HomeUpdate(
-                app: new.identifier, bundleName: new.bundleName, bundle: bundle, data: update.data, groups: groups,
-                iCloud: iCloud)
+                app: new.identifier, bundleName: new.bundleName, bundle: bundle, data: update.data,
+                groups: shared.groups,
+                iCloud: shared.iCloud)
         }
         return Presenter(table: table, update: home)
     }
 
+    /// Shows one update, on behalf of the installation.
     private final class Presenter: HomePresenter {
         let table: MountTable
         let update: HomeUpdate
@@ -50,8 +45,8 @@ extension Mounts {
         func recordRemoval(ofInode inode: UInt64) -> Bool { shown?.noteRemoval(ofInode: inode) ?? false }
     }
 
-    /// Ends the mount that was made to run an app that does not run any more: it is named after a container that is
-    /// about to get another name. Where something in it is in use it stays, and is updated as any other.
+    /// Unmounts an app that was mounted only to run and runs no more: its mount point is named after a container that
+    /// is about to get another name. A mount that is in use stays, and is updated as any other.
     func endMountToRun(_ app: ContainerIdentifier) {
         guard let mountPoint = mountPoint(of: app), homes.contain(mountPoint, .toRun) else { return }
         try? unmount(mountPoint, lazy: false)

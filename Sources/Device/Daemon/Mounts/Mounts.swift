@@ -8,16 +8,19 @@ import DeviceLifecycle
 import Logging
 import Platform
 import SandboxModel
-import Synchronization
 
-/// Which apps are mounted, and who waits for the end of a mount.
+/// Mounts apps of a device, and passes on to the mounts what happens to the device: locks, restarts, updates,
+/// deliveries.
+///
+/// It has no lock: the table of mounts, the waiters and the record of refusals have their own. An operation on the app
+/// (``AppOperations``) keeps two calls from mounting or unmounting one app at once.
 final class Mounts: Sendable {
     let device: BootedDevice
     let table: MountTable
-    private let waiting: Waiting
+    private let endWaiters: MountEndWaiters
     private let refusals: RefusalRecord
 
-    /// Where apps are mounted that nobody named a place for.
+    /// The mount points of apps for which the request names none.
     let homes: Homes
 
     /// - Parameter socket: the control socket's path, beside which a privileged daemon keeps the device's own mount.
@@ -27,11 +30,11 @@ final class Mounts: Sendable {
         self.device = device
         let homes = Homes(directory: RuntimeDirectory.homesDirectory(besideSocket: socket))
         self.homes = homes
-        let waiting = Waiting()
-        self.waiting = waiting
+        let endWaiters = MountEndWaiters()
+        self.endWaiters = endWaiters
         let refusals = RefusalRecord(events: events)
         self.refusals = refusals
-        let root = try Complaint.describe("cannot open \(device.directory.path)") { () throws(SystemError) in
+        let root = try Complaint.wrap("cannot open \(device.directory.path)") { () throws(SystemError) in
             SharedDescriptor(try device.directory.root.duplicate())
         }
         table = MountTable(
@@ -40,26 +43,27 @@ final class Mounts: Sendable {
             makeVolume: { view in Volume(view: view, device: root, context: device.context) },
             ended: { mount in
                 log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
-                events.note(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
+                events.record(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
                 homes.remove(mount.mountPoint)
-                waiting.end(mount.mountPoint)
+                endWaiters.end(mount.mountPoint)
             },
-            admitsRefusal: { refusals.admits($0, thread: $1) }, refused: { refusals.note($0) },
+            admitsRefusal: { refusals.admits($0, thread: $1) }, refused: { refusals.record($0) },
             lost: { lost in
                 let path = lost.place.path ?? "a file"
                 log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
-                events.note(Event(lost))
+                events.record(Event(lost))
             }, dropped: { log.error("\($0)") }, guardian: guardian)
     }
 
     // MARK: Looking
 
-    /// What is mounted at this moment, whoever has unmounted what.
+    /// The present mounts, without those that somebody has unmounted from outside.
     var all: [Mount] {
         table.review()
         return table.mounts.map(Mount.init)
     }
 
+    /// - Returns: nil when the app is not mounted.
     func mount(of app: ContainerIdentifier) -> Mount? {
         all.first { $0.app == app.text }
     }
@@ -68,7 +72,7 @@ final class Mounts: Sendable {
         mount(of: app)?.mountPoint
     }
 
-    /// - Parameter change: what is to happen to the app, such as "uninstalled".
+    /// - Parameter change: a word for the message, such as "uninstalled".
     /// - Throws: ``Complaint`` of kind `inUse` while the app is mounted.
     func requireUnmounted(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
         table.review()
@@ -80,17 +84,19 @@ final class Mounts: Sendable {
         }
     }
 
+    /// The path of an inode of the device directory, as far as a mount knows it.
     func homePath(ofInode inode: UInt64) -> HomePath? {
         table.volumes.lazy.compactMap { $0.homePath(ofInode: inode) }.first
     }
 
+    /// The backing file of an inode, if a mount has it open. Backups and checks read through it, with its lock.
     func openFile(inode: UInt64) -> EncryptedFile? {
         table.volumes.lazy.compactMap { $0.openFile(inode: inode) }.first
     }
 
-    /// Looks at a path of an app's home, through its mount if it has one.
+    /// Inspects a path of an app's home: through its mount if it has one, else through a volume of its own.
     func inspect(_ path: [FileName], of app: InstalledApp) throws(Fault) -> NodeInspection {
-        // What a mount does not show cannot be open in it.
+        // A mount of `Documents` alone has no other file open.
         let isShown = path.isEmpty || path.first == "Documents" || mount(of: app.identifier)?.documents != true
         if isShown, let (volume, home) = table.volume(of: app.identifier) { return try volume.inspect(home + path) }
         let home: Home
@@ -106,6 +112,7 @@ final class Mounts: Sendable {
         return try Volume(view: .home(home), device: root, context: device.context).inspect(path)
     }
 
+    /// The home for an app that is not mounted.
     private func homeToInspect(of app: InstalledApp) throws(Fault) -> Home {
         let bundle: SealedBundle
         do throws(Complaint) {
@@ -126,12 +133,16 @@ final class Mounts: Sendable {
 
     // MARK: Purging
 
+    /// The volume that shows an app, also after its mount was taken out of sight.
     func volumeBehind(_ app: ContainerIdentifier) -> Volume? { table.volumeBehind(app) }
 
+    /// Waits until the kernel has taken all notifications sent so far.
     func waitForKernel() { table.waitForKernel() }
 
     // MARK: Mounting
 
+    /// Mounts an app at a path of the host.
+    /// - Throws: ``Complaint`` of kind `alreadyMounted`, `groupMounted`, `mountPoint`, `fuseMissing` and others.
     func mount(
         _ app: InstalledApp, at mountPoint: String, options: MountOptions = MountOptions()
     ) throws(Complaint) -> Mount {
@@ -139,7 +150,7 @@ final class Mounts: Sendable {
         return Mount(try table.mount(home, at: mountPoint, options: options))
     }
 
-    /// Mounts an app at a place that is made for it.
+    /// Mounts an app at a directory that is made for it.
     func mount(
         _ app: InstalledApp, _ purpose: Homes.Purpose, options: MountOptions = MountOptions()
     ) throws(Complaint) -> Mount {
@@ -152,17 +163,19 @@ final class Mounts: Sendable {
         }
     }
 
+    /// - Throws: ``Complaint`` of kind `notMounted`, or `inUse` while a file in it is open and `lazy` is false.
     func unmount(_ mountPoint: String, lazy: Bool) throws(Complaint) {
         try table.unmount(mountPoint, lazily: lazy)
     }
 
+    /// Ends all mounts, at the end of the device.
     func endAll() {
         table.shutDown()
-        tellOmissions()
+        reportOmissions()
     }
 
-    /// Has the record tell of every refusal that was left out so far.
-    func tellOmissions() { refusals.tellAll() }
+    /// Records the number of refusals that were left out so far.
+    func reportOmissions() { refusals.reportOmissions() }
 
     /// - Throws: ``Complaint`` of kind `damaged` when a container of the app is not where the registry has it.
     private func home(of app: InstalledApp, _ options: MountOptions) throws(Complaint) -> Home {
@@ -183,29 +196,23 @@ final class Mounts: Sendable {
         _ app: InstalledApp, _ bundle: SealedBundle, _ options: MountOptions
     ) throws(SystemError) -> Home {
         let directory = device.directory
-        var groups: [ContainerIdentifier: SharedDescriptor] = [:]
-        for group in app.groups {
-            groups[group.identifier] = SharedDescriptor(try directory.container(.group, group.uuid))
-        }
-        var iCloud: [ContainerIdentifier: SharedDescriptor] = [:]
-        for container in app.iCloud {
-            iCloud[container.identifier] = SharedDescriptor(try directory.container(.iCloud, container.uuid))
-        }
+        let shared = try EntitledContainers(of: app, in: directory)
         return Home(
             app: app.identifier, bundleName: app.bundleName, bundle: bundle,
-            data: SharedDescriptor(try directory.container(.data, app.data)), groups: groups, iCloud: iCloud,
-            owner: app.owner, group: app.ownerGroup, isPrivate: !options.otherUsers,
+            data: SharedDescriptor(try directory.container(.data, app.data)), groups: shared.groups,
+            iCloud: shared.iCloud, owner: app.owner, group: app.ownerGroup, isPrivate: !options.otherUsers,
             showsOnlyDocuments: options.onlyDocuments, showsCacheTags: options.cacheTags)
     }
 
     // MARK: Space
 
-    /// Called when the device has come to be nearly full or is not any more, or has another capacity; with no lock held.
+    /// Tells the kernel that the device has become nearly full, or is no longer, or has another capacity. The caller
+    /// holds no lock.
     func noticeTightness() {
         table.noticeTightness()
     }
 
-    // MARK: What changes without the kernel
+    // MARK: Changes from outside the mount
 
     /// - Throws: ``Complaint`` of kind `groupMounted` where a mounted app would come to show a container that another
     ///   mount, with a page cache of its own, shows already.
@@ -228,13 +235,14 @@ final class Mounts: Sendable {
         }
     }
 
-    /// Shows an app's home with the containers that it is entitled to now.
+    /// Shows a mounted app's home with the containers that it is entitled to now.
     func showAnew(_ app: InstalledApp) throws(Complaint) {
         guard let mount = table.mount(of: app.identifier) else { return }
         let home = try home(of: app, mount.options)
         table.show(home)
     }
 
+    /// Has the kernel look anew at an Inbox into which the device has put files.
     func noticeDelivery(_ delivery: InboxDelivery.Result, to app: ContainerIdentifier) {
         guard let (volume, home) = table.volume(of: app) else { return }
         let documents: FileName = "Documents"
@@ -243,51 +251,38 @@ final class Mounts: Sendable {
         for name in delivery.names { volume.noticeChange(of: home + [documents, inbox, name]) }
     }
 
-    /// Has the kernel write out what applications have written, many pages at a time.
+    /// Has the kernel write out the dirty pages of all mounts.
     func writeOut() { table.writeOut() }
 
     // MARK: Lock and restart
 
+    /// Takes the content of class A from the kernel, and then the keys.
+    /// - Parameter takeKeys: called when nothing can be read any more.
     func lock(takeKeys: () -> Void) {
         table.lock(device.context.openFiles, takeKeys: takeKeys)
         device.context.openFiles.waitForReaders()
     }
 
+    /// Gives every file a new node, as after a reboot.
+    /// - Parameter forget: called when no request is under way.
     func restart(forget: () -> Void) {
         table.restart(retire: forget)
         device.context.openFiles.waitForReaders()
     }
 
+    /// Records the writes that a lock kept from being stored.
     func reportLosses() {
         for volume in table.volumes { volume.reportLosses() }
     }
 
+    /// Whether the numbers for nodes last for another restart.
     var canRestart: Bool { table.volumes.allSatisfy { $0.canRestart } }
 
     // MARK: The end of a mount
 
     /// Calls back when the mount has ended; at once when there is none.
     func whenEnded(_ mountPoint: String, _ body: @escaping @Sendable () -> Void) {
-        waiting.wait(mountPoint, while: { table.mounts.contains { $0.mountPoint == mountPoint } }, body)
-    }
-
-    /// Who waits for which mount.
-    private final class Waiting: Sendable {
-        private let bodies = Mutex<[String: [@Sendable () -> Void]]>([:])
-
-        /// Looks under the lock that ``end(_:)`` takes after a mount is gone: nobody waits for what has ended.
-        func wait(_ mountPoint: String, while isThere: () -> Bool, _ body: @escaping @Sendable () -> Void) {
-            let waits = bodies.withLock { bodies in
-                guard isThere() else { return false }
-                bodies[mountPoint, default: []].append(body)
-                return true
-            }
-            if !waits { body() }
-        }
-
-        func end(_ mountPoint: String) {
-            for body in bodies.withLock({ $0.removeValue(forKey: mountPoint) }) ?? [] { body() }
-        }
+        endWaiters.wait(for: mountPoint, while: { table.mounts.contains { $0.mountPoint == mountPoint } }, body)
     }
 }
 

@@ -1,4 +1,4 @@
-// Finding the process that serves a device, or starting it: one process, however many commands ask at once.
+// Finds the process that serves a device, or starts it: one process, however many commands start at once.
 
 public import AppContainer
 import BackingStore
@@ -8,29 +8,31 @@ import Glibc
 import Platform
 public import SandboxModel
 
+/// The client's side of a device's process: found, started, asked, waited for.
 public enum DaemonLauncher {
     /// The daemon that serves a device now.
     ///
     /// - Parameter device: the device directory's path, resolved.
-    /// - Returns: nil when there is none; nothing is started.
+    /// - Returns: nil when there is none. Starts nothing.
     public static func running(_ device: String) async -> DeviceClient? {
         guard let record = DaemonRecord(of: device) else { return nil }
         let client = DeviceClient(socket: record.socket)
         return await client.isAnswering() ? client : nil
     }
 
-    /// The daemon that serves a device, started if need be.
+    /// The daemon that serves a device, started if necessary.
     ///
-    /// Who starts it holds a lock on the directory until the daemon is ready, so that everybody else waits and then
-    /// finds it running; the lock passes to the daemon with its descriptor, so that it ends with either of them.
+    /// The starting command locks the device directory until the daemon is ready, so that other commands wait and then
+    /// find it running. The lock's descriptor passes to the daemon.
     ///
-    /// - Parameter warn: takes what the user should know of the start, one line a call.
+    /// - Parameter warn: takes the warnings of the start, one line a call.
+    /// - Throws: ``Complaint`` of kind `daemonUnreachable`, `notAllowed`, or of the daemon's own start.
     public static func connect(to device: String, warn: (String) -> Void) async throws(Complaint) -> DeviceClient {
         if let client = await running(device) { return client }
         let turn = try DeviceDirectory.open(at: device).takeTurn()
         if let client = await running(device) { return client }
         try ForeignDaemon.requireNone(of: device)
-        let report = try Complaint.describe("cannot start the daemon of \(device)") { () throws(SystemError) in
+        let report = try Complaint.wrap("cannot start the daemon of \(device)") { () throws(SystemError) in
             let executable = try ProcessSettings.executable()
             return try DetachedProcess(executable: executable, arguments: ["daemon", device], lock: turn.descriptor)
                 .report()
@@ -43,7 +45,8 @@ public enum DaemonLauncher {
         return DeviceClient(socket: report.socket ?? "")
     }
 
-    /// Has a device's daemon do something; starts it if need be, as ``connect(to:warn:)`` does.
+    /// Sends a request to a device's daemon, which is started if necessary, as by ``connect(to:warn:)``. A request
+    /// whose daemon ended meanwhile is sent again, if it may be.
     public static func send<Request: ControlRequest>(
         _ request: Request, to device: String, warn: (String) -> Void,
         progress: (@Sendable (WorkProgress) -> Void)? = nil
@@ -53,7 +56,7 @@ public enum DaemonLauncher {
         }
     }
 
-    /// Has a device's daemon make an app ready to run, as ``send(_:to:warn:progress:)`` does.
+    /// Sends a request to run an app, as ``send(_:to:warn:progress:)`` does, and keeps the lease.
     public static func run(
         _ request: RunRequest, on device: String, warn: (String) -> Void,
         progress: @escaping @Sendable (WorkProgress) -> Void
@@ -79,14 +82,14 @@ public enum DaemonLauncher {
         }
     }
 
-    /// Takes away what a killed daemon left: its mounts, its socket, its record. Nothing happens while the device is
-    /// served or worked on.
+    /// Removes the mounts, the socket and the record that a killed daemon left. Does nothing while the device is in
+    /// use.
     /// - Throws: ``Complaint`` of kind `notAllowed` where another user's process serves the device.
     public static func clearAbandoned(_ device: String) throws(Complaint) {
         guard DaemonRecord(of: device) != nil else { return }
         try ForeignDaemon.requireNone(of: device)
         let directory = try DeviceDirectory.open(at: device)
-        // Whoever holds it is alive.
+        // A lock that is held belongs to a live process.
         guard let lock = try? directory.lock() else { return }
         let runtime = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         let socket = RuntimeDirectory.socketPath(in: runtime, device: device, identifier: directory.uuid)
@@ -113,9 +116,9 @@ public enum DaemonLauncher {
         }
     }
 
-    /// Asks a daemon to end, and waits until its process has.
+    /// Asks a daemon to end, and waits up to ten seconds for the end of its process.
     public static func shutDown(_ device: String, _ client: DeviceClient) async throws(Complaint) {
-        // Taken before the request: afterwards the number may be another process's.
+        // Opened before the request: afterwards the number may belong to another process.
         let process = DaemonRecord(of: device).flatMap { ProcessHandle($0.pid) }
         do throws(DeviceError) {
             try await client.shutdown()
@@ -124,23 +127,6 @@ public enum DaemonLauncher {
         }
         guard process?.waitForEnd(milliseconds: 10_000) ?? true else {
             throw Complaint(.daemonUnreachable, "the daemon of \(device) has not ended yet; see its daemon.log")
-        }
-    }
-}
-
-extension Complaint {
-    /// What a client was told, as the complaint that it was on the other side.
-    public init(_ error: DeviceError) {
-        self.init(Kind(rawValue: error.kind.rawValue) ?? .unexpected, error.message)
-    }
-
-    static func describe<Result: ~Copyable>(
-        _ doing: String, _ body: () throws(SystemError) -> Result
-    ) throws(Complaint) -> Result {
-        do throws(SystemError) {
-            return try body()
-        } catch {
-            throw Complaint(error, doing: doing)
         }
     }
 }

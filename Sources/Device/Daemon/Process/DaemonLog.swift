@@ -1,4 +1,4 @@
-// DEVICE/daemon.log: one line an event, for people.
+// The daemon's log for people, DEVICE/daemon.log: a line for each message.
 
 import BackingStore
 import FoundationEssentials
@@ -6,16 +6,16 @@ import Glibc
 public import Logging
 import Platform
 
-/// Writes swift-log's messages to a file, each with one write, so that lines of several threads do not mix.
+/// Writes swift-log's messages to a file, each with one write(2), so that lines of several threads do not mix.
 public struct DaemonLog: LogHandler {
     public var logLevel = Logger.Level.info
     public var metadata: Logger.Metadata = [:]
     private let file: SharedDescriptor
 
-    /// A log that has grown beyond this is begun anew at the next start.
+    /// Bytes. A larger log is truncated at the next start.
     private static let largest: Int64 = 8 << 20
 
-    /// A logger that writes to the device's log, or nowhere: a full host keeps no device from starting.
+    /// A logger that writes to the device's log; to nowhere when it cannot be opened, as on a full host.
     static func logger(device: String) -> Logger {
         Logger(label: "device") { _ in
             if let log = DaemonLog(device: device) { return log }
@@ -23,6 +23,7 @@ public struct DaemonLog: LogHandler {
         }
     }
 
+    /// Opens the log and gives it to the owner of the device directory.
     /// - Returns: nil when the file cannot be opened.
     public init?(device: String) {
         let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
@@ -44,7 +45,7 @@ public struct DaemonLog: LogHandler {
     public func log(event: LogEvent) {
         let details = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         let line = "\(Date.now.formatted(.iso8601)) \(event.level) \(event.message)\(details)"
-        // A message may name a file, and a file's name may hold a line end.
+        // A message may contain the name of a file, and that a newline.
         let safe = line.utf8.map { $0 < 0x20 || $0 == 0x7F ? UInt8(ascii: "?") : $0 }
         _ = try? file.descriptor.append(safe + [UInt8(ascii: "\n")])
     }

@@ -1,4 +1,4 @@
-// The life of the process that serves a device: locked, listening, mounted; ended by a request or a signal.
+// The process that serves a device: its start, its wait for the end, its exit.
 
 import AppContainer
 import DeviceLifecycle
@@ -10,55 +10,56 @@ import SandboxModel
 
 /// The process that serves one device and all its mounts.
 public enum DaemonProcess {
-    /// Serves a device until somebody asks for the end.
+    /// Serves a device until a client, a signal or the removal of the device ends it.
     ///
     /// - Parameter device: the device directory's path, resolved.
     /// - Returns: the exit code.
     public static func run(device path: String) async -> Int32 {
         guard let parent = DetachedProcess.Parent() else { return Complaint.Kind.badRequest.exitCode }
-        let ending = Ending()
-        ending.watchSignals()
+        let shutdown = ShutdownSignal()
+        shutdown.watchSignals()
         let served: ServedProcess
         do throws(Complaint) {
-            served = try await start(path: path, on: Groundwork(), ending: ending)
+            served = try await start(path: path, on: ProcessSetup(), shutdown: shutdown)
         } catch {
             parent.send(ControlJSON.line(StartReport(complaint: DeviceError(error))))
             return error.kind.exitCode
         }
         parent.send(ControlJSON.line(served.report))
-        await served.end(await ending.reason())
+        await served.end(await shutdown.reason())
         return 0
     }
 
-    /// Boots a device and listens.
-    /// - Parameter prepare: what is to be done before anybody else can ask for something.
+    /// Boots a device and listens at its control socket.
+    /// - Parameter prepare: called with the booted device, before clients can connect.
+    /// - Throws: ``Complaint`` of the boot, of `prepare`, or of the socket; the device is shut down then.
     static func start(
-        path: String, on groundwork: Groundwork, ending: Ending,
+        path: String, on setup: ProcessSetup, shutdown: ShutdownSignal,
         prepare: (DeviceService) throws(Complaint) -> Void = { _ in }
     ) async throws(Complaint) -> ServedProcess {
         let device = try DeviceService.open(
-            path: path, runtimeDirectory: groundwork.runtimeDirectory, guardian: groundwork.guardian)
+            path: path, runtimeDirectory: setup.runtimeDirectory, guardian: setup.guardian)
         let socket = device.socket
         let log = device.log
-        let server = ControlAPI(socket: socket, device: device, log: log) { ending.end("a client asked for it") }
+        let server = ControlAPI(socket: socket, device: device, log: log) { shutdown.request("a client asked for it") }
         var isListening = false
         do throws(Complaint) {
             try prepare(device)
             try await server.start()
             isListening = true
-            try Complaint.describe("cannot write \(path)/daemon.json") { () throws(SystemError) in
+            try Complaint.wrap("cannot write \(path)/daemon.json") { () throws(SystemError) in
                 try DaemonRecord(device: path, socket: socket).write(to: path)
             }
         } catch {
             server.close()
             if isListening { await server.stop() }
             device.shutdown()
-            // This process may go on, to delete the device of an owner.
+            // The lock of the directory is released here: the process may go on, to delete its owner's device.
             device.device.release()
             throw error
         }
-        // On a host that has no watches left the daemon stays until it is asked to end.
-        try? ending.watchRemoval(of: path)
+        // Where the host has no inotify watch left, the daemon stays until it is asked to end.
+        try? shutdown.watchRemoval(of: path)
         log.info("serving \(path)", metadata: ["pid": "\(getpid())", "socket": "\(socket)"])
         return ServedProcess(path: path, device: device, server: server)
     }
@@ -70,12 +71,14 @@ struct ServedProcess {
     let device: DeviceService
     let server: ControlAPI
 
+    /// The answer to the process that started this one.
     var report: StartReport {
         StartReport(
             pid: getpid(), socket: device.socket, warnings: device.warnings.isEmpty ? nil : device.warnings)
     }
 
-    /// Unmounts everything and ends the session; returns when all that was asked has been answered.
+    /// Unmounts everything and ends the session; returns when the responses under way have gone out.
+    /// - Parameter reason: for the log.
     func end(_ reason: String) async {
         device.log.info("ending: \(reason)")
         server.close()

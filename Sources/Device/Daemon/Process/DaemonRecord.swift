@@ -1,4 +1,4 @@
-// DEVICE/daemon.json: who serves the device, while somebody does.
+// The record of the process that serves a device, DEVICE/daemon.json.
 
 import BackingStore
 import FoundationEssentials
@@ -6,10 +6,10 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The process that serves a device, and where it listens.
+/// The process that serves a device, and its control socket.
 ///
-/// The record of a killed process stays behind, and a copy of a running device has the original's: the directory's
-/// own inode tells the copy apart, and a connection that is refused tells a killed one.
+/// The record of a killed process stays, and the copy of a running device contains the record of the original. A reader
+/// tells the first by the refused connection, and the second by the inode of the device directory.
 public struct DaemonRecord: Codable, Sendable {
     public let pid: Int32
     public let socket: String
@@ -37,16 +37,17 @@ public struct DaemonRecord: Codable, Sendable {
         self = record
     }
 
-    /// Puts the record in place at once, so that no reader sees half of it.
+    /// Replaces the record atomically, so that no reader sees half of it.
     func write(to device: String) throws(SystemError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let bytes = try? encoder.encode(self) else { throw .invalid }
-        // Belongs to the owner of the device, who may know that root serves it.
+        // The file belongs to the owner of the device, who may read that root serves it.
         let directory = try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY)
         try DeviceFile(name: DaemonRecord.name).replace(with: Array(bytes) + [UInt8(ascii: "\n")], in: directory)
     }
 
+    /// A missing record is no error.
     static func remove(from device: String) {
         try? HostPath.removeFile(path(device))
     }

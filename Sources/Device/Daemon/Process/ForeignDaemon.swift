@@ -1,23 +1,23 @@
-// A device's process that belongs to another user: it can be seen, and not be spoken to.
+// The daemon of another user: visible, but with a control socket that this user cannot reach.
 
 import Glibc
 import Platform
 public import SandboxModel
 
-/// Root may serve anybody's device, and then the control socket is root's alone.
+/// A daemon that this user cannot talk to. Root may serve any user's device, and its control socket is root's alone.
 public struct ForeignDaemon: Sendable {
     public let pid: Int32
-    /// The user's name, as far as it can be told.
+    /// The name of its user, or words where that is unknown.
     public let user: String
 
     /// - Parameter device: the device directory's path, resolved.
-    /// - Returns: nil when nobody serves the device, or a process that this user can speak to.
+    /// - Returns: nil when the device has no daemon, or one that this user can talk to.
     public init?(of device: String) {
         guard let record = DaemonRecord(of: device), ForeignDaemon.isOutOfReach(record.socket),
             ForeignDaemon.isHeld(device)
         else { return nil }
         pid = record.pid
-        // Where /proc is mounted with hidepid, others' processes are not in it.
+        // With the mount option hidepid, /proc does not show processes of others.
         let owner = (try? HostPath.status("/proc/\(record.pid)"))?.owner
         user = owner.map { Account.name(of: $0) ?? "user \($0)" } ?? "another user"
     }
@@ -31,6 +31,7 @@ public struct ForeignDaemon: Sendable {
                 + "have that user run: appcontainer shutdown \(device)")
     }
 
+    /// Whether the directory of the socket is closed to this user.
     private static func isOutOfReach(_ socket: String) -> Bool {
         do throws(SystemError) {
             _ = try HostPath.status(socket)
@@ -40,7 +41,7 @@ public struct ForeignDaemon: Sendable {
         }
     }
 
-    /// The record of a killed process stays behind; its lock does not.
+    /// Whether a live process holds the device's lock. The record of a killed process stays; its lock does not.
     private static func isHeld(_ device: String) -> Bool {
         guard let file = try? Descriptor.open(path: device + "/lock", flags: O_RDONLY) else { return false }
         return (try? file.tryLock()) == false

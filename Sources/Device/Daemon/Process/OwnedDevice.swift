@@ -1,5 +1,5 @@
-// A device that goes with its owner: made, served and deleted by one process, which the owner holds by its standard
-// input. Where the owner is killed, the kernel lets go for it.
+// The process `appcontainer own`: it makes, serves and deletes a device for its owner, which holds the other end of its
+// standard input. The kernel closes that end when the owner is killed.
 
 import AppContainer
 import BackingStore
@@ -8,22 +8,23 @@ import Glibc
 import Platform
 import SandboxModel
 
+/// Carries out one ``DeviceOrder``.
 public enum OwnedDevice {
-    /// Makes a device as the first line of standard input says, answers with a line of JSON on standard output, and
-    /// serves the device until standard input ends. The device is deleted then.
+    /// Reads an order from the first line of standard input, makes the device, answers with a ``StartReport`` on
+    /// standard output, and serves the device until standard input ends. Then it deletes the device.
     ///
     /// - Returns: the exit code.
     public static func run() async -> Int32 {
-        // An order may be long in coming: harnesses start the process for the next device ahead.
-        let groundwork = Result { () throws(Complaint) in try Groundwork() }
-        Rehearsal.run()
+        // All that needs no order is done before it comes: harnesses start the process for the next device ahead.
+        let setup = Result { () throws(Complaint) in try ProcessSetup() }
+        CodableWarmUp.run()
         do throws(Complaint) {
-            // Whoever let go before he said what he wants needs no answer.
+            // An owner that closed standard input without an order needs no answer.
             guard let order = try readOrder() else { return 0 }
             if order.clone == nil && order.create == nil {
                 try await start(order.device)
             } else {
-                try await own(order, on: groundwork.get())
+                try await own(order, on: setup.get())
             }
             return 0
         } catch {
@@ -32,11 +33,11 @@ public enum OwnedDevice {
         }
     }
 
-    /// Starts the daemon of a device that is there already.
+    /// Starts the daemon of a device that exists.
     private static func start(_ device: String) async throws(Complaint) {
-        // Looks first: it says in the user's own words what is wrong with the path.
+        // Opened first: its errors name the path as the order has it.
         _ = try DeviceDirectory.open(at: device)
-        let path = try Complaint.describe("cannot reach \(device)") { () throws(SystemError) in
+        let path = try Complaint.wrap("cannot reach \(device)") { () throws(SystemError) in
             try HostPath.resolved(device)
         }
         var warnings: [String] = []
@@ -46,22 +47,23 @@ public enum OwnedDevice {
                 pid: DaemonRecord(of: path)?.pid, socket: client.socket, warnings: warnings.isEmpty ? nil : warnings))
     }
 
-    private static func own(_ order: DeviceOrder, on groundwork: Groundwork) async throws(Complaint) {
+    /// Makes the device of an order, and keeps it until the owner ends. On an error the device is deleted.
+    private static func own(_ order: DeviceOrder, on setup: ProcessSetup) async throws(Complaint) {
         if order.keep != true { Durability.waive() }
-        let ending = Ending()
-        ending.watchSignals()
+        let shutdown = ShutdownSignal()
+        shutdown.watchSignals()
         var order = order
         try make(order)
-        // What sockets, mounts and other commands go by.
+        // Sockets, mounts and other commands use the resolved path.
         order.device = (try? HostPath.resolved(order.device)) ?? order.device
         do throws(Complaint) {
             if order.template == true {
-                try answer(StartReport(pid: getpid(), apps: try prepare(order, groundwork)))
-                try watchOwner(ending)
-                _ = await ending.reason()
+                try answer(StartReport(pid: getpid(), apps: try prepare(order, setup)))
+                try watchOwner(shutdown)
+                _ = await shutdown.reason()
                 if order.keep != true { try delete(order.device) }
             } else {
-                try await serve(order, on: groundwork, ending)
+                try await serve(order, on: setup, shutdown)
             }
         } catch {
             try? delete(order.device)
@@ -69,11 +71,12 @@ public enum OwnedDevice {
         }
     }
 
+    /// Serves the device until the owner ends, and deletes it.
     private static func serve(
-        _ order: DeviceOrder, on groundwork: Groundwork, _ ending: Ending
+        _ order: DeviceOrder, on setup: ProcessSetup, _ shutdown: ShutdownSignal
     ) async throws(Complaint) {
         var apps: [App]?
-        let served = try await DaemonProcess.start(path: order.device, on: groundwork, ending: ending) {
+        let served = try await DaemonProcess.start(path: order.device, on: setup, shutdown: shutdown) {
             (device) throws(Complaint) in
             apps = try install(order.install, on: device)
         }
@@ -81,22 +84,24 @@ public enum OwnedDevice {
             var report = served.report
             report.apps = apps
             try answer(report)
-            try watchOwner(ending)
+            try watchOwner(shutdown)
         } catch {
             await served.end(error.message)
             try? served.device.device.delete()
             throw error
         }
-        await served.end(await ending.reason())
-        // Somebody may have removed it himself.
+        await served.end(await shutdown.reason())
+        // The device may have been removed already.
         if order.keep != true, (try? HostPath.status(order.device)) != nil { try served.device.device.delete() }
     }
 
     // MARK: Making
 
-    /// - Returns: nil where standard input ends before it.
+    /// Reads and checks the order.
+    /// - Returns: nil when standard input ends before it.
+    /// - Throws: ``Complaint`` of kind `badRequest`.
     private static func readOrder() throws(Complaint) -> DeviceOrder? {
-        let line = try Complaint.describe("cannot read the order on standard input") { () throws(SystemError) in
+        let line = try Complaint.wrap("cannot read the order on standard input") { () throws(SystemError) in
             try Terminal.readLine(silently: false)
         }
         guard let line else { return nil }
@@ -113,10 +118,15 @@ public enum OwnedDevice {
             throw Complaint(
                 .badRequest, "own: \"install\", \"template\" and \"keep\" need \"clone\" or \"create\"")
         }
-        try order.check()
+        do throws(DeviceError) {
+            try order.check()
+        } catch {
+            throw Complaint(error)
+        }
         return order
     }
 
+    /// Makes the device: a copy, or a new one.
     private static func make(_ order: DeviceOrder) throws(Complaint) {
         if let template = order.clone { return try StoredDevice.clone(template, to: order.device, counting: false) }
         let settings = order.create ?? DeviceOrder.Settings()
@@ -125,12 +135,12 @@ public enum OwnedDevice {
             lockGrace: settings.lockGrace, capacity: settings.capacity)
     }
 
-    /// Installs what a template is to have, and shuts it down.
-    private static func prepare(_ order: DeviceOrder, _ groundwork: Groundwork) throws(Complaint) -> [App]? {
-        groundwork.guardian?.dismiss()
+    /// Installs the apps of a template, and shuts it down.
+    private static func prepare(_ order: DeviceOrder, _ setup: ProcessSetup) throws(Complaint) -> [App]? {
+        setup.guardian?.dismiss()
         guard order.install != nil else { return nil }
         let device = try DeviceService.open(
-            path: order.device, runtimeDirectory: groundwork.runtimeDirectory, guardian: nil)
+            path: order.device, runtimeDirectory: setup.runtimeDirectory, guardian: nil)
         defer {
             device.shutdown()
             device.device.release()
@@ -147,21 +157,22 @@ public enum OwnedDevice {
 
     // MARK: The owner
 
-    private static func watchOwner(_ ending: Ending) throws(Complaint) {
-        try Complaint.describe("cannot watch the owner") { () throws(SystemError) in try ending.watchOwner() }
+    private static func watchOwner(_ shutdown: ShutdownSignal) throws(Complaint) {
+        try Complaint.wrap("cannot watch the owner") { () throws(SystemError) in try shutdown.watchOwner() }
     }
 
+    /// Writes the line that the owner waits for.
     private static func answer(_ report: StartReport) throws(Complaint) {
-        try Complaint.describe("cannot write to standard output") { () throws(SystemError) in
+        try Complaint.wrap("cannot write to standard output") { () throws(SystemError) in
             try Terminal.writeOutput(String(decoding: ControlJSON.line(report), as: UTF8.self))
         }
     }
 
     // MARK: The end
 
-    /// Deletes a device that is not served, after the last of those who copy it.
+    /// Deletes a device that is not served. Waits for processes that copy it.
     private static func delete(_ path: String) throws(Complaint) {
-        // Gone already.
+        // The device is gone already.
         guard let directory = try? DeviceDirectory.open(at: path) else { return }
         let turn = try directory.takeTurn()
         defer { withExtendedLifetime(turn) {} }

@@ -1,9 +1,10 @@
-// Where sockets and private mount points lie: a directory that only this user can enter.
+// The directory of sockets and private mount points, which only this user can enter.
 
 import Glibc
 import Platform
 public import SandboxModel
 
+/// Finds or makes the directory, and names the files in it.
 public enum RuntimeDirectory {
     /// A socket's path has 108 bytes (unix(7)); some clients count the terminator, or add a suffix.
     static let longestSocketPath = 99
@@ -13,7 +14,7 @@ public enum RuntimeDirectory {
     ///
     /// Root's is /run/appcontainer. Another user's is `appcontainer` in `$XDG_RUNTIME_DIR`, or
     /// /tmp/appcontainer-UID where that variable is unset, is not the user's own, or is too long.
-    /// - Throws: ``Complaint`` of kind `notAllowed` when somebody else got there first.
+    /// - Throws: ``Complaint`` of kind `notAllowed` when another user has made it, or it is open to others.
     public static func prepare(environment: [String: String]) throws(Complaint) -> String {
         let user = geteuid()
         for candidate in candidates(user: user, environment: environment) {
@@ -30,6 +31,7 @@ public enum RuntimeDirectory {
                 + "others; remove it, or set XDG_RUNTIME_DIR to a directory of yours")
     }
 
+    /// The paths to try, in order.
     static func candidates(user: uid_t, environment: [String: String]) -> [String] {
         var candidates: [String] = []
         if user == 0 {
@@ -51,7 +53,8 @@ public enum RuntimeDirectory {
         }
     }
 
-    /// A link, a foreign directory, or one that others can enter is not used: in /tmp anybody can make one.
+    /// Whether a path is a directory of this user that no other can enter. In /tmp anybody can make a link or a
+    /// directory.
     static func isPrivate(_ path: String, user: uid_t) -> Bool {
         guard let status = try? HostPath.status(path, following: false) else { return false }
         return status.kind == .directory && status.owner == user && status.permissions & 0o077 == 0
@@ -68,17 +71,17 @@ public enum RuntimeDirectory {
         return "\(directory)/\(String(repeating: "0", count: 16 - digits.count))\(digits).sock"
     }
 
-    /// Where a privileged daemon keeps the device's own mount.
+    /// The mount point of the device itself, in a daemon of root.
     static func privateDirectory(besideSocket socket: String) -> String {
         socket + ".mount"
     }
 
-    /// Where apps are mounted that nobody named a place for.
+    /// The mount points of apps for which the request names none.
     static func homesDirectory(besideSocket socket: String) -> String {
         socket + ".apps"
     }
 
-    /// FNV-1a, 64 bits: short and the same in every process.
+    /// FNV-1a, 64 bits: short, and the same in every process, unlike Swift's hashes.
     private static func fingerprint(_ text: String) -> UInt64 {
         text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }

@@ -73,22 +73,6 @@ extension DeviceService {
     }
 }
 
-extension PurgeRequest: CheckedRequest {
-    /// Seconds. More does not fit into a clock of nanoseconds.
-    private static let longest: Int64 = 4_000_000_000
-
-    /// - Throws: ``Complaint`` of kind `badRequest`.
-    func check() throws(Complaint) {
-        guard [free != nil, level != nil, olderThan != nil].filter({ $0 }).count <= 1 else {
-            throw Complaint(.badRequest, "purge: \"free\", \"level\" and \"olderThan\" exclude each other")
-        }
-        guard free ?? 0 >= 0 else { throw Complaint(.badRequest, "purge: \"free\" is less than nothing") }
-        guard (0...PurgeRequest.longest).contains(olderThan ?? 0) else {
-            throw Complaint(.badRequest, "purge: \"olderThan\" is not one of 0 to \(PurgeRequest.longest) seconds")
-        }
-    }
-}
-
 extension PurgeReport {
     /// - Parameter target: the bytes that were to be available; nil for an order without a number.
     fileprivate init(_ outcome: PurgeOutcome, target: Int64?) {

@@ -198,6 +198,26 @@ import Testing
         }
     }
 
+    @Test func `a hundred requests that wait delay neither status nor unlock, and end with their clients`() async throws
+    {
+        try await ControlAPIFixture.run { fixture in
+            let client = DeviceClient(socket: fixture.socket)
+            let locks = (0..<100).map { _ in Task { try? await client.send(LockRequest()) } }
+            while fixture.device.waitingCount < 100 { try await Task.sleep(for: .milliseconds(1)) }
+            let begun = ContinuousClock.now
+            for _ in 0..<20 {
+                _ = try await client.status()
+                _ = try await client.send(UnlockRequest(passcode: "1234"))
+            }
+            #expect(ContinuousClock.now - begun < .seconds(5))
+            #expect(fixture.device.waitingCount == 100)
+            for lock in locks { lock.cancel() }
+            try await withTimeLimit { [device = fixture.device] in
+                while device.waitingCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
+            }
+        }
+    }
+
     @Test func `keeps other users out`() async throws {
         try await ControlAPIFixture.run { fixture in
             let status = try HostPath.status(fixture.socket)

@@ -1,4 +1,4 @@
-// A device without a disk, to see what reaches it and what becomes of its answers.
+// A device without a disk: it records the calls that reach it, and has fixed answers.
 
 import AppContainer
 import ControlServer
@@ -15,52 +15,72 @@ final class FakeDevice: ServedDevice {
     /// Reports that the last long operation made before it was told to stop.
     let reports = Atomic(0)
     let wasCancelled = Atomic(false)
+    /// Locks that wait.
+    let waiting = Atomic(0)
 
+    var waitingCount: Int { waiting.load(ordering: .relaxed) }
     var reportCount: Int { reports.load(ordering: .relaxed) }
     var cancelled: Bool { wasCancelled.load(ordering: .sequentiallyConsistent) }
 
-    private func note(_ call: String) {
+    private func record(_ call: String) {
         calls.withLock { $0.append(call) }
     }
+
+    static let routes: [Route<FakeDevice>] = [
+        .call(status), .wait(lock), .call(unlock), .call(restart), .call(passcode),
+        .call(apps), .work(install), .work(uninstall), .work(reset), .call(entitle), .work(deliver),
+        .call(mount), .call(unmount), .wait(waitForEndOfMount),
+        .lease(run), .call(runProcess), .call(runEnd), .call(markRunning), .call(terminate),
+        .call(capacity), .work(purge), .work(backUp), .call(listBackup), .work(restore),
+        .call(inspect), .work(survey), .work(audit), .work(check),
+        .call(recordedEvents), .follow(followEvents),
+    ]
 
     static let app = App(
         identifier: "com.example.Notes", name: "Notes", bundle: "Notes.app", version: "1.0",
         container: "0C9B2F4E-1111-4222-8333-444455556666", groups: [], iCloud: [], owner: 501, mountPoint: nil)
 
-    func status() throws(Complaint) -> DeviceStatus {
-        note("status")
+    func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
+        record("status")
         return DeviceStatus(
             state: "unlocked", device: "/device", identifier: "ID", hasPasscode: false, apps: 1,
             daemon: DaemonStatus(pid: 1, socket: "/socket"), mounts: [])
     }
 
-    func apps() throws(Complaint) -> [App] { [FakeDevice.app] }
-    func events() throws(Complaint) -> [Event] { [] }
+    func apps(_ request: AppsRequest) throws(Complaint) -> [App] { [FakeDevice.app] }
+    func recordedEvents(_ request: EventsRequest) throws(Complaint) -> [Event] { [] }
 
     /// Whose events are followed.
-    let record = Mutex<EventLog?>(nil)
+    let events = Mutex<EventLog?>(nil)
 
     func followEvents() throws(Complaint) -> EventSubscription {
-        guard let subscription = try? record.withLock({ $0 })?.follow() else {
+        guard let subscription = try? events.withLock({ $0 })?.follow() else {
             throw Complaint(.unexpected, "there is no record")
         }
         return subscription
     }
 
-    func unlock(passcode: String) throws(Complaint) {
-        guard passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
+    func unlock(_ request: UnlockRequest) throws(Complaint) {
+        guard request.passcode == "1234" else { throw Complaint(.wrongPasscode, "wrong passcode") }
     }
 
-    func lock(_ request: LockRequest) async throws(Complaint) { note("lock") }
+    /// A lock with a grace period waits until its client has gone.
+    func lock(_ request: LockRequest) async throws(Complaint) {
+        record("lock")
+        guard request.now == false else { return }
+        waiting.add(1, ordering: .relaxed)
+        try? await Task.sleep(for: .seconds(600))
+        waiting.subtract(1, ordering: .relaxed)
+    }
 
-    func restart() throws(Complaint) { note("restart") }
+    func restart(_ request: RestartRequest) throws(Complaint) { record("restart") }
 
     func passcode(_ request: PasscodeRequest) throws(Complaint) {
-        note("passcode \(request.action.rawValue)")
+        record("passcode \(request.action.rawValue)")
     }
 
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
-        note("install \(request.app)")
+        record("install \(request.app)")
         for step in 0..<3 {
             _ = progress(WorkProgress(activity: "installing", unit: .bytes, done: Int64(step), total: 3))
         }
@@ -78,15 +98,15 @@ final class FakeDevice: ServedDevice {
     func run(
         _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
-        note("run \(request.app)")
+        record("run \(request.app)")
         clients.withLock { $0.append(client) }
-        client.whenOccurred { [self] in note("departed") }
+        client.whenOccurred { [self] in record("departed") }
         return RunnableApp(mountPoint: "/mnt", isMountedToRun: false, executable: nil, lease: 7)
     }
 
-    func runProcess(_ request: RunProcessRequest) throws(Complaint) { note("process \(request.pid)") }
-    func runEnd(_ request: RunEndRequest) throws(Complaint) { note("end \(request.lease)") }
-    func markRunning(_ request: MarkRunningRequest) throws(Complaint) { note("mark \(request.app)") }
+    func runProcess(_ request: RunProcessRequest) throws(Complaint) { record("process \(request.pid)") }
+    func runEnd(_ request: RunEndRequest) throws(Complaint) { record("end \(request.lease)") }
+    func markRunning(_ request: MarkRunningRequest) throws(Complaint) { record("mark \(request.app)") }
 
     func terminate(_ request: TerminateRequest) throws(Complaint) {
         throw Complaint(.notRunning, "\(request.app) is not running")
@@ -106,9 +126,10 @@ final class FakeDevice: ServedDevice {
         throw Complaint(.notMounted, "nothing is mounted at \(request.mountPoint)")
     }
 
-    func whenMountEnds(_ mountPoint: String, _ body: @escaping @Sendable () -> Void) { body() }
+    func waitForEndOfMount(_ request: MountEndRequest) async throws(Complaint) {}
+
     func capacity(_ request: CapacityRequest) throws(Complaint) -> CapacityReport {
-        note("capacity")
+        record("capacity")
         return CapacityReport(
             capacity: request.capacity, total: 0, used: 0, free: 0, available: 0, reserve: 0, lowWater: 5, highWater: 10
         )
@@ -150,7 +171,7 @@ final class FakeDevice: ServedDevice {
     }
 
     func shutdown() {
-        note("shutdown")
-        record.withLock { $0 }?.end()
+        record("shutdown")
+        events.withLock { $0 }?.end()
     }
 }

@@ -17,7 +17,7 @@ import Testing
         try Data().write(to: URL(filePath: scratch["Device.json"]))
         let record = EventLog(device: scratch.path)
         try await ControlAPIFixture.run { fixture in
-            fixture.device.record.withLock { $0 = record }
+            fixture.device.events.withLock { $0 = record }
             try await body(fixture, record)
             record.end()
         }
@@ -38,14 +38,14 @@ import Testing
 
     @Test func `the client gets what there is, then each event, and the end`() async throws {
         try await run { fixture, record in
-            record.note(Event(.installed, app: "one"))
+            record.record(Event(.installed, app: "one"))
             let three = follow(fixture, 3)
             let all = follow(fixture, .max)
             _ = try await follow(fixture, 1).value
-            record.note(Event(.locked))
-            record.note(Event(.unlocked))
+            record.record(Event(.locked))
+            record.record(Event(.unlocked))
             #expect(try await withTimeLimit { try await three.value.map(\.event) } == [.installed, .locked, .unlocked])
-            record.note(Event(.restarted))
+            record.record(Event(.restarted))
             record.end()
             #expect(try await withTimeLimit { try await all.value.count } == 4)
         }
@@ -53,7 +53,7 @@ import Testing
 
     @Test func `what was before a time is left out, and what was at it is not`() async throws {
         try await run { fixture, record in
-            for second in 1...3 { record.note(Event(.locked, time: "2026-01-01T00:00:0\(second).000Z")) }
+            for second in 1...3 { record.record(Event(.locked, time: "2026-01-01T00:00:0\(second).000Z")) }
             record.end()
             let times = Mutex<[String]>([])
             let client = DeviceClient(socket: fixture.socket)
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `it is plain HTTP, an event a line`() async throws {
         try await run { fixture, record in
-            record.note(Event(.locked))
+            record.record(Event(.locked))
             record.end()
             let (status, body) = try await fixture.request("GET", "/v1/events/follow")
             #expect(status == 200)
@@ -81,7 +81,7 @@ import Testing
     @Test func `a shutdown ends who follows, and waits for none who does not read`() async throws {
         try await run { fixture, record in
             for number in 0..<4000 {
-                record.note(Event(.locked, path: String(repeating: "p", count: 1000) + "\(number)"))
+                record.record(Event(.locked, path: String(repeating: "p", count: 1000) + "\(number)"))
             }
             let silent = try LocalConnection(to: fixture.socket)
             defer { withExtendedLifetime(silent) {} }
@@ -99,7 +99,7 @@ import Testing
 
     @Test func `a client that goes while nothing happens is forgotten`() async throws {
         try await run { fixture, record in
-            record.note(Event(.locked))
+            record.record(Event(.locked))
             for _ in 0..<20 { _ = try await follow(fixture, 1).value }
             for _ in 0..<500 where record.followers > 0 { try await Task.sleep(for: .milliseconds(10)) }
             #expect(record.followers == 0)

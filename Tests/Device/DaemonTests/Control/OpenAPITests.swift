@@ -3,8 +3,6 @@
 
 import AppContainer
 import Foundation
-import Logging
-import Platform
 import SandboxModel
 import TestSupport
 import Testing
@@ -49,12 +47,11 @@ private struct OpenAPIDocument {
     }
 
     @Test func `it has the calls that there are, each with its method and an example`() {
-        let routes = ControlResponder.routes(
-            device: FakeDevice(), queue: WorkQueue(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            shutdown: {})
+        let routes = ControlResponder<DeviceService>.routes {}
         let paths = document.keys(below: ["paths"]).keys
-        #expect(Set(paths) == Set(routes.keys.map { ControlPath.root + $0 }))
-        for (path, route) in routes {
+        #expect(Set(paths) == Set(routes.map { ControlPath.root + $0.path }))
+        for route in routes {
+            let path = route.path
             let place = ["paths", ControlPath.root + path]
             let method = route.isQuery ? "get" : "post"
             #expect(document.keys(below: place).keys.sorted() == [method], "\(path)")
@@ -70,6 +67,17 @@ private struct OpenAPIDocument {
         for kind in Complaint.Kind.allCases {
             #expect(kinds[kind.rawValue] == "{status: \(kind.status), exitCode: \(kind.exitCode)}", "\(kind)")
         }
+    }
+
+    @Test func `each kind of complaint has a constant in the library`() throws {
+        let source = try String(
+            contentsOf: Checkout.root.appending(path: "Sources/Client/AppContainer/Device/DeviceError+Kind.swift"),
+            encoding: .utf8)
+        for kind in Complaint.Kind.allCases {
+            #expect(source.contains("public static let \(kind) = Kind(.\(kind))"), "\(kind)")
+            #expect(DeviceError.Kind(kind).known == kind && Complaint(DeviceError(Complaint(kind, ""))).kind == kind)
+        }
+        #expect(Complaint(DeviceError(DeviceError.Kind(rawValue: "ofANewerDevice"), "")).kind == .unexpected)
     }
 
     @Test func `it has the keys of every request, of events and of orders`() {

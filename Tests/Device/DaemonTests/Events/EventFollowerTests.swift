@@ -1,4 +1,5 @@
-// Following the record: each line once, in order, whoever writes meanwhile, and no harm from a reader who does not read.
+// Following the record: each line once, in order, whoever writes meanwhile, and no harm from a reader who does not
+// read.
 
 import AppContainer
 import Foundation
@@ -32,7 +33,7 @@ private func events(_ count: Int, from subscription: EventSubscription) async ->
     }
 
     private func note(_ numbers: Range<Int>, in log: EventLog) {
-        for number in numbers { log.note(Event(.locked, path: "\(number)")) }
+        for number in numbers { log.record(Event(.locked, path: "\(number)")) }
     }
 
     private func numbers(_ events: [Event]) -> [Int] { events.compactMap { $0.path.flatMap { Int($0) } } }
@@ -55,7 +56,7 @@ private func events(_ count: Int, from subscription: EventSubscription) async ->
         let log = EventLog(device: device, largest: 1 << 20)
         let writers = try (0..<3).map { writer in
             try HostThread(name: "writer") {
-                for number in 0..<1500 { log.note(Event(.locked, path: "\(writer * 10_000 + number)")) }
+                for number in 0..<1500 { log.record(Event(.locked, path: "\(writer * 10_000 + number)")) }
             }
         }
         var subscriptions: [EventSubscription] = []
@@ -93,7 +94,7 @@ private func events(_ count: Int, from subscription: EventSubscription) async ->
         let log = EventLog(device: device)
         let subscription = try log.follow()
         let waiting = Task { await events(1, from: subscription) }
-        log.note(Event(.locked, path: "1"))
+        log.record(Event(.locked, path: "1"))
         #expect(numbers(await waiting.value) == [1])
         let cancelled = Task { await subscription.follower.next() }
         cancelled.cancel()

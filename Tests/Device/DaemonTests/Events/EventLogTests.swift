@@ -39,7 +39,7 @@ import Testing
         var event = Event(
             .refused, app: "com.example.Notes", path: "a\n\"\\\u{1}\u{7F}\u{FFFD}ü🙂", operation: "open", pid: 7,
             process: "a b", rule: "inbox", errno: "EPERM", range: Event.Range(offset: 1, length: 2))
-        EventLog(device: device).note(event)
+        EventLog(device: device).record(event)
         let entry = try #require(try EventRecord.entries(of: device).first)
         #expect(entry.event == event)
         #expect(
@@ -53,7 +53,7 @@ import Testing
     @Test func `a file that is full takes the place of the older one`() throws {
         let log = EventLog(device: device, largest: 4096)
         for number in 0..<200 {
-            log.note(Event(.locked, path: "\(number)"))
+            log.record(Event(.locked, path: "\(number)"))
             for path in [newer, older] where files.fileExists(atPath: path) {
                 #expect(try HostPath.status(path).size <= 4096)
             }
@@ -62,7 +62,7 @@ import Testing
         #expect(numbers == Array((200 - numbers.count)..<200), "the last ones, in order, none missing")
         #expect(numbers.count > 50)
         // Another process goes on where this one ended.
-        EventLog(device: device, largest: 4096).note(Event(.locked, path: "200"))
+        EventLog(device: device, largest: 4096).record(Event(.locked, path: "200"))
         #expect(try paths().last == "200")
     }
 
@@ -80,7 +80,7 @@ import Testing
         }
         let writers = try (0..<4).map { writer in
             try HostThread(name: "writer-\(writer)") {
-                for number in 0..<2500 { log.note(Event(.locked, path: "\(writer) \(number)")) }
+                for number in 0..<2500 { log.record(Event(.locked, path: "\(writer) \(number)")) }
             }
         }
         for thread in writers + [reader] { thread.join() }
@@ -93,40 +93,40 @@ import Testing
     }
 
     @Test func `half of a line that a killed process left is passed over`() throws {
-        EventLog(device: device).note(Event(.locked, path: "one"))
+        EventLog(device: device).record(Event(.locked, path: "one"))
         try append(#"{"time":"2026-01-01T00:00:00.000Z","event":"loc"#)
         #expect(try paths() == ["one"])
-        EventLog(device: device).note(Event(.locked, path: "two"))
+        EventLog(device: device).record(Event(.locked, path: "two"))
         try append("no JSON\n[]\n{}\n\n")
-        EventLog(device: device).note(Event(.locked, path: "three"))
+        EventLog(device: device).record(Event(.locked, path: "three"))
         #expect(try paths() == ["one", "two", "three"])
     }
 
     @Test func `what cannot be written is dropped and counted`() throws {
         let log = EventLog(device: device)
         try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
-        for _ in 0..<3 { log.note(Event(.locked)) }
+        for _ in 0..<3 { log.record(Event(.locked)) }
         try files.removeItem(atPath: newer)
-        log.note(Event(.locked))
-        log.note(Event(.unlocked))
+        log.record(Event(.locked))
+        log.record(Event(.unlocked))
         #expect(try EventRecord.entries(of: device).map(\.event.dropped) == [3, nil])
         // A device that is gone altogether is no reason to fail either.
         try files.removeItem(atPath: device)
-        log.note(Event(.locked))
-        EventLog(device: device).note(Event(.locked))
+        log.record(Event(.locked))
+        EventLog(device: device).record(Event(.locked))
     }
 
     @Test func `what is noted together is written together, or dropped together`() throws {
         let log = EventLog(device: device, largest: 4096)
         let events = (0..<16).map { Event(.purged, path: "\($0)") }
         try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
-        log.note(events)
+        log.record(events)
         try files.removeItem(atPath: newer)
-        log.note(events)
+        log.record(events)
         let entries = try EventRecord.entries(of: device)
         #expect(entries.map(\.event.path) == (0..<16).map { "\($0)" })
         #expect(entries.map(\.event.dropped) == [16] + Array(repeating: nil, count: 15))
-        log.note([])
+        log.record([])
         #expect(try EventRecord.entries(of: device).count == 16)
     }
 
@@ -135,12 +135,12 @@ import Testing
         try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
         var event = Event(.refused, operation: "mkdir", rule: "topLevel")
         event.omitted = 10
-        log.note(event)
+        log.record(event)
         var summary = Event(.refused, rule: "topLevel")
         summary.omitted = 5
-        log.note(summary)
+        log.record(summary)
         try files.removeItem(atPath: newer)
-        log.note(Event(.locked))
+        log.record(Event(.locked))
         #expect(try EventRecord.entries(of: device).map(\.event.dropped) == [16])
     }
 
@@ -149,28 +149,28 @@ import Testing
         try "kept".write(toFile: other, atomically: false, encoding: .utf8)
         let log = EventLog(device: device)
         try files.createSymbolicLink(atPath: newer, withDestinationPath: other)
-        log.note(Event(.locked))
+        log.record(Event(.locked))
         try files.removeItem(atPath: newer)
         try files.linkItem(atPath: other, toPath: newer)
-        log.note(Event(.locked))
+        log.record(Event(.locked))
         #expect(try String(contentsOfFile: other, encoding: .utf8) == "kept")
         try files.removeItem(atPath: newer)
-        log.note(Event(.locked))
+        log.record(Event(.locked))
         #expect(try EventRecord.entries(of: device).map(\.event.dropped) == [2])
     }
 
     @Test func `a device that was moved keeps its record`() throws {
         let log = EventLog(device: device)
-        log.note(Event(.locked, path: "one"))
+        log.record(Event(.locked, path: "one"))
         try files.moveItem(atPath: device, toPath: device + "-moved")
-        log.note(Event(.locked, path: "two"))
+        log.record(Event(.locked, path: "two"))
         try files.moveItem(atPath: device + "-moved", toPath: device)
         #expect(try paths() == ["one", "two"])
     }
 
     @Test func `a device that is being removed gets no file any more`() throws {
         try files.removeItem(atPath: device + "/Device.json")
-        EventLog(device: device).note(Event(.locked))
+        EventLog(device: device).record(Event(.locked))
         #expect(try files.contentsOfDirectory(atPath: device) == [])
     }
 }

@@ -66,7 +66,7 @@ import Testing
     @Test func `a flood that is over is told once, with the name of its process`() {
         let limit = makeLimit()
         _ = recorded(8, of: limit, at: 0)
-        limit.note("flood", of: 10, rule: .inbox)
+        limit.recordName("flood", of: 10, rule: .inbox)
         // Not while more may come, of which the next that is recorded would tell.
         let early = limit.takeOmissions(quietSince: 0 - 0)
         #expect(early.omissions == [Omission(process: 10, name: "flood", rule: .inbox, count: 3)] && !early.isMore)

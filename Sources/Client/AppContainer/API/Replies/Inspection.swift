@@ -1,0 +1,80 @@
+// The reply about one path of an app's home.
+
+/// A file or directory in a mount, with the rules that hold for it.
+public struct Inspection: Codable, Hashable, Sendable {
+    /// Relative to the app's home; empty for the home itself.
+    public var path: String
+    public var app: String
+    /// `file`, `directory`, `symbolicLink`, `fifo` or `socket`.
+    public var kind: String
+    /// The zone of the home that has the path.
+    public var zone: String
+    /// The rule of the zone, in words.
+    public var rule: String
+    /// The protection class of a file, or the class that a directory gives to new files, by Foundation's name; null
+    /// where nothing is encrypted.
+    public var protection: String?
+    /// Whether the content can be read in the device's present state.
+    public var readable: Bool
+    /// The length in bytes that the app sees.
+    public var size: Int64
+    /// The bytes that the file takes in the device directory.
+    public var storedSize: Int64
+    public var owner: UInt32
+    public var group: UInt32
+    /// The permission bits in octal digits, such as `644`.
+    public var mode: String
+    /// Its place in a backup: `included`, `excluded`, or `excluded-by:PATH`, where PATH is a directory above it that
+    /// is excluded, relative to the app's home.
+    public var backup: String
+    /// Whether it is excluded itself: by its mark, or as one of the places that are never in a backup.
+    public var excluded: Bool
+    /// The path in the device directory; null for an entry that only the mount has.
+    public var backing: String?
+
+    public init(
+        path: String, app: String, kind: String, zone: String, rule: String, protection: String?, readable: Bool,
+        size: Int64, storedSize: Int64, owner: UInt32, group: UInt32, mode: String, backup: String,
+        excluded: Bool, backing: String?
+    ) {
+        self.path = path
+        self.app = app
+        self.kind = kind
+        self.zone = zone
+        self.rule = rule
+        self.protection = protection
+        self.readable = readable
+        self.size = size
+        self.storedSize = storedSize
+        self.owner = owner
+        self.group = group
+        self.mode = mode
+        self.backup = backup
+        self.excluded = excluded
+        self.backing = backing
+    }
+
+    private enum CodingKeys: CodingKey {
+        case path, app, kind, zone, rule, protection, readable, size, storedSize, owner, group, mode, backup, excluded,
+            backing
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(path, forKey: .path)
+        try container.encode(app, forKey: .app)
+        try container.encode(kind, forKey: .kind)
+        try container.encode(zone, forKey: .zone)
+        try container.encode(rule, forKey: .rule)
+        try container.encode(protection, forKey: .protection)
+        try container.encode(readable, forKey: .readable)
+        try container.encode(size, forKey: .size)
+        try container.encode(storedSize, forKey: .storedSize)
+        try container.encode(owner, forKey: .owner)
+        try container.encode(group, forKey: .group)
+        try container.encode(mode, forKey: .mode)
+        try container.encode(backup, forKey: .backup)
+        try container.encode(excluded, forKey: .excluded)
+        try container.encode(backing, forKey: .backing)
+    }
+}

@@ -1,0 +1,28 @@
+// The handlers of requests about the record of events.
+
+import AppContainer
+import BackingStore
+import DeviceLifecycle
+import Platform
+import SandboxModel
+
+extension DeviceService {
+    /// The requests about events.
+    static let eventRoutes: [Route<DeviceService>] = [
+        .call(recordedEvents), .follow(followEvents),
+    ]
+
+    /// The events of the record, the oldest first.
+    func recordedEvents(_ request: EventsRequest) throws(Complaint) -> [Event] {
+        // The record is complete then: no refusal is still uncounted.
+        mounts.reportOmissions()
+        return try EventRecord.entries(of: device.directory.path).map(\.event)
+    }
+
+    /// The events of the record, and then each as it comes.
+    func followEvents() throws(Complaint) -> EventSubscription {
+        try Complaint.wrap("cannot read the events of \(device.directory.path)") { () throws(SystemError) in
+            try events.follow()
+        }
+    }
+}

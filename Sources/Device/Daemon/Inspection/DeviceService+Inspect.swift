@@ -1,0 +1,82 @@
+// The handler of a request about one path of an app's home.
+
+import AppContainer
+import BackingStore
+import ContainerVolume
+import DeviceLifecycle
+import Platform
+import SandboxModel
+
+extension DeviceService {
+    /// Describes a path of an app's home: its rules, its class, its place in a backup and on the host.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `badRequest`, or `notFound` where the path cannot be looked up.
+    func inspect(_ request: InspectRequest) throws(Complaint) -> Inspection {
+        let app = try device.app(try identifier(request.app))
+        var path: [FileName] = []
+        for part in request.path.split(separator: "/") {
+            guard let name = FileName(part.utf8) else {
+                throw Complaint(.badRequest, "\(request.path) is not a path within a home")
+            }
+            path.append(name)
+        }
+        let found: NodeInspection
+        do throws(Fault) {
+            found = try mounts.inspect(path, of: app)
+        } catch {
+            throw Complaint(.notFound, "cannot look at \(request.path): \(error.words)")
+        }
+        return Inspection(
+            path: request.path, app: app.identifier.text, kind: found.shown.kind.word, zone: "\(found.zone)",
+            rule: found.zone.words, protection: found.protection?.foundationName, readable: found.isReadable,
+            size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
+            group: found.shown.group, mode: String(found.shown.permissions, radix: 8),
+            backup: String(decoding: found.inclusion.attributeValue, as: UTF8.self), excluded: found.isExcluded,
+            backing: found.zone == .cacheTag ? nil : try backing(path, of: app))
+    }
+
+    /// The path in the device directory of a path in a home.
+    /// - Returns: nil for `Groups` and `iCloud`: only their entries are containers.
+    private func backing(_ path: [FileName], of app: InstalledApp) throws(Complaint) -> String? {
+        let top = path.first?.text
+        let start: String
+        let rest: ArraySlice<FileName>
+        switch top {
+        case "Groups", "iCloud":
+            guard path.count > 1, let shared = ContainerIdentifier(path[1].text) else { return nil }
+            start = try device.backingPath(of: app.identifier, .shared(shared))
+            rest = path.dropFirst(2)
+        case app.bundleName.text:
+            start = try device.backingPath(of: app.identifier, .app)
+            rest = path.dropFirst()
+        default:
+            start = try device.backingPath(of: app.identifier, .data)
+            rest = path[...]
+        }
+        return ([start] + rest.map(\.text)).joined(separator: "/")
+    }
+}
+
+extension Fault {
+    /// The reason, for a message.
+    fileprivate var words: String {
+        switch self {
+        case .refused(let rule): "refused by the rule \(rule.rawValue)"
+        case .corrupt: "stored bytes are damaged"
+        case .system(let error): error.message
+        }
+    }
+}
+
+extension FileStatus.Kind {
+    /// The word of the control API.
+    fileprivate var word: String {
+        switch self {
+        case .file: "file"
+        case .directory: "directory"
+        case .symbolicLink: "symbolicLink"
+        case .fifo: "fifo"
+        case .socket: "socket"
+        case .device: "device"
+        }
+    }
+}

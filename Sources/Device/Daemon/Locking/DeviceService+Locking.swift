@@ -1,0 +1,67 @@
+// The handlers of requests that lock, unlock and restart the device, and that change its passcode.
+
+import AppContainer
+import DeviceLifecycle
+import Logging
+import SandboxModel
+
+extension DeviceService {
+    /// The requests about lock, passcode and restart.
+    static let lockRoutes: [Route<DeviceService>] = [
+        .wait(lock), .call(unlock), .call(restart), .call(passcode),
+    ]
+
+    /// - Throws: ``Complaint`` of kind `wrongPasscode` or `passcodeDelayed`.
+    func unlock(_ request: UnlockRequest) throws(Complaint) {
+        try operations.run { () throws(Complaint) in try locking.unlock(passcode: request.passcode) }
+    }
+
+    /// Waits for the lock without a thread. It is no operation: the end of the device does not wait for a grace period.
+    /// - Throws: ``Complaint`` of kind `noPasscode` or `lockCancelled`.
+    func lock(_ request: LockRequest) async throws(Complaint) {
+        try await locking.lock(now: request.now ?? false, waits: request.wait ?? true)
+    }
+
+    /// Kills what runs, and restarts the device; nothing begins to run meanwhile.
+    func restart(_ request: RestartRequest) throws(Complaint) {
+        try operations.run { () throws(Complaint) in
+            try running.closing { () throws(Complaint) in try locking.restart() }
+        }
+    }
+
+    /// Sets, changes or removes the passcode.
+    /// - Throws: ``Complaint`` of kind `passcodeExists`, `noPasscode`, `wrongPasscode` or `invalidPasscode`.
+    func passcode(_ request: PasscodeRequest) throws(Complaint) {
+        let old = Array((request.old ?? "").utf8)
+        let new = Array((request.new ?? "").utf8)
+        try operations.run { () throws(Complaint) in
+            try locking.changePasscode { (device) throws(Complaint) in
+                switch request.action {
+                case .set: try device.setPasscode(new)
+                case .change: try device.changePasscode(from: old, to: new)
+                case .remove: try device.removePasscode(old)
+                }
+            }
+        }
+        log.info("passcode: \(request.action.rawValue)")
+    }
+
+    /// Records a change of the lock's state in the log and among the events.
+    static func record(_ change: LockController.Change, _ events: EventLog, _ log: Logger) {
+        switch change {
+        case .willBecomeUnavailable:
+            log.info("locking")
+            events.record(Event(.willBecomeUnavailable))
+        case .locked:
+            log.info("locked")
+            events.record(Event(.locked))
+        case .unlocked:
+            log.info("unlocked")
+            events.record(Event(.unlocked))
+        case .didBecomeAvailable: events.record(Event(.didBecomeAvailable))
+        case .restarted:
+            log.info("restarted")
+            events.record(Event(.restarted))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+// The handlers of requests about running apps: leases, marks, their end; and the mounts that exist only for them.
+
+import AppContainer
+import BackingStore
+import ControlServer
+import DeviceLifecycle
+import Dispatch
+import Logging
+import SandboxModel
+
+extension DeviceService {
+    /// The requests about running apps.
+    static let runningRoutes: [Route<DeviceService>] = [
+        .lease(run), .call(runProcess), .call(runEnd), .call(markRunning), .call(terminate),
+    ]
+
+    /// Verifies an app's seal, mounts the app where it is not mounted, and marks it running until the client
+    /// disconnects or its process ends.
+    func run(
+        _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
+    ) throws(Complaint) -> RunnableApp {
+        let identifier = try identifier(request.app)
+        let (hold, place) = try operations.run(on: identifier) { () throws(Complaint) in
+            let app = try device.app(identifier)
+            try requireSeal(of: app, request, progress: progress)
+            let hold = running.hold(identifier, for: .lease(isDetached: request.detached ?? false)) { [self] in
+                client.occur()
+                DispatchQueue.global().async { self.endMountToRun(identifier) }
+            }
+            do throws(Complaint) {
+                return (hold, try mountToRun(app, lease: hold.number))
+            } catch {
+                running.release(hold)
+                throw error
+            }
+        }
+        client.whenOccurred { [running] in
+            // Looking for the processes that get a signal blocks.
+            DispatchQueue.global().async { running.disconnect(hold) }
+        }
+        return place
+    }
+
+    /// - Throws: ``Complaint`` of kind `sealBroken`, after an event `refused`.
+    private func requireSeal(
+        of app: InstalledApp, _ request: RunRequest, progress: @escaping ProgressReport
+    ) throws(Complaint) {
+        let broken = try device.firstBreak(of: app, readingAll: request.verifyAll ?? false) {
+            report($0, "verifying", to: progress)
+        }
+        guard let broken else { return }
+        log.error("\(app.identifier) is not run: \(broken) is missing or invalid")
+        events.record(
+            Event(
+                .refused, app: app.identifier.text, path: "\(app.bundleName.text)/\(broken)",
+                operation: request.detached == true ? "launch" : "run", rule: Rule.sealedBundle.rawValue))
+        throw Complaint(
+            .sealBroken, "cannot run \(app.identifier): a sealed resource is missing or invalid: \(broken)")
+    }
+
+    /// The mount to run in: the present one, or a new one that ends with the last lease. The caller has an operation on
+    /// the app.
+    /// - Throws: ``Complaint`` of kind `inUse` where a mount shows `Documents` alone, or of mounting.
+    private func mountToRun(_ app: InstalledApp, lease: UInt64) throws(Complaint) -> RunnableApp {
+        let mountPoint: String
+        if let present = mounts.mount(of: app.identifier) {
+            guard !present.documents else {
+                throw Complaint(
+                    .inUse,
+                    "\(app.identifier) is mounted at \(present.mountPoint) with its documents only; unmount that first")
+            }
+            mountPoint = present.mountPoint
+        } else {
+            mountPoint = try mounts.mount(app, .toRun).mountPoint
+            log.info("mounted \(app.identifier) to run", metadata: ["at": "\(mountPoint)"])
+            events.record(Event(.mounted, app: app.identifier.text, path: mountPoint))
+        }
+        return RunnableApp(
+            mountPoint: mountPoint, isMountedToRun: mounts.homes.contain(mountPoint, .toRun),
+            executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" }, lease: lease)
+    }
+
+    /// Gives a lease its process.
+    func runProcess(_ request: RunProcessRequest) throws(Complaint) {
+        try operations.run { () throws(Complaint) in try running.attach(request.pid, toLease: request.lease) }
+    }
+
+    /// Ends a lease, and the mount that was made for it.
+    func runEnd(_ request: RunEndRequest) throws(Complaint) {
+        let app = try identifier(request.app)
+        running.release(lease: request.lease)
+        endMountToRun(app)
+    }
+
+    /// Marks an app running until it is terminated.
+    func markRunning(_ request: MarkRunningRequest) throws(Complaint) {
+        let app = try identifier(request.app)
+        try operations.run(on: app) { () throws(Complaint) in
+            _ = try device.app(app)
+            running.mark(app)
+        }
+        log.info("marked \(app) running")
+    }
+
+    // MARK: The end
+
+    func terminate(_ request: TerminateRequest) throws(Complaint) {
+        try terminate(try identifier(request.app))
+    }
+
+    /// Ends the processes and marks of an app; returns when it runs no more. A mount that was made to run it ends too,
+    /// unless something else uses it. The caller has no operation on the app.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or
+    ///   `inUse` for one that does not end.
+    func terminate(_ app: ContainerIdentifier) throws(Complaint) {
+        _ = try device.app(app)
+        try operations.run { () throws(Complaint) in try running.terminate(app) }
+        log.info("terminated \(app)")
+        endMountToRun(app)
+    }
+
+    /// - Parameter change: a word for the message, such as "uninstalled".
+    /// - Throws: ``Complaint`` of kind `appRunning`.
+    func requireNotRunning(_ app: ContainerIdentifier, before change: String) throws(Complaint) {
+        guard running.isRunning(app) else { return }
+        throw Complaint(
+            .appRunning,
+            "\(app) is running; end it before it is \(change), with: appcontainer terminate "
+                + "\(device.directory.path) \(app)")
+    }
+
+    /// Unmounts an app that was mounted only to run, once no lease holds it. A mount in use, as by a process that was
+    /// left behind, is tried again until it is free or the app runs again.
+    /// - Parameter delay: seconds until the next attempt; doubled each time, up to five.
+    private func endMountToRun(_ app: ContainerIdentifier, after delay: Double = 0.1) {
+        do throws(Complaint) {
+            try operations.run(on: app) { () throws(Complaint) in
+                guard !running.isLeased(app), let mount = mounts.mount(of: app),
+                    mounts.homes.contain(mount.mountPoint, .toRun)
+                else { return }
+                try mounts.unmount(mount.mountPoint, lazy: false)
+            }
+        } catch {
+            guard error.kind == .inUse else { return }
+            DispatchQueue.global().asyncAfter(deadline: .now() + delay) { [self] in
+                endMountToRun(app, after: min(delay * 2, 5))
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// The apps that run now: what holds each of them running, and how it ends.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// The apps that run now. An app runs as long as anything holds it: a process of `run` or `launch`,
+/// `launch --no-exec`, or a mount that was made with `--running`.
+///
+/// Lock: its own, for moments only. Callbacks, signals and waits for processes happen without it.
+final class RunningApps: Sendable {
+    /// One reason for which an app counts as running; see ``hold(_:for:released:)``.
+    struct Hold: Hashable, Sendable {
+        let app: ContainerIdentifier
+        let number: UInt64
+    }
+
+    /// The reason of a hold.
+    enum Holder: Sendable {
+        /// `run` or `launch`. A detached lease lasts as long as its process, once that is known; any other ends with
+        /// the connection of its client at the latest.
+        case lease(isDetached: Bool)
+        /// `launch --no-exec`.
+        case mark
+        /// `mount --running`.
+        case mount
+    }
+
+    private struct Record {
+        let holder: Holder
+        var process: WatchedProcess?
+        /// Called once, when the hold has been released.
+        let released: @Sendable () -> Void
+
+        var isLease: Bool { if case .lease = holder { true } else { false } }
+    }
+
+    private struct State {
+        var next: UInt64 = 0
+        var holds: [Hold: Record] = [:]
+        /// Nothing begins to run during a restart, and once the device ends.
+        var isClosed = false
+    }
+
+    private let state = Monitor(State())
+
+    /// The time between SIGTERM and SIGKILL.
+    static let grace = Duration.seconds(5)
+
+    // MARK: Looking
+
+    func isRunning(_ app: ContainerIdentifier) -> Bool {
+        state.access { state in state.holds.keys.contains { $0.app == app } }
+    }
+
+    var all: Set<ContainerIdentifier> { state.access { Set($0.holds.keys.map(\.app)) } }
+
+    /// Whether `run` or `launch` hold the app.
+    func isLeased(_ app: ContainerIdentifier) -> Bool {
+        state.access { state in state.holds.contains { $0.key.app == app && $0.value.isLease } }
+    }
+
+    // MARK: Holding
+
+    /// Marks an app running until the hold is released. Waits while the device is being restarted.
+    /// - Parameter released: called once, by the thread that releases the hold.
+    func hold(
+        _ app: ContainerIdentifier, for holder: Holder = .mark, released: @escaping @Sendable () -> Void = {}
+    ) -> Hold {
+        state.wait { state in
+            guard !state.isClosed else { return nil }
+            state.next += 1
+            let hold = Hold(app: app, number: state.next)
+            state.holds[hold] = Record(holder: holder, released: released)
+            return hold
+        }
+    }
+
+    /// Marks an app running, unless it has such a mark already.
+    func mark(_ app: ContainerIdentifier) {
+        let isMarked = state.access { state in
+            state.holds.contains { hold, record in
+                if case .mark = record.holder { hold.app == app } else { false }
+            }
+        }
+        if !isMarked { _ = hold(app, for: .mark) }
+    }
+
+    func release(_ hold: Hold) {
+        state.access { $0.holds.removeValue(forKey: hold) }?.released()
+    }
+
+    /// Ends a lease of that number, if there is one.
+    func release(lease number: UInt64) {
+        guard let hold = state.access({ state in state.holds.keys.first { $0.number == number } }) else { return }
+        release(hold)
+    }
+
+    /// Ends a lease, with its process, because its client has disconnected. A detached lease with a process stays.
+    func disconnect(_ hold: Hold) {
+        guard let record = state.access({ $0.holds[hold] }) else { return }
+        guard let process = record.process else { return release(hold) }
+        if case .lease(isDetached: true) = record.holder { return }
+        let family = process.family
+        let isOurs = process.send(SIGKILL)
+        for member in family { member.send(SIGKILL) }
+        // Otherwise the end of the process releases it.
+        if !isOurs { release(hold) }
+    }
+
+    /// Gives a lease its process, whose end ends the lease.
+    /// - Throws: ``Complaint`` of kind `notRunning` when the lease has ended, `badRequest` when there is no such
+    ///   process.
+    func attach(_ identifier: pid_t, toLease number: UInt64) throws(Complaint) {
+        guard let process = WatchedProcess(identifier) else {
+            throw Complaint(.badRequest, "run-process: there is no process \(identifier)")
+        }
+        // Such as init: its end would be this process's own.
+        guard !ProcessFamily.members(of: identifier).contains(getpid()) else {
+            throw Complaint(.badRequest, "run-process: the device's own process descends from \(identifier)")
+        }
+        let hold = try state.access { (state) throws(Complaint) in
+            guard let hold = state.holds.keys.first(where: { $0.number == number }), state.holds[hold]!.isLease else {
+                throw Complaint(.notRunning, "the app was terminated before it began to run")
+            }
+            guard state.holds[hold]!.process == nil else {
+                throw Complaint(.badRequest, "run-process: the lease \(number) has a process already")
+            }
+            state.holds[hold]!.process = process
+            return hold
+        }
+        process.whenEnded { [weak self] in self?.release(hold) }
+    }
+
+    // MARK: Ending
+
+    /// Ends the processes and marks of an app; returns when it runs no more.
+    /// - Throws: ``Complaint`` of kind `notRunning`, or as ``end(grace:where:)``.
+    func terminate(_ app: ContainerIdentifier) throws(Complaint) {
+        guard isRunning(app) else { throw Complaint(.notRunning, "\(app) is not running") }
+        try end(grace: RunningApps.grace) { hold, _ in hold.app == app }
+    }
+
+    /// Kills all that runs, and lets nothing begin until the body has returned. Holds of mounts stay.
+    func closing<Result>(_ body: () throws(Complaint) -> Result) throws(Complaint) -> Result {
+        close()
+        defer { state.access { $0.isClosed = false } }
+        try end(grace: nil) { _, holder in
+            if case .mount = holder { false } else { true }
+        }
+        return try body()
+    }
+
+    /// Ends everything, and lets nothing begin any more.
+    func endAll() throws(Complaint) {
+        close()
+        try end(grace: RunningApps.grace) { _, _ in true }
+    }
+
+    /// Lets nothing begin to run. Waits for another thread's ``closing(_:)`` first.
+    private func close() {
+        state.wait { state -> Void? in
+            guard !state.isClosed else { return nil }
+            state.isClosed = true
+            return ()
+        }
+    }
+
+    /// Ends the holds that `isMeant` selects.
+    /// - Parameter grace: the time that processes have after SIGTERM; nil to kill them at once.
+    /// - Throws: ``Complaint`` of kind `notAllowed` when a process is another user's, `inUse` when one does not end.
+    private func end(
+        grace: Duration?, where isMeant: (Hold, Holder) -> Bool
+    ) throws(Complaint) {
+        let (processes, others) = state.access { state in
+            let meant = state.holds.filter { isMeant($0.key, $0.value.holder) }
+            let others = meant.filter { $0.value.process == nil }
+            for hold in others.keys { state.holds.removeValue(forKey: hold) }
+            return (meant.filter { $0.value.process != nil }, Array(others.values))
+        }
+        for record in others { record.released() }
+        for (hold, record) in processes {
+            guard let process = record.process, !process.send(0) else { continue }
+            throw Complaint(
+                .notAllowed, "process \(process.identifier), which runs \(hold.app), belongs to another user")
+        }
+
+        var families = ProcessFamilies(of: processes.values.compactMap(\.process))
+        if let grace { families.terminate(within: grace) }
+        families.kill()
+        let deadline = ContinuousClock.now + RunningApps.grace
+        for (hold, record) in processes {
+            guard let process = record.process else { continue }
+            guard process.waitForEnd(until: deadline) else {
+                throw Complaint(.inUse, "process \(process.identifier), which runs \(hold.app), does not end")
+            }
+            release(hold)
+        }
+        families.waitForEnd(until: deadline)
+    }
+}

@@ -1,0 +1,8 @@
+// The requests that a device carries out: one table for each noun, beside the handlers.
+
+extension DeviceService {
+    /// All routes. A request is added to the table of its noun.
+    static let routes: [Route<DeviceService>] =
+        deviceRoutes + lockRoutes + appRoutes + mountRoutes + runningRoutes + spaceRoutes + backupRoutes
+        + inspectionRoutes + eventRoutes
+}

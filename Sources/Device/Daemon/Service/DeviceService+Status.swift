@@ -1,0 +1,27 @@
+// The handlers of requests about the device as a whole.
+
+import AppContainer
+import BackingStore
+import DeviceLifecycle
+import Glibc
+import SandboxModel
+
+extension DeviceService {
+    /// The requests about the device as a whole.
+    static let deviceRoutes: [Route<DeviceService>] = [
+        .call(status)
+    ]
+
+    /// The state of the device, its space, its process and its mounts. Counts purgeable entries, which may take a
+    /// while.
+    func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
+        DeviceStatus(
+            state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
+            hasPasscode: device.hasPasscode, graceRemaining: locking.graceRemaining,
+            readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
+            apps: device.apps.count, waiting: device.registry.waitingIdentifiers,
+            space: SpaceStatus(device.context.space),
+            daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all,
+            running: running.all.sorted().map(\.text))
+    }
+}
