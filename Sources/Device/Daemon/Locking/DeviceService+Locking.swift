@@ -37,9 +37,9 @@ extension DeviceService {
         try operations.run { () throws(Complaint) in
             try locking.changePasscode { (device) throws(Complaint) in
                 switch request.action {
-                case .set: try device.setPasscode(new)
-                case .change: try device.changePasscode(from: old, to: new)
-                case .remove: try device.removePasscode(old)
+                case .set: try device.passcode.set(new)
+                case .change: try device.passcode.change(from: old, to: new)
+                case .remove: try device.passcode.remove(old)
                 }
             }
         }

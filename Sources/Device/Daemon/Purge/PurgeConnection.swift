@@ -12,7 +12,7 @@ import SandboxModel
 struct PurgeConnection: PurgeEnvironment {
     let mounts: Mounts
     let running: RunningApps
-    let operations: Operations
+    let operations: AppOperations
     let events: EventLog
     let log: Logger
 
@@ -30,7 +30,7 @@ struct PurgeConnection: PurgeEnvironment {
 
     // A line in the record of events for each entry.
     func record(_ purged: [PurgeOutcome.Purged]) {
-        events.note(
+        events.record(
             purged.map { purged in
                 Event(
                     .purged, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes,

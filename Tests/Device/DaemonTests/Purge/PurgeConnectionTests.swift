@@ -20,7 +20,7 @@ import Testing
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let mounts = try Mounts(device: device, socket: scratch["private"], log: log, events: events)
         return PurgeConnection(
-            mounts: mounts, running: RunningApps(), operations: Operations(), events: events, log: log)
+            mounts: mounts, running: RunningApps(), operations: AppOperations(), events: events, log: log)
     }
 
     private func makeDevice() throws -> BootedDevice {
