@@ -13,7 +13,7 @@ enum RunFailure: Error {
     /// The command does not exist (127), or cannot be executed (126).
     case cannotStart(String, SystemError)
 
-    /// An exit code that no command of a shell has by itself, so that it can be told from the command's own status.
+    /// The exit code of env(1), which few programs have as a status of their own.
     var exitCode: ExitCode {
         switch self {
         case .own: ExitCode(125)

@@ -7,7 +7,7 @@ import SandboxModel
 
 extension BackupDirectory {
     static let database: FileName = "Manifest.db"
-    /// The table of files before iOS 10.
+    /// The table of files before iOS 10.2.
     private static let oldDatabase: FileName = "Manifest.mbdb"
     /// The directory for a decrypted copy. It is on disk, as an iPhone's Manifest.db has some hundred megabytes.
     private static let scratch = "/var/tmp"
