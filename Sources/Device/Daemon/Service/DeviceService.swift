@@ -14,8 +14,8 @@ import SandboxModel
 
 /// A booted device with its mounts, and the handlers of the control API.
 ///
-/// It has no state and no lock of its own: each part has. An operation of ``AppOperations`` is the outermost lock:
-/// handlers begin one before they enter `running`, `mounts`, `locking` or the device.
+/// It has no lock of its own: each part has. An operation of ``AppOperations`` comes before the locks of all other
+/// parts.
 final class DeviceService: ServedDevice {
     let device: BootedDevice
     let log: Logger
@@ -94,6 +94,8 @@ final class DeviceService: ServedDevice {
 
     // MARK: End
 
+    /// Ends the operations, then what runs, the mounts, purging, the session and the record, in this order: each part
+    /// may still use the next. Errors go to the log.
     func shutdown() {
         guard operations.end() else { return }
         do throws(Complaint) {

@@ -32,20 +32,20 @@ private func events(_ count: Int, from subscription: EventSubscription) async ->
         try? files.removeItem(atPath: device)
     }
 
-    private func note(_ numbers: Range<Int>, in log: EventLog) {
+    private func record(_ numbers: Range<Int>, in log: EventLog) {
         for number in numbers { log.record(Event(.locked, path: "\(number)")) }
     }
 
     private func numbers(_ events: [Event]) -> [Int] { events.compactMap { $0.path.flatMap { Int($0) } } }
 
-    @Test func `what there is comes first, and then what is noted`() async throws {
+    @Test func `the recorded lines come first, and then each that is recorded`() async throws {
         let log = EventLog(device: device, largest: 4096)
-        note(0..<60, in: log)
+        record(0..<60, in: log)
         let file = try Descriptor.open(path: device + "/Events.jsonl", flags: O_WRONLY | O_APPEND)
         try file.append(Array("no JSON\n{\"time\":".utf8))
         let kept = numbers(try EventRecord.entries(of: device).map(\.event))
         let subscription = try log.follow()
-        note(60..<200, in: log)
+        record(60..<200, in: log)
         log.end()
         let events = await events(.max, from: subscription)
         #expect(numbers(events) == kept + Array(60..<200), "though the files have changed places meanwhile")
@@ -78,13 +78,13 @@ private func events(_ count: Int, from subscription: EventSubscription) async ->
         let log = EventLog(device: device)
         let subscription = try log.follow(limit: 1000)
         let other = try log.follow()
-        note(0..<100, in: log)
+        record(0..<100, in: log)
         var first = await events(1, from: subscription)
         let missed = try #require(first.last)
         first.removeLast()
         #expect(numbers(first) == Array(0..<first.count) && !first.isEmpty)
         #expect(missed.event == .missed && missed.missed == 100 - first.count)
-        note(100..<103, in: log)
+        record(100..<103, in: log)
         #expect(numbers(await events(3, from: subscription)) == [100, 101, 102])
         #expect(numbers(await events(103, from: other)) == Array(0..<103), "nobody else misses any")
         #expect(try EventRecord.entries(of: device).count == 103, "nor does the record")
