@@ -1,7 +1,7 @@
 // create: a new file, named and opened in one call.
 
 import BackingStore
-public import Glibc
+import Glibc
 import Platform
 public import SandboxModel
 import SandboxPolicy
@@ -12,7 +12,7 @@ extension Volume {
     /// - Throws: `refused` by the directory's zone, or by the protection class that the directory gives; EEXIST;
     ///   ENOSPC; the host's error. Nothing stays behind then.
     public func create(
-        _ name: FileName, in parent: NodeID, mode: mode_t, flags: Int32, caller: Caller
+        _ name: FileName, in parent: NodeID, mode: FileMode, flags: Int32, caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {
         let request = Creation(name: name, mode: mode, flags: flags, caller: caller)
         return try making(in: parent) { () throws(Fault) in try create(request, in: try self.parent(parent)) }
@@ -21,7 +21,7 @@ extension Volume {
     /// The arguments of a create call.
     private struct Creation {
         let name: FileName
-        let mode: mode_t
+        let mode: FileMode
         let flags: Int32
         let caller: Caller
     }
