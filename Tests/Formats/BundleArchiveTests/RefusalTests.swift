@@ -11,7 +11,7 @@ import Testing
     static let deep = "Payload/Notes.app/" + String(repeating: "d/", count: 127)
     static let long = "Payload/Notes.app/" + String(repeating: "n", count: 256)
 
-    /// An addition to an app, and the message about it.
+    /// What is added to an app, and what is said of it.
     static let entries: [([ZipEntry], String)] = [
         // Names that lead elsewhere, and such as are none.
         ([.file("/etc/passwd")], "/etc/passwd has an absolute name"),
@@ -137,7 +137,7 @@ import Testing
                 }
             ], contradiction
         ),
-        // Names that may lie in Payload.
+        // What may lie in Payload.
         (
             [.file("Payload/readme.txt")],
             "has Payload/readme.txt; Payload holds one directory named like NAME.app"

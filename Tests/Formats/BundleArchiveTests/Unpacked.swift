@@ -1,4 +1,4 @@
-// The outcome of unpacking an archive.
+// What came of unpacking an archive.
 
 import BundleArchive
 import Foundation
@@ -46,7 +46,7 @@ final class Room: Sendable {
 
     private func content(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-    /// The target's content, one line each: mode, path, and content or target.
+    /// What lies in the target, one line each: mode, path, and content or target.
     func listing(_ path: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: self[path]).sorted().flatMap { name in
             let place = path.isEmpty ? name : "\(path)/\(name)"

@@ -1,4 +1,4 @@
-// Tests of unpacked archives of apps: their files, modes and links.
+// What is unpacked from the archives of apps, and how it looks then.
 
 import BundleArchive
 import Foundation

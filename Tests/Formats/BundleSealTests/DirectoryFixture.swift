@@ -14,7 +14,7 @@ struct DirectoryFixture {
     var hashType: UInt8 = 2
     /// 0: the whole code is one page.
     var pageShift: UInt8 = 12
-    /// The content sealed under the special slots.
+    /// What is sealed under the special slots.
     var special: [Int: [UInt8]] = [:]
     var code: [UInt8] = []
     /// The length of the code in the field of 64 bits.

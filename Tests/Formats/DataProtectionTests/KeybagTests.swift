@@ -10,7 +10,7 @@ struct KeybagTests {
     private let uidKey = UIDKey()
     private let passcode = Array("1234".utf8)
 
-    /// The secrets that both fixtures were made of.
+    /// What both fixtures were made of.
     private let fixedUID = UIDKey((0..<32).map { UInt8(truncatingIfNeeded: $0 * 5 + 1) })!
     private var fixedStream: RandomStream {
         RandomStream(fixed: (0..<176).map { UInt8(truncatingIfNeeded: $0 * 7 + 3) })

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct ForgeryTests {
-    /// The attributes that give a file its place on the host are nobody's to choose.
+    /// What a file's attributes give it on the host is nobody's to choose.
     @Test(arguments: ["security.capability", "trusted.x", "system.posix_acl_access", "com.apple.x", "user.", "x"])
     func attributesThatAreNoAppsAreRefused(name: String) throws {
         let scratch = Scratch()
@@ -54,7 +54,7 @@ import Testing
         #expect(refused?.kind == .invalidBackup && refused?.message.contains("Manifest.db is damaged") == true)
     }
 
-    /// A reader hears of a hole so often that it can end it.
+    /// Whoever reads hears of a hole so often that they can end it.
     @Test func longHolesAreToldOf() throws {
         let scratch = Scratch()
         let sink = try FinderBackupSink(path: scratch["out"], apps: [], device: Sample.device, date: Sample.date)

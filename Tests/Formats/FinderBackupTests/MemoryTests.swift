@@ -16,7 +16,7 @@ import Testing
 
     @Test func sixThousandEntriesAreWrittenContinuedAndReadInLittle() throws {
         let scratch = Scratch()
-        // Memory that is loaded and cached once is not counted.
+        // What is loaded and cached once is not counted.
         _ = try write(Sample.items, to: scratch["warm"])
         _ = try read(scratch["warm"])
         let before = residentKilobytes()

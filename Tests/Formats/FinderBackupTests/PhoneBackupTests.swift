@@ -39,7 +39,7 @@ import Testing
             path: scratch["phone"], password: options.contains("--password") ? Array(Self.password.utf8) : nil)
         #expect(try read(source).map(shown) == Self.expected)
         #expect(!source.isOwn)
-        // A phone has nodes that are no file, and a file that grew while it was backed up.
+        // What a phone has that is no file, and the file that grew while it was backed up.
         #expect(source.unknownRows == 1)
         #expect(source.otherLengths == 1)
     }
@@ -85,7 +85,7 @@ import Testing
         #expect(complaint { _ = try read(scratch["phone"], password: []) }?.kind == .wrongPassword)
     }
 
-    /// Rows that a manifest must not have.
+    /// What a manifest must not say.
     @Test(arguments: [
         ("UPDATE Files SET relativePath = '../evil' WHERE relativePath = 'Documents/a.b'", "leads out"),
         ("UPDATE Files SET relativePath = 'Documents/../../evil' WHERE relativePath = 'Documents/a.b'", "leads out"),
@@ -143,7 +143,7 @@ import Testing
         #expect(refused?.message.contains(word) == true, "\(refused?.message ?? "nothing")")
     }
 
-    /// Values that the lists beside it must not have.
+    /// What the lists beside it must not say.
     @Test(arguments: [
         ("list['Version'] = '11.0'", Complaint.Kind.newerBackup),
         ("list['Version'] = '3'; list['Version'] = 3", .invalidBackup),

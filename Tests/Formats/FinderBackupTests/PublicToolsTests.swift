@@ -41,7 +41,7 @@ import Testing
         #expect(found.filter { $0.hasPrefix("iphone_backup_decrypt\tfile") }.sorted() == files("iphone_backup_decrypt"))
     }
 
-    /// The files that a tool should find: content that it could not make sense of is not shown to it as a file.
+    /// What a tool should find: content that it could not make sense of is not shown to it as a file.
     private func files(_ tool: String) -> [String] {
         Sample.items.compactMap { item -> String? in
             var item = item

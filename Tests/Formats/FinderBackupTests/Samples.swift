@@ -1,4 +1,4 @@
-// Samples for backups, and their writing and reading.
+// What the tests put into backups, and how they write and read one.
 
 import BackupModel
 import DataProtection

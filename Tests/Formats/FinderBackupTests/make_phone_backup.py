@@ -95,7 +95,7 @@ def add(domain, path, flags, content=None, number=3, claimed=None, **more):
     identifier = hashlib.sha1(f"{domain}-{path}".encode()).hexdigest()
     mode = {1: 0o100644, 2: 0o40755, 4: 0o120755}.get(flags, 0)
     size, key = len(content or b"") if claimed is None else claimed, None
-    # An empty file has no key, and need not be there.
+    # What is empty has no key, and need not be there.
     if content:
         if options.password:
             content, key = encrypt(content, number)

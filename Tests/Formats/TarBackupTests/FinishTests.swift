@@ -77,7 +77,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch["small"]) == [])
     }
 
-    /// A change of one of these bytes is a change of the format's version.
+    /// Whoever changes a byte of it changes the version of the format.
     @Test func `the worked example of the format is what is written`() throws {
         let app = BackupApp(
             identifier: notes.identifier, name: "Notes", version: "1.0", groups: [], owner: 501, ownerGroup: 501)

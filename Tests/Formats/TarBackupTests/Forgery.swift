@@ -10,7 +10,7 @@ import TestSupport
 
 /// An entry as its maker likes it.
 struct Forged {
-    /// The entry as a block of ustar or pax has it.
+    /// What a block says that the entry is, as ustar and pax have it.
     enum Letter: Character {
         case file = "0"
         case hardLink = "1"
@@ -24,7 +24,7 @@ struct Forged {
     var content: [UInt8] = []
     /// With its holes, where it has any.
     var whole: [UInt8]?
-    /// The entry's line in the manifest; the digests are made to agree.
+    /// What the manifest says of it; the digests are made to agree.
     var kind: ManifestLine.Kind
     var path: [UInt8]
 
@@ -119,7 +119,7 @@ extension Forged {
 
     var bytes: [UInt8] { header + content + [UInt8](repeating: 0, count: -content.count & 511) }
 
-    /// The entry as it is read; something else of one that cannot be read.
+    /// What the entry is read as; something else of one that cannot be read.
     var metadata: [UInt8] {
         let reader = try? TarReader(MemoryInput(bytes + [UInt8](repeating: 0, count: 1024)), name: "")
         return (try? reader?.next())?.digest ?? HashFunction.sha256.digest(of: [])

@@ -1,4 +1,4 @@
-// Tests of content that no backup may hold, even where all digests are right.
+// What a backup must not hold, even where all digests are right.
 
 import BackupModel
 import SandboxModel
@@ -12,7 +12,7 @@ import Testing
 
     private let top = [Forged.sample(.directory(home)), .sample(.directory("\(home)/Documents"))]
 
-    /// The message about an archive, without its name.
+    /// What is said of an archive, without the name before.
     private func refusal(_ bytes: [UInt8]) throws -> String? {
         let path = scratch["forged.tar"]
         try put(bytes, at: path)

@@ -1,4 +1,4 @@
-// Tests that a backup gives back everything that was put into it.
+// What goes into a backup comes out of it.
 
 import BackupModel
 import Foundation

@@ -1,4 +1,4 @@
-// Tests of headers before content that no test has the time to write.
+// What stands before content that no test has the time to write.
 
 import BackupModel
 import Glibc

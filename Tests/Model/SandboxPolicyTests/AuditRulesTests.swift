@@ -1,4 +1,4 @@
-// Tests of Apple's data storage guidelines: the one that a file breaks, by its kind and its place.
+// Which of Apple's data storage guidelines a file breaks, by what it is and where it lies.
 
 import SandboxModel
 import SandboxPolicy

@@ -6,7 +6,7 @@ import Testing
 struct BackupPolicyTests {
     private func path(_ text: String) -> [FileName] { text.split(separator: "/").map { FileName(String($0))! } }
 
-    /// The attribute's value for a path, with marks on others.
+    /// What the attribute says of a path, with marks on others.
     private func inclusion(_ text: String, marked: Set<String> = []) -> String {
         let path = path(text)
         let never = SandboxPolicy.neverInBackup(path, bundle: "Notes.app")

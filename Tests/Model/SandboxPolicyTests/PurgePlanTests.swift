@@ -16,7 +16,7 @@ struct PurgePlanTests {
             app: app, directory: directory, name: FileName(name)!, bytes: bytes, lastUse: time, isOpen: open)
     }
 
-    /// A plan as text, by the units' names.
+    /// What a plan says, by the units' names.
     private struct Told: Equatable {
         var chosen: [String]
         var skipped: [String]

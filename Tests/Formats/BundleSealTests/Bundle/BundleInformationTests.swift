@@ -1,4 +1,4 @@
-// Tests of reading an Info.plist, and of the messages about one that is refused.
+// What is read from an Info.plist, and what is said of one that will not do.
 
 import Foundation
 import Platform

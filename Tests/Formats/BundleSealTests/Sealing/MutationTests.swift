@@ -63,7 +63,7 @@ import Testing
         each(2000, of: whole) { seed, bytes in
             guard let resources = try? CodeResources(decoding: bytes) else { return }
             understood += 1
-            // Resources that were understood can be written and used.
+            // What was understood can be written and used.
             if let encoded = try? resources.encoded() {
                 #expect((try? CodeResources(decoding: encoded)) != nil, "seed \(seed)")
             }

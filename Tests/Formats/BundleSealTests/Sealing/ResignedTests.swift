@@ -1,4 +1,4 @@
-// Tests of seals that are signed well and mean something else than the usual: made by hand, to deceive.
+// What is said of seals that are signed well and mean something else than the usual: made by hand, to deceive.
 
 import Foundation
 import HashFunctions
@@ -106,7 +106,7 @@ import Testing
         let report = try app.report()
         #expect(report.isValid)
         #expect(report.warnings == ["the seal leaves out what none of its rules match"])
-        // Files that are listed all the same are unchanged.
+        // What is listed all the same is what it was.
         try app.flip("readme.txt", at: 0)
         #expect(try app.breaks() == ["changed readme.txt"])
     }

@@ -25,7 +25,7 @@ struct SealChange: Sendable, CustomTestStringConvertible {
         try make(app)
         #expect(try app.breaks() == breaks)
         #expect(try app.breaks(trust: SampleApp.trustMine) == breaks)
-        // A new signature of the present content makes it whole.
+        // Whoever signs what is there now makes it whole.
         try app.seal()
         #expect(try app.breaks(trust: SampleApp.trustMine) == [])
     }

@@ -1,4 +1,4 @@
-// Tests of code directories: read, refused, and new.
+// What is read from code directories, what is refused, and what new ones look like.
 
 import HashFunctions
 import TestSupport
@@ -276,7 +276,7 @@ import Testing
             }
             guard let directory = try? CodeDirectory(decoding: bytes) else { continue }
             understood += 1
-            // A directory that was understood can be asked for everything that it says it has.
+            // What was understood can be asked for everything that it says it has.
             for slot in 0...min(directory.specialSlots + 1, 16) { _ = directory.special(slot) }
             for page in 0..<min(directory.codeSlots, 16) {
                 #expect(directory.codeHash(page).count == directory.hashSize)

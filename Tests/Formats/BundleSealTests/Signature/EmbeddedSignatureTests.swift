@@ -50,7 +50,7 @@ import Testing
         { directories in try! CMSSignature.sign(directories[0], by: identity) }
     }
 
-    /// Apple's tools add this to the message: the hashes of all code directories.
+    /// What Apple's tools add to the message: the hashes of all code directories.
     private func cms(naming hashes: [[UInt8]], over content: [UInt8]) throws -> [UInt8] {
         let list = try PropertyListSerialization.data(
             fromPropertyList: ["cdhashes": hashes.map { Data($0) }], format: .xml, options: 0)

@@ -24,7 +24,7 @@ struct MachOFixture {
     var codeLength = 3 * 4096 + 816
     var informationList: [UInt8]?
     var resources: [UInt8]?
-    /// The blobs' content behind their headers.
+    /// What the blobs hold behind their headers.
     var requirements: [UInt8]? = [0, 0, 0, 0]
     var entitlements: [UInt8]? = Array("<plist><dict/></plist>".utf8)
     var derEntitlements: [UInt8]?

@@ -1,4 +1,4 @@
-// Tests of reading signatures from Mach-O programs, and of the changes of a program that they show.
+// What is read from the signatures of Mach-O programs, and which changes of a program they show.
 
 import Foundation
 import HashFunctions

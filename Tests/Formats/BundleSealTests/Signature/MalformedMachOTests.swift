@@ -1,4 +1,4 @@
-// Tests of files that are no Mach-O programs, have no signature, or have a signature that is refused.
+// What is said of files that are no Mach-O programs, have no signature, or have one that will not do.
 
 import Foundation
 import Platform

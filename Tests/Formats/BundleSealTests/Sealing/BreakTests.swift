@@ -8,7 +8,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct SealVerificationTests {
+@Suite struct BreakTests {
     // MARK: Files and links
 
     static let files = [

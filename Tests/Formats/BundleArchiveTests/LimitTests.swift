@@ -6,7 +6,7 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite struct ArchiveLimitsTests {
+@Suite struct LimitTests {
     private func limits(_ change: (inout AppArchive.Limits) -> Void) -> AppArchive.Limits {
         var limits = AppArchive.Limits()
         change(&limits)

@@ -1,4 +1,4 @@
-// Tests of rules: the paths that they seal, and the rules that are refused.
+// Which paths rules seal, and which rules are refused.
 
 import Foundation
 import Platform
@@ -8,8 +8,8 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct ResourceRulesTests {
-    /// The fate of a path, in letters that make the table readable.
+@Suite struct RuleTests {
+    /// What becomes of a path, in letters that the table can be read by.
     private func fate(_ rules: ResourceRules, _ path: String) -> String {
         guard let rule = rules.rule(for: path) else { return "none" }
         if rule.isOmitted { return "omit" }
@@ -131,7 +131,7 @@ import Testing
     @Test func `a line's end is a byte as others are`() {
         #expect(PathPattern("^a$")?.matches("x\na\nx") == false)
         #expect(PathPattern("a.x$")?.matches("x\na\nx") == true)
-        // The C library sees it in a line's end.
+        // Which the C library sees in a line's end.
         #expect(PathPattern(".^")?.matches("\n") == false)
     }
 

@@ -1,4 +1,4 @@
-// Tests of signatures that were changed, exchanged or taken apart, and of code inside an app.
+// What is said of a signature that was changed, exchanged or taken apart, and of code inside an app.
 
 import Foundation
 import Platform
@@ -8,7 +8,7 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct CodeSignatureTests {
+@Suite struct SignatureTests {
     private static let directory = SealLayout.codeDirectoryPath
     private static let resources = SealLayout.resourcesPath
     private static let signature = SealLayout.signaturePath

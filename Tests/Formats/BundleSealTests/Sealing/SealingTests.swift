@@ -1,4 +1,4 @@
-// Tests of new seals: the same for the same content, and valid for any content that can be sealed.
+// What a new seal consists of: the same for the same content, and valid for any content that can be sealed.
 
 import Foundation
 import Platform
@@ -8,11 +8,11 @@ import Testing
 
 @testable import BundleSeal
 
-@Suite struct BundleSealerTests {
+@Suite struct SealingTests {
     private static let bundles = ["", "Frameworks/Kit.framework/", "PlugIns/Share.appex/", "Extras/Inner.app/"]
 
     private func parts(_ app: SampleApp, _ name: String) throws -> [[UInt8]] {
-        try BundleSealerTests.bundles.map { try app.read("\($0)\(name)") }
+        try SealingTests.bundles.map { try app.read("\($0)\(name)") }
     }
 
     @Test func `the same content gives the same resources and code directories`() throws {

@@ -8,7 +8,7 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite struct IncrementalTests {
+@Suite struct ContinuingTests {
     @Test(arguments: [false, true])
     func whatDidNotChangeIsTakenAndTheResultIsWhole(isEncrypted: Bool) throws {
         let scratch = Scratch()
@@ -22,7 +22,7 @@ import Testing
         let continued = try write(items, to: scratch["out"], encryption: encryption, since: scratch["base"])
         // All but the file that changed, and a further name, whose content is that of a file of this backup.
         #expect(continued == items.count - 2)
-        // Files that were taken are on the disk once.
+        // What was taken is on the disk once.
         #expect(try shell("find \(scratch["out"]) -type f -links +1 | wc -l").hasPrefix("1"))
         try shell("rm -r \(scratch["base"])")
         let found = try read(scratch["out"], password: encryption?.password)

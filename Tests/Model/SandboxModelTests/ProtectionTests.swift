@@ -2,7 +2,7 @@ import SandboxModel
 import Testing
 
 @Suite("Protection classes and device states")
-struct ProtectionClassTests {
+struct ProtectionTests {
     @Test("The stored numbers never change")
     func storedNumbers() {
         #expect(ProtectionClass.allCases.map(\.rawValue) == [1, 2, 3, 4])

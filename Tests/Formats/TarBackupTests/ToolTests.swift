@@ -1,4 +1,4 @@
-// Tests of a backup in the hands of GNU tar, bsdtar and Python.
+// What GNU tar, bsdtar and Python make of a backup.
 
 import BackupModel
 import Foundation
@@ -9,7 +9,7 @@ import TarBackup
 import TestSupport
 import Testing
 
-@Suite struct PublicToolsTests {
+@Suite struct ToolTests {
     let scratch = Scratch()
 
     /// Whatever a container can hold, and tools can make; all names are text.
