@@ -1,4 +1,4 @@
-// The hash functions, and the digest of bytes that are at hand.
+// Which hash functions there are, and the digest of bytes that are at hand.
 
 /// A hash function that a code signature, a seal or a backup uses.
 public enum HashFunction: Hashable, Sendable {

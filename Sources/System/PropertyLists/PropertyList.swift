@@ -1,6 +1,6 @@
 // A property list in memory, as keyed archives need it, and how deep one may be that somebody else has written.
 
-/// The value of a property list in the binary form.
+/// What a property list in the binary form holds.
 public enum PropertyList: Equatable, Sendable {
     case boolean(Bool)
     case integer(Int64)
@@ -30,7 +30,7 @@ public enum PropertyList: Equatable, Sendable {
         return writer.encode(self)
     }
 
-    /// The first bytes of a list in the binary form.
+    /// What a list in the binary form begins with.
     static let magic = Array("bplist00".utf8)
 
     public subscript(_ key: String) -> PropertyList? {

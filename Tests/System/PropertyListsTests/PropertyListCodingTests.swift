@@ -1,4 +1,4 @@
-// Tests of lists that Foundation decodes, and of lists that are kept from its decoder.
+// What Foundation decodes, and what its decoder is not let near.
 
 import Foundation
 import PropertyLists
