@@ -1,9 +1,12 @@
-"""Rules of comments: a file's first line, and the names of other files."""
+"""Rules of comments: a file's first line, the names of other files, and the first word of a sentence."""
 
 import re
 
 # Files by their name, with or without folders before it.
 FILE = re.compile(r"(?<![\w$*/.…-])((?:[\w.+-]+/)*[\w+-]+\.(?:swift|sh|py))(?![\w/.(*-]*\w)")
+
+# A clause in the place of a noun.
+CLAUSE = re.compile(r'\s*(?:///?|""")?\s*(What|Whoever|Who|Which) ')
 
 
 def every_file_says_what_it_is_for(tree):
@@ -12,15 +15,27 @@ def every_file_says_what_it_is_for(tree):
             yield f"{file.name}:1: a file opens with a line on its responsibility"
 
 
+def commented(tree):
+    """The files whose comments are looked at: Swift, C, Python, and shell with or without its suffix."""
+    for folder in ("Sources", "Tests", "scripts"):
+        for file in tree.files(folder, ".swift", ".c", ".h", ".sh", ".py", ""):
+            if file.path.suffix or file.text.startswith("#!"):
+                yield file
+
+
 def every_file_named_is_there(tree):
     """Of Swift, shell and Python: a name in C is mostly that of another project's header."""
     paths = {"/" + str(path.relative_to(tree.root)) for path in tree.root.rglob("*.*")
              if path.suffix in (".swift", ".sh", ".py")}
-    for folder in ("Sources", "Tests", "scripts"):
-        for file in tree.files(folder, ".swift", ".c", ".h", ".sh", ".py", ""):
-            if file.path.suffix == "" and not file.text.startswith("#!"):
-                continue
-            for number, comment in file.comments():
-                for name in FILE.findall(comment):
-                    if not any(path.endswith("/" + name) for path in paths):
-                        yield f"{file.name}:{number}: there is no file {name}"
+    for file in commented(tree):
+        for number, comment in file.comments():
+            for name in FILE.findall(comment):
+                if not any(path.endswith("/" + name) for path in paths):
+                    yield f"{file.name}:{number}: there is no file {name}"
+
+
+def every_sentence_begins_with_its_subject(tree):
+    for file in commented(tree):
+        for number, comment in file.comments():
+            if found := CLAUSE.match(comment):
+                yield f"{file.name}:{number}: the sentence begins with {found[1]}; name the thing instead"
