@@ -6,7 +6,7 @@ import re
 FILE = re.compile(r"(?<![\w$*/.…-])((?:[\w.+-]+/)*[\w+-]+\.(?:swift|sh|py))(?![\w/.(*-]*\w)")
 
 # A clause in the place of a noun.
-CLAUSE = re.compile(r'\s*(?:///?|""")?\s*(What|Whoever|Who|Which) ')
+CLAUSE = re.compile(r'\s*(?:///?|"{3})?\s*(What|Whoever|Who|Which) ')
 
 
 def every_file_says_what_it_is_for(tree):

@@ -1,4 +1,4 @@
-// What a test expects of its container, in the words that people have for it. Each works in both kinds of tests.
+// Expectations about a container, for Swift Testing and XCTest alike.
 
 public import AppContainer
 import Glibc

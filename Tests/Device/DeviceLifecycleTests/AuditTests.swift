@@ -1,4 +1,4 @@
-// What an audit finds in an app's containers.
+// Tests of the findings of an audit.
 
 import BackingStore
 import Foundation

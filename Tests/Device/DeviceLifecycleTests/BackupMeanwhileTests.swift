@@ -1,4 +1,4 @@
-// What happens to a container while it is backed up.
+// Tests of changes to a container while it is backed up.
 
 import BackingStore
 import BackupModel

@@ -1,4 +1,4 @@
-// What a restore brings for apps that are not installed: it waits, until they are or nobody wants it.
+// Tests of restored data for apps that are not installed: it waits for their installation or removal.
 
 import BackingStore
 import BackupModel

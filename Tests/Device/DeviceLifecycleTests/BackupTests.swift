@@ -1,4 +1,4 @@
-// What a backup takes in, and what comes back of it.
+// Tests of a backup's content, and of its restore.
 
 import BackingStore
 import BackupModel

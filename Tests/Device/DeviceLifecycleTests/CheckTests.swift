@@ -1,4 +1,4 @@
-// What a check finds: every place that does not authenticate, and nothing else.
+// Tests of a check: it finds every place that does not authenticate, and nothing else.
 
 import BackingStore
 import DataProtection

@@ -125,7 +125,7 @@ extension BootedDevice {
     func text(of path: String) throws -> String { String(decoding: try content(of: path), as: UTF8.self) }
 }
 
-/// What ``Scratch/containers`` is on a device without apps.
+/// The value of ``Scratch/containers`` on a device without apps.
 let emptyDevice = [
     "Bundle", "Bundle/Application", "Data", "Data/Application", "Mobile Documents", "Shared", "Shared/AppGroup",
 ]

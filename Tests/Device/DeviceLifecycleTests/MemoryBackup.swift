@@ -4,7 +4,7 @@ import BackupModel
 import Platform
 import SandboxModel
 
-/// What was backed up, in order.
+/// A backup in memory: its entries, in order.
 final class MemoryBackup {
     struct Item {
         var entry: BackupEntry
@@ -24,9 +24,9 @@ final class MemoryBackup {
     var apps: [BackupApp] = []
     var items: [Item] = []
     var isFinished = false
-    /// What happens on the device once an entry is begun, by its path in the container.
+    /// Changes to the device that are made once an entry is begun, by its path in the container.
     var meanwhile: [String: () throws -> Void] = [:]
-    /// What an earlier backup is said to have, by path.
+    /// Contents of an earlier backup, by path.
     var earlier: [String: [UInt8]?] = [:]
 
     var paths: [String] { items.map { path(of: $0.entry) } }

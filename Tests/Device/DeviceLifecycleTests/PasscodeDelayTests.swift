@@ -25,7 +25,7 @@ import Testing
         return try BootedDevice.boot(at: scratch.device, report: { _ in }, reached: { _ in }, clock: { clock.instant })
     }
 
-    /// What is said to a passcode.
+    /// The device's complaint about a passcode; nil if it was right.
     private func say(_ passcode: String, to device: BootedDevice) -> Complaint? {
         complaint { try device.passcode.unlock(Array(passcode.utf8)) }
     }

@@ -1,4 +1,4 @@
-// What an installation asks of a seal, and what is noticed of a bundle that was changed afterwards.
+// Tests of the seal at an installation, and of bundles that were changed afterwards.
 
 import BackingStore
 import BundleSeal
@@ -138,7 +138,7 @@ import Testing
     ])
     func `an app whose bundle was changed does not run`(script: String, path: String) throws {
         try StoredDevice.create(at: scratch.device)
-        // What is read and found wrong is told of as well; here that is expected.
+        // Wrong blocks that are read are reported as well; here that is expected.
         let device = try BootedDevice.boot(at: scratch.device, report: { _ in })
         let app = try device.install(sampleApp)
         #expect(try device.firstBreak(of: app, readingAll: false) == nil)

@@ -1,4 +1,4 @@
-// What operations on apps bring and take, as the count has it.
+// Tests of the space that operations on apps take and free, as it is counted.
 
 import Foundation
 import SandboxModel

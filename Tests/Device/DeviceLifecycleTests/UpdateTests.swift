@@ -291,7 +291,7 @@ import Testing
             let device = try BootedDevice.boot(at: device, report: { _ in }, reached: InstallTests.lethal(step))
             _ = try device.install(later, groups: [ContainerIdentifier("group.a")!])
         }
-        // What the command prints before the next boot is there as well.
+        // The command prints this list also before the next boot.
         let directory = try DeviceDirectory.open(at: device)
         let present = directory.presentPath(of: .data, try directory.apps()[0].data)
         #expect(FileManager.default.fileExists(atPath: "\(present)/Documents/complete"))

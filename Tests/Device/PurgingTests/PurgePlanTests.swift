@@ -19,7 +19,7 @@ struct PurgePlanTests {
             app: app, directory: directory, name: FileName(name)!, bytes: bytes, lastUse: time, isOpen: open)
     }
 
-    /// What a plan says, by the units' names.
+    /// A plan, by the units' names.
     private struct Told: Equatable {
         var chosen: [String]
         var skipped: [String]

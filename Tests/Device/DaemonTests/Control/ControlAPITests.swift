@@ -1,4 +1,4 @@
-// What the control API answers, to good requests and to bad ones.
+// Tests of the control API's answers to good and bad requests.
 
 import AppContainer
 import Foundation

@@ -101,7 +101,7 @@ private struct OpenAPIDocument {
             let keys = document.keys(below: ["components", "schemas", name, "properties"])
             #expect(Set(keys.keys) == Set(Mirror(reflecting: value).children.compactMap(\.label)), "\(name)")
         }
-        // Whoever adds a request has it compared here as well.
+        // A new request has to be compared here as well.
         let named = document.keys(below: ["components", "schemas"]).keys.filter { $0.hasSuffix("Request") }
         #expect(Set(named) == Set(requests.map(\.0).filter { $0.hasSuffix("Request") }))
     }

@@ -1,4 +1,4 @@
-// What `explain` makes of a record.
+// Tests of the words of `explain`.
 
 import AppContainer
 import SandboxModel

@@ -62,7 +62,7 @@ private final class ProtectedDevice: Sendable {
         }
     }
 
-    /// What was told since this was asked last.
+    /// Changes since the last call.
     var news: [String] {
         told.withLock { told in
             defer { told = [] }
@@ -253,7 +253,7 @@ struct LockControllerTests {
         }
         try await Task.sleep(for: .milliseconds(100))
         #expect(!first.isOver && later.allSatisfy { !$0.isOver })
-        // Who does not want to wait does not.
+        // A request that is not to wait returns at once.
         try await device.locking.lock(now: false, waits: false)
         mayGoOn.access { $0 = true }
         #expect(await first.wait() == "done")

@@ -1,4 +1,4 @@
-// What holds an app running, and ending it.
+// Tests of the leases and marks by which an app is running, and of their end.
 
 import Dispatch
 import Foundation
