@@ -116,7 +116,7 @@ import Testing
         EventLog(device: device).record(Event(.locked))
     }
 
-    @Test func `what is noted together is written together, or dropped together`() throws {
+    @Test func `events recorded together are written together, or dropped together`() throws {
         let log = EventLog(device: device, largest: 4096)
         let events = (0..<16).map { Event(.purged, path: "\($0)") }
         try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
