@@ -40,9 +40,9 @@ extension Mounts {
             shown = try table.update(update, body)
         }
 
-        func completeUpdate() { shown?.settle() }
+        func completeUpdate() { shown?.complete() }
 
-        func recordRemoval(ofInode inode: UInt64) -> Bool { shown?.noteRemoval(ofInode: inode) ?? false }
+        func recordRemoval(ofInode inode: UInt64) -> Bool { shown?.recordRemoval(ofInode: inode) ?? false }
     }
 
     /// Unmounts an app that was mounted only to run and runs no more: its mount point is named after a container that

@@ -6,7 +6,7 @@ public import SandboxModel
 import Synchronization
 
 extension MountTable {
-    /// An update that a volume shows, to be completed by ``settle()``.
+    /// An update that a volume shows, to be completed by ``complete()``.
     public struct ShownUpdate: Sendable {
         fileprivate let volume: Volume
         fileprivate let session: Session
@@ -14,7 +14,7 @@ extension MountTable {
 
         /// Waits until the kernel has forgotten what was replaced and is not in use, and completes the rest. Call it before
         /// the host's files are removed, with no lock held that a request takes.
-        public func settle() {
+        public func complete() {
             session.notifications.drain()
             volume.release(replaced)
             session.notifications.drain()
@@ -22,7 +22,7 @@ extension MountTable {
 
         /// Records that a dropped file has no name left.
         /// - Returns: whether it is open, so that its space is subtracted when it is closed.
-        public func noteRemoval(ofInode inode: UInt64) -> Bool { volume.recordRemoval(ofInode: inode) }
+        public func recordRemoval(ofInode inode: UInt64) -> Bool { volume.recordRemoval(ofInode: inode) }
     }
 
     /// Shows an app's home as it is after an update, wherever the kernel may have it cached.
