@@ -49,15 +49,12 @@ enum OfflineDevice {
     /// - Parameter change: the change as a participle, for error messages.
     /// - Throws: ``Complaint`` of kind `appRunning` while an app is running, `inUse` while one is mounted.
     static func shutDown(_ path: String, toBe change: String) async throws(Complaint) {
-        guard let client = await DaemonLauncher.running(path) else {
+        let served = try await DaemonLauncher.askRunning(path) { (client) throws(DeviceError) in
+            (client: client, status: try await client.status())
+        }
+        guard let (client, status) = served else {
             try DaemonLauncher.clearAbandoned(path)
             return await DaemonLauncher.waitForEnding(path)
-        }
-        let status: DeviceStatus
-        do throws(DeviceError) {
-            status = try await client.status()
-        } catch {
-            throw Complaint(error)
         }
         if let app = status.running.first {
             throw Complaint(

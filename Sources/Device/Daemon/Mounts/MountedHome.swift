@@ -65,16 +65,17 @@ public struct MountedHome: Sendable {
     /// - Throws: ``Complaint`` of kind `notMounted`, `inUse` or `notAllowed`.
     public static func unmount(_ mountPoint: String, lazy: Bool) async throws(Complaint) {
         let home = try at(mountPoint)
-        guard let client = await DaemonLauncher.running(home.device) else {
-            try ForeignDaemon.requireNone(of: home.device)
-            try AbandonedMount.remove(home.mountPoint)
-            return try DaemonLauncher.clearAbandoned(home.device)
+        let request = UnmountRequest(mountPoint: home.mountPoint, lazy: lazy)
+        if try await DaemonLauncher.askRunning(
+            home.device, { (client) throws(DeviceError) in try await client.send(request) }) != nil
+        {
+            return
         }
-        do throws(DeviceError) {
-            _ = try await client.send(UnmountRequest(mountPoint: home.mountPoint, lazy: lazy))
-        } catch {
-            throw Complaint(error)
-        }
+        // A daemon that has just ended may have unmounted before.
+        guard (try? at(mountPoint)) != nil else { return }
+        try ForeignDaemon.requireNone(of: home.device)
+        try AbandonedMount.remove(home.mountPoint)
+        try DaemonLauncher.clearAbandoned(home.device)
     }
 
     private static func all() throws(Complaint) -> [MountedHome] {

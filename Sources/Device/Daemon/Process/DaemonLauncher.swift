@@ -20,6 +20,23 @@ public enum DaemonLauncher {
         return await client.isAnswering() ? client : nil
     }
 
+    /// Asks the daemon that serves a device now. Starts none.
+    ///
+    /// - Returns: nil when there is none, or when it was killed before it answered: a process that is being killed
+    ///   accepts connections until its socket is closed. This waits for its end.
+    public static func askRunning<Answer: Sendable>(
+        _ device: String, _ question: (DeviceClient) async throws(DeviceError) -> Answer
+    ) async throws(Complaint) -> Answer? {
+        guard let client = await running(device) else { return nil }
+        do throws(DeviceError) {
+            return try await question(client)
+        } catch {
+            guard error.isEndOfDaemon else { throw Complaint(error) }
+            await waitForEnding(device)
+            return nil
+        }
+    }
+
     /// The daemon that serves a device, started if necessary.
     ///
     /// The starting command locks the device directory until the daemon is ready, so that other commands wait and then
@@ -116,17 +133,24 @@ public enum DaemonLauncher {
         }
     }
 
-    /// Asks a daemon to end, and waits up to ten seconds for the end of its process.
+    /// Asks a daemon to end, and waits up to ten seconds for the end of its process. Removes what a killed one left.
     public static func shutDown(_ device: String, _ client: DeviceClient) async throws(Complaint) {
         // Opened before the request: afterwards the number may belong to another process.
         let process = DaemonRecord(of: device).flatMap { ProcessHandle($0.pid) }
         do throws(DeviceError) {
             try await client.shutdown()
         } catch {
-            throw Complaint(error)
+            guard error.isEndOfDaemon else { throw Complaint(error) }
+            await waitForEnding(device)
+            return try clearAbandoned(device)
         }
         guard process?.waitForEnd(milliseconds: 10_000) ?? true else {
             throw Complaint(.daemonUnreachable, "the daemon of \(device) has not ended yet; see its daemon.log")
         }
     }
+}
+
+extension DeviceError {
+    /// Whether the daemon was gone, or went before it answered.
+    fileprivate var isEndOfDaemon: Bool { kind == .daemonEnded || kind == .daemonUnreachable }
 }

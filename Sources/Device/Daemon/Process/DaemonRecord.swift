@@ -44,7 +44,7 @@ public struct DaemonRecord: Codable, Sendable {
         guard let bytes = try? encoder.encode(self) else { throw .invalid }
         // The file belongs to the owner of the device, who may read that root serves it.
         let directory = try Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY)
-        try DeviceFile(name: DaemonRecord.name).replace(with: Array(bytes) + [UInt8(ascii: "\n")], in: directory)
+        try RecordFile(name: DaemonRecord.name).replace(with: Array(bytes) + [UInt8(ascii: "\n")], in: directory)
     }
 
     /// A missing record is no error.

@@ -39,7 +39,7 @@ extension BootedDevice {
             let key = try bundles.key(of: app.bundle)
             try Complaint.wrap(doing) { () throws(SystemError) in
                 let container = try directory.container(.bundle, app.bundle)
-                try DeviceFile(name: BundleDigests.fileName).replace(with: digests.encoded(key), in: container)
+                try RecordFile(name: BundleDigests.fileName).replace(with: digests.encoded(key), in: container)
             }
         }
         return nil

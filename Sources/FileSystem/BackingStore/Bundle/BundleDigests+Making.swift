@@ -25,7 +25,7 @@ extension BundleDigests {
             return false
         }
         let list = BundleDigests(entries: try entries(of: trees, digests))
-        try DeviceFile(name: fileName).replace(with: list.encoded(key), in: container)
+        try RecordFile(name: fileName).replace(with: list.encoded(key), in: container)
         return true
     }
 

@@ -35,7 +35,7 @@ public final class SealedBundle: Sendable {
         for name in [BundleDigests.fileName, BundleDigests.treesName] {
             guard try container.exists(name), try container.status(of: name).kind == .file else { return nil }
         }
-        guard let bytes = try DeviceFile(name: BundleDigests.fileName).read(in: container, limit: 1 << 30),
+        guard let bytes = try RecordFile(name: BundleDigests.fileName).read(in: container, limit: 1 << 30),
             let digests = BundleDigests(decoding: bytes, key)
         else { return nil }
         // O_NONBLOCK: a fifo may have taken the file's place.

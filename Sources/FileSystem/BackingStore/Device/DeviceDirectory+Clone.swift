@@ -28,13 +28,13 @@ extension DeviceDirectory {
             let failure = "cannot clone \(path) to \(place.path)"
             let finished = try Complaint.wrap(failure) { () throws(SystemError) in
                 for name in [Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock] {
-                    let bytes = try DeviceFile(name: name).read(in: root) ?? []
-                    try DeviceFile(name: name).replace(with: bytes, in: directory)
+                    let bytes = try RecordFile(name: name).read(in: root) ?? []
+                    try RecordFile(name: name).replace(with: bytes, in: directory)
                 }
                 // Copied, because a clone must not give new guesses at the passcode.
                 for name in [Name.attempts, Name.identity] {
-                    guard let bytes = try DeviceFile(name: name).read(in: root) else { continue }
-                    try DeviceFile(name: name).replace(with: bytes, in: directory)
+                    guard let bytes = try RecordFile(name: name).read(in: root) else { continue }
+                    try RecordFile(name: name).replace(with: bytes, in: directory)
                 }
                 try directory.makePrivateDirectory(Name.staging)
                 try directory.makePrivateDirectory(Name.trash)
@@ -52,7 +52,7 @@ extension DeviceDirectory {
             record.uuid = ContainerUUID().text
             let bytes = try DeviceRecords.encode(record)
             try Complaint.wrap(failure) { () throws(SystemError) in
-                try DeviceFile(name: Name.record).replace(with: bytes, in: directory)
+                try RecordFile(name: Name.record).replace(with: bytes, in: directory)
             }
         }
     }

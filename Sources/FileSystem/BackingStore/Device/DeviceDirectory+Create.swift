@@ -33,7 +33,7 @@ extension DeviceDirectory {
                 try makeContainerDirectories(in: directory)
                 try directory.makePrivateDirectory(Name.staging)
                 try directory.makePrivateDirectory(Name.trash)
-                for (name, bytes) in files { try DeviceFile(name: name).replace(with: bytes, in: directory) }
+                for (name, bytes) in files { try RecordFile(name: name).replace(with: bytes, in: directory) }
             }
         }
     }

@@ -21,8 +21,8 @@ extension DeviceDirectory {
             let name = ContainerUUID().fileName
             try staging.makePrivateDirectory(name)
             let keys = try staging.openDirectory(name)
-            try DeviceFile(name: Name.uidKey).replace(with: uidKey.exported(), in: keys)
-            try DeviceFile(name: Name.keybag).replace(with: keybag, in: keys)
+            try RecordFile(name: Name.uidKey).replace(with: uidKey.exported(), in: keys)
+            try RecordFile(name: Name.keybag).replace(with: keybag, in: keys)
             try staging.rename(name, to: Name.erasing, in: root)
             try root.synchronizeEntries()
         }

@@ -103,7 +103,7 @@ public final class DeviceDirectory: Sendable {
         let file = "\(path)/\(Name.record.text)"
         let bytes: [UInt8]?
         do throws(SystemError) {
-            bytes = try DeviceFile(name: Name.record).read(in: root)
+            bytes = try RecordFile(name: Name.record).read(in: root)
         } catch {
             throw Complaint(error, doing: "cannot read \(file)")
         }
@@ -183,7 +183,7 @@ public final class DeviceDirectory: Sendable {
     public func uidKey() throws(Complaint) -> UIDKey {
         let file = "\(path)/\(Name.uidKey.text)"
         let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
-            try DeviceFile(name: Name.uidKey).read(in: root)
+            try RecordFile(name: Name.uidKey).read(in: root)
         }
         guard let key = bytes.flatMap({ UIDKey($0) }) else {
             throw Complaint(
@@ -210,7 +210,7 @@ public final class DeviceDirectory: Sendable {
     /// The identity with which the device signs unsigned apps, as PEM; nil before the first of them.
     public func identity() throws(Complaint) -> [UInt8]? {
         try Complaint.wrap("cannot read \(path)/\(Name.identity.text)") { () throws(SystemError) in
-            try DeviceFile(name: Name.identity).read(in: root, limit: 1 << 20)
+            try RecordFile(name: Name.identity).read(in: root, limit: 1 << 20)
         }
     }
 
@@ -277,7 +277,7 @@ public final class DeviceDirectory: Sendable {
 
     func read(_ name: FileName) throws(Complaint) -> [UInt8] {
         let bytes = try Complaint.wrap("cannot read \(path)/\(name.text)") { () throws(SystemError) in
-            try DeviceFile(name: name).read(in: root)
+            try RecordFile(name: name).read(in: root)
         }
         guard let bytes else {
             throw Complaint(.damaged, "\(path)/\(name.text) is missing; restore it from a copy of the device")
@@ -287,7 +287,7 @@ public final class DeviceDirectory: Sendable {
 
     func replace(_ name: FileName, with bytes: [UInt8]) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)/\(name.text)") { () throws(SystemError) in
-            try DeviceFile(name: name).replace(with: bytes, in: root)
+            try RecordFile(name: name).replace(with: bytes, in: root)
         }
     }
 }

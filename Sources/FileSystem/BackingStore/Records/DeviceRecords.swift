@@ -20,44 +20,6 @@ struct DeviceRecord: Codable, Equatable {
     var settings: DeviceSettings
 }
 
-/// The settings that were chosen at `create`. `erase` keeps them. nil stands for the usual value.
-public struct DeviceSettings: Codable, Equatable, Sendable {
-    /// The cost of a guess of the passcode, log2 N of scrypt; nil for a measured one.
-    public var keyDerivationCost: Int?
-
-    /// The grace period of a lock, in seconds.
-    public var lockGrace: Double?
-
-    /// The capacity in bytes; nil for that of the host's filesystem.
-    public var capacity: Int64?
-
-    /// The marks of ``SpaceMarks``, in percent.
-    public var lowWater: Double?
-    public var highWater: Double?
-
-    public static let lockGraces = 0.0...86_400
-    public static let capacities = Int64(1 << 20)...Int64(1 << 60)
-
-    public init(keyDerivationCost: Int? = nil, lockGrace: Double? = nil, capacity: Int64? = nil) {
-        self.keyDerivationCost = keyDerivationCost
-        self.lockGrace = lockGrace
-        self.capacity = capacity
-    }
-
-    /// nil if the chosen marks are impossible.
-    public var marks: SpaceMarks? {
-        SpaceMarks(low: lowWater ?? SpaceMarks.usual.low, high: highWater ?? SpaceMarks.usual.high)
-    }
-
-    var isPossible: Bool {
-        lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
-            && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil
-    }
-
-    /// The grace period in seconds: ten as on iOS, unless chosen otherwise.
-    public var lockGraceSeconds: Double { lockGrace ?? 10 }
-}
-
 /// Encodes and decodes the records. A record that does not decode is damaged: see ``damaged(_:)``.
 enum DeviceRecords {
     static func encode(_ record: some Encodable) throws(Complaint) -> [UInt8] {

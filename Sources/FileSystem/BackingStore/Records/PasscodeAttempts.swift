@@ -28,7 +28,7 @@ extension DeviceDirectory {
     public func passcodeAttempts() throws(Complaint) -> PasscodeAttempts? {
         let file = "\(path)/\(Name.attempts.text)"
         let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
-            try DeviceFile(name: Name.attempts).read(in: root)
+            try RecordFile(name: Name.attempts).read(in: root)
         }
         guard let bytes else { return nil }
         let attempts = try DeviceRecords.decode(PasscodeAttempts.self, from: bytes, file: file)

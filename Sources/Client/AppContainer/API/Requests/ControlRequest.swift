@@ -1,4 +1,4 @@
-// The protocol of all requests of the control API, and the constants of its paths.
+// The protocol of all requests of the control API.
 //
 // Requests are HTTP/1.1 over the device's control socket. A query is a GET; every other request is a POST with a JSON
 // object. The response is 200 with the JSON of `Reply`, or another status with a ``Failure``.
@@ -27,16 +27,6 @@ public protocol ControlRequest: Codable, Sendable {
 extension ControlRequest {
     public static var isQuery: Bool { false }
     public static var isRepeatable: Bool { true }
-}
-
-/// Paths and limits of the control API.
-public enum ControlPath {
-    /// The path that all others begin with; it has the API's version.
-    public static let root = "/v1/"
-    /// The query that is answered with the events, one a line, as they come; below ``root``.
-    public static let followedEvents = "events/follow"
-    /// The most bytes that the body of a request may have.
-    public static let largestBody = 1 << 20
 }
 
 /// The reply to a request that has nothing to return.

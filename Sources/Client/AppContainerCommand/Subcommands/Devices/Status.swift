@@ -82,16 +82,9 @@ struct Status: AsyncParsableCommand {
     }
 
     private func status(_ path: String) async throws -> DeviceStatus {
-        if let client = await DaemonLauncher.running(path) {
-            do throws(DeviceError) {
-                return try await client.status()
-            } catch {
-                // The daemon has just ended: use the records.
-                guard [DeviceError.Kind.daemonUnreachable, DeviceError.Kind.daemonEnded].contains(error.kind) else {
-                    throw Complaint(error)
-                }
-            }
+        let status = try await DaemonLauncher.askRunning(path) { (client) throws(DeviceError) in
+            try await client.status()
         }
-        return try OfflineDevice.status(path)
+        return try status ?? OfflineDevice.status(path)
     }
 }

@@ -36,16 +36,16 @@ struct Inspect: AsyncParsableCommand {
 
     private static func inspect(_ path: String) async throws(Complaint) -> Inspection {
         let (home, inner) = try MountedHome.containing(path)
-        guard let client = await DaemonLauncher.running(home.device) else {
+        let request = InspectRequest(app: home.app, path: inner)
+        let inspection = try await DaemonLauncher.askRunning(home.device) { (client) throws(DeviceError) in
+            try await client.send(request)
+        }
+        guard let inspection else {
             try ForeignDaemon.requireNone(of: home.device)
             throw Complaint(
                 .daemonUnreachable, "the daemon of \(home.mountPoint) has ended; unmount it and mount it again")
         }
-        do throws(DeviceError) {
-            return try await client.send(InspectRequest(app: home.app, path: inner))
-        } catch {
-            throw Complaint(error)
-        }
+        return inspection
     }
 
     private func show(_ inspection: Inspection, as path: String) throws(Complaint) {

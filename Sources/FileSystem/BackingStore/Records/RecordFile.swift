@@ -5,7 +5,7 @@ public import Platform
 public import SandboxModel
 
 /// One record file. A reader, also after a crash, finds the old content or the new, never a mixture.
-public struct DeviceFile {
+public struct RecordFile {
     let name: FileName
     var mode: mode_t = 0o600
 

@@ -1,0 +1,11 @@
+// The constants of the control API: paths that are no request's own, and limits.
+
+/// Paths and limits of the control API.
+public enum ControlPath {
+    /// The path that all others begin with; it has the API's version.
+    public static let root = "/v1/"
+    /// The query that is answered with the events, one a line, as they come; below ``root``.
+    public static let followedEvents = "events/follow"
+    /// The most bytes that the body of a request may have.
+    public static let largestBody = 1 << 20
+}
