@@ -34,7 +34,9 @@ struct BundleEntries {
             case .file: .file
             }
         if status.kind == listed.kind {
-            let node = places.table.lookUp(inode: status.inode, kind: kind, zone: .bundle, parent: parent, name: name) {
+            let node = places.table.lookUp(
+                FoundEntry(inode: status.inode, kind: kind, zone: .bundle, parent: parent, name: name)
+            ) {
                 node in
                 node.withRare { $0.sealed = index }
             }

@@ -23,8 +23,10 @@ struct CacheTags {
     /// Counts a lookup of the tag in a directory. The caller holds `names`.
     func entry(in directory: Node) -> Entry {
         let node = table.lookUp(
-            inode: SyntheticInode.cacheTag(in: directory.inode), kind: .cacheTag, zone: .cacheTag, parent: directory,
-            name: CacheDirectoryTag.name)
+            FoundEntry(
+                inode: SyntheticInode.cacheTag(in: directory.inode), kind: .cacheTag, zone: .cacheTag,
+                parent: directory,
+                name: CacheDirectoryTag.name))
         return Entry(node: node.id, generation: UInt64(node.generation), status: status(of: node))
     }
 

@@ -78,9 +78,8 @@ extension NodeTable.State {
     }
 
     /// Makes a node without lookups.
-    mutating func make(
-        inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, view: ContainerView?
-    ) -> Node {
+    mutating func make(_ entry: FoundEntry) -> Node {
+        let (inode, kind) = (entry.inode, entry.kind)
         let slot: UInt32
         if let free = free.popLast() {
             slot = free
@@ -90,12 +89,12 @@ extension NodeTable.State {
         }
         generation &+= 1
         let node = Node(
-            id: NodeID(slot: UInt64(slot), epoch: epoch), generation: generation, kind: kind, inode: inode, zone: zone,
-            parent: parent, name: name, view: view)
-        parent.children += 1
+            id: NodeID(slot: UInt64(slot), epoch: epoch), generation: generation, kind: kind, inode: inode,
+            zone: entry.zone, parent: entry.parent, name: entry.name, view: entry.view)
+        entry.parent.children += 1
         slots[Int(slot)] = node
         if kind == .directory, let known = byInode[inode], let first = slots[Int(known)], first.kind == kind,
-            first.view !== view
+            first.view !== entry.view
         {
             furtherViews[inode, default: []].append(slot)
         } else {
@@ -146,8 +145,7 @@ extension NodeTable.State {
             let parent = counterpart(of: above, for: app)
         else { return nil }
         return make(
-            inode: directory.inode, kind: .directory, zone: directory.zone, parent: parent, name: name,
-            view: parent.view)
+            FoundEntry(inode: directory.inode, kind: .directory, zone: directory.zone, parent: parent, name: name))
     }
 
     /// The home that a directory's node belongs to.

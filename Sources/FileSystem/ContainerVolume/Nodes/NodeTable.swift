@@ -54,21 +54,17 @@ final class NodeTable: Sendable {
 
     /// Counts a lookup of a directory entry, and makes its node if it is not known.
     ///
-    /// - Parameter view: for a container's own directory; other directories have their parent's view.
-    func lookUp(
-        inode: UInt64, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, view: ContainerView? = nil,
-        prepare: (Node) -> Void = { _ in }
-    ) -> Node {
-        let view = kind == .directory ? view ?? parent.view : nil
-        return state.withLock { state in
-            if let node = state.node(of: inode, kind, view), kind != .file || node.id.epoch == state.epoch,
-                !state.isPurged(node)
+    /// - Parameter prepare: completes a node that was made, before another call can find it.
+    func lookUp(_ entry: FoundEntry, prepare: (Node) -> Void = { _ in }) -> Node {
+        state.withLock { state in
+            if let node = state.node(of: entry.inode, entry.kind, entry.view),
+                entry.kind != .file || node.id.epoch == state.epoch, !state.isPurged(node)
             {
                 node.lookups += 1
-                State.addName(parent, name, to: node)
+                State.addName(entry.parent, entry.name, to: node)
                 return node
             }
-            let node = state.make(inode: inode, kind: kind, zone: zone, parent: parent, name: name, view: view)
+            let node = state.make(entry)
             node.lookups = 1
             prepare(node)
             return node

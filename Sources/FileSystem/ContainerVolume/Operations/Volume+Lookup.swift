@@ -21,16 +21,19 @@ extension Volume {
         switch parent.kind {
         case .device:
             guard let home = homes.home(named: name) else { throw .system(.noEntry) }
-            return try enter(anchor: home.data, kind: .home, zone: .home, parent: parent, name: name, home: home)
+            return try enter(ContainerRoot(anchor: home.data, kind: .home, zone: .home, home: home), name, in: parent)
         case .home:
             return try findAtTop(name, parent)
         case .containers:
             guard let home = parent.home, let container = ContainerIdentifier(name.text),
                 let anchor = home.containers(named: parent.name!)[container]
             else { throw .system(.noEntry) }
+            let place = ContainerViews.Place(directory: parent.name!, container: container)
             return try enter(
-                anchor: anchor, kind: .directory, zone: .standardDirectory, parent: parent, name: name, home: nil,
-                view: homes.sharing.view(of: home, ContainerViews.Place(directory: parent.name!, container: container)))
+                ContainerRoot(
+                    anchor: anchor, kind: .directory, zone: .standardDirectory,
+                    view: homes.sharing.view(of: home, place)),
+                name, in: parent)
         default:
             return try findOnHost(name, parent)
         }
@@ -41,12 +44,14 @@ extension Volume {
         guard let home = parent.home else { throw .system(.noEntry) }
         if home.bundleEntries.contains(name) {
             return try enter(
-                anchor: home.bundle.root, kind: .directory, zone: .bundle, parent: parent, name: name, home: nil,
-                sealed: SealedBundle.top)
+                ContainerRoot(
+                    anchor: home.bundle.root, kind: .directory, zone: .bundle, sealed: SealedBundle.top),
+                name, in: parent)
         }
         if home.containerDirectories.contains(name) {
             let inode = SyntheticInode.containers(name, in: parent.inode)
-            let node = table.lookUp(inode: inode, kind: .containers, zone: .containers, parent: parent, name: name)
+            let node = table.lookUp(
+                FoundEntry(inode: inode, kind: .containers, zone: .containers, parent: parent, name: name))
             return Entry(
                 node: node.id, generation: UInt64(node.generation), status: try statuses.status(of: node))
         }
@@ -62,25 +67,34 @@ extension Volume {
         return entry(status, name, parent)
     }
 
-    /// Counts a lookup of a container's root, which a descriptor of the home reaches.
-    private func enter(
-        anchor: SharedDescriptor, kind: Node.Kind, zone: Zone, parent: Node, name: FileName, home: Home?,
-        sealed: Int? = nil, view: ContainerView? = nil
-    ) throws(Fault) -> Entry {
-        let status = try onHost { () throws(SystemError) in try anchor.descriptor.status() }
-        let node = table.lookUp(
-            inode: status.inode, kind: kind, zone: zone, parent: parent, name: name, view: view
-        ) { node in
+    /// The root of a container or of a home, which a descriptor reaches.
+    private struct ContainerRoot {
+        let anchor: SharedDescriptor
+        let kind: Node.Kind
+        let zone: Zone
+        /// The home, of its own root.
+        var home: Home?
+        /// The bundle's directory as ``SealedBundle`` numbers it.
+        var sealed: Int?
+        var view: ContainerView?
+    }
+
+    /// Counts a lookup of a container's root.
+    private func enter(_ root: ContainerRoot, _ name: FileName, in parent: Node) throws(Fault) -> Entry {
+        let status = try onHost { () throws(SystemError) in try root.anchor.descriptor.status() }
+        let found = FoundEntry(
+            inode: status.inode, kind: root.kind, zone: root.zone, parent: parent, name: name, view: root.view)
+        let node = table.lookUp(found) { node in
             node.withRare { rare in
-                rare.anchor = anchor
-                rare.home = home
-                rare.sealed = sealed
+                rare.anchor = root.anchor
+                rare.home = root.home
+                rare.sealed = root.sealed
             }
         }
         return Entry(
             node: node.id, generation: UInt64(node.generation),
-            status: status.presented(zone: zone, home: home ?? node.home, sealed: sealed),
-            keepsAttributes: !(view?.isShared ?? false))
+            status: status.presented(zone: root.zone, home: root.home ?? node.home, sealed: root.sealed),
+            keepsAttributes: !(root.view?.isShared ?? false))
     }
 
     /// Counts a lookup of an entry that the host has. The caller holds `names`.
@@ -94,7 +108,8 @@ extension Volume {
             case .fifo, .socket, .device: .special
             }
         let zone = parent.zone(of: name)
-        let node = table.lookUp(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name)
+        let node = table.lookUp(
+            FoundEntry(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name))
         if isNew { recordName(name, in: parent) }
         let shown = status.presented(zone: zone, home: zone == .container ? nil : parent.home)
         // A file is one node in all homes, and so are its attributes. Names and directories are each home's own.

@@ -30,8 +30,9 @@ struct HomeRegistryTests {
     /// The node of a home, as a lookup makes it.
     private func lookUp(_ home: Home) throws -> Node {
         let node = table.lookUp(
-            inode: try home.data.descriptor.status().inode, kind: .home, zone: .home, parent: table.root,
-            name: home.app.fileName)
+            FoundEntry(
+                inode: try home.data.descriptor.status().inode, kind: .home, zone: .home, parent: table.root,
+                name: home.app.fileName))
         homes.set(home, of: node)
         return node
     }

@@ -76,8 +76,9 @@ struct StatusReaderTests {
     func synthetic() throws {
         let root = parts.table.root
         let groups = parts.table.lookUp(
-            inode: SyntheticInode.containers(Home.groupsDirectory, in: root.inode), kind: .containers,
-            zone: .containers, parent: root, name: Home.groupsDirectory)
+            FoundEntry(
+                inode: SyntheticInode.containers(Home.groupsDirectory, in: root.inode), kind: .containers,
+                zone: .containers, parent: root, name: Home.groupsDirectory))
         #expect(try statuses.status(of: groups).linkCount == 3)
         let tags = CacheTags(table: parts.table, credentials: parts.places.credentials)
         let caches = try parts.node("Library/Caches")

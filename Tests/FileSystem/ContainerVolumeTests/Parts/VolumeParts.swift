@@ -36,8 +36,10 @@ struct VolumeParts {
             let name = FileName(String(part))!
             let status = try places.directory(node).descriptor.status(of: name)
             node = table.lookUp(
-                inode: status.inode, kind: status.kind == .directory ? .directory : .file, zone: node.zone(of: name),
-                parent: node, name: name)
+                FoundEntry(
+                    inode: status.inode, kind: status.kind == .directory ? .directory : .file,
+                    zone: node.zone(of: name),
+                    parent: node, name: name))
         }
         return node
     }
