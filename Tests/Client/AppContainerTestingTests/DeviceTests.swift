@@ -121,11 +121,18 @@ import Testing
     @Test func `events come as they happen, and end with the device`() async throws {
         let device = try await Device.temporary(passcode: "1234")
         try await device.unlock()
+        let (seen, report) = AsyncStream.makeStream(of: Event.Name.self)
         let names = Task {
+            defer { report.finish() }
             var names: [Event.Name] = []
-            for try await event in device.events { names.append(event.event) }
+            for try await event in device.events {
+                names.append(event.event)
+                report.yield(event.event)
+            }
             return names
         }
+        // The device does not end before it is followed.
+        for await name in seen where name == .unlocked { break }
         for try await event in device.events where event.event == .unlocked { break }
         try await device.lock()
         for try await event in device.events where event.event == .locked { break }
