@@ -61,7 +61,8 @@ package protocol Opening {
     var name: Name { get }
 ''' + "    var other: Name { get }\n" * 70 + "}\n",
     "Sources/System/Store/Storing.swift": "// Storing.\n\nfunc store() {\n" + "    step()\n" * 58 + "}\n",
-    "Sources/Client/Program/Program.swift": "// The program.\n\nimport Foundation\nimport Store\n",
+    "Sources/Client/Program/Program.swift": "// The program.\n\nimport Foundation\nimport Store\n\n"
+    "public func call(a: A, b: A, c: A, d: A, e: A, f: A) {}\nfunc note(a: A, b: A, c: (A, A), d: A, e: A<A, A>) {}\n",
     "Tests/System/StoreTests/StoreTests.swift": "@testable import Store\n",
     "scripts/run": "#!/bin/bash\n# Runs Store.swift.\n",
     "docs/Page.md": "Text.\n",
@@ -93,6 +94,9 @@ BREAKS = [
      {"Tests/System/StoreTests/StoreTests.swift":
       "import Store\nstruct A {\n    init?(\n        b: C = C()\n    ) {\n" + "        b()\n" * 60 + "    }\n}\n"},
      "Tests/System/StoreTests/StoreTests.swift:3:"),
+    ("no_function_has_many_parameters",
+     changed(STORE, "    var name: Name", "    func read<A>(a: A, b: (Int, A) -> A, c: [A: A<A, A>], d: A, e: A, f: A,)\n    var name: Name"),
+     f"{STORE}:9:"),
     ("no_folder_is_full", {"Sources/Model/Model/Full/Part20.swift": "// A part.\n"}, "Sources/Model/Model/Full:1:"),
     ("no_folder_is_full", {f"docs/Page{number}.md": "\n" for number in range(20)}, "docs:1:"),
     ("every_file_says_what_it_is_for", changed(STORE, "// The store.", ""), f"{STORE}:1:"),

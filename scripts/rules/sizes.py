@@ -1,4 +1,4 @@
-"""How long a file or a function may be, and how much a folder may hold."""
+"""How long a file or a function may be, how many parameters it may have, and how much a folder may hold."""
 
 import re
 
@@ -7,9 +7,11 @@ from sources import hidden
 LONGEST_FILE = 400
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 20
+MOST_PARAMETERS = 5
 
 # `.init(…)` is a call.
 FUNCTION = re.compile(r"\bfunc\s|(?<![.\w])(?:init|subscript)\s*[?!]?\s*[(<]|(?<![.\w])deinit\s*\{")
+METHOD = re.compile(r"(\bpublic\b[^\n]*)?\bfunc\s+[^\s(<]+")
 # The next declaration: the one before it had no body.
 DECLARATION = re.compile(
     r"\n\s*(?:@\w+|(?:public|package|internal|fileprivate|private|static|mutating|override|final|convenience|required)\b"
@@ -29,6 +31,37 @@ def no_function_is_long(tree):
             first, last = (file.code.count("\n", 0, at) + 1 for at in (start, end))
             if last - first + 1 > LONGEST_FUNCTION:
                 yield f"{file.name}:{first}: a function of {last - first + 1} lines; at most {LONGEST_FUNCTION}"
+
+
+def no_function_has_many_parameters(tree):
+    """Those of an initializer are the type that takes their place. The calls that a library has for its users stay."""
+    for file in tree.swift("Sources"):
+        for method in METHOD.finditer(file.code):
+            if method[1] and file.name.startswith("Sources/Client/"):
+                continue
+            opening = file.code.find("(", method.end())
+            count = parameters(file.code, opening)
+            if count > MOST_PARAMETERS:
+                line = file.code.count("\n", 0, method.start()) + 1
+                yield f"{file.name}:{line}: a function of {count} parameters; at most {MOST_PARAMETERS}"
+
+
+def parameters(code, opening):
+    """The count of parameters in the list that the bracket at `opening` begins."""
+    depth, commas, last = 0, 0, ""
+    for at in range(opening, len(code)):
+        character = code[at]
+        if character in "([{<":
+            depth += 1
+        elif character in ")]}" or character == ">" and code[at - 1] != "-":
+            depth -= 1
+            if depth == 0:
+                return commas + (last not in ("(", ","))
+        elif character == "," and depth == 1:
+            commas += 1
+        if not character.isspace():
+            last = character
+    return 0
 
 
 def functions(code):

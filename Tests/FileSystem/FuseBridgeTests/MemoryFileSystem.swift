@@ -189,23 +189,21 @@ final class MemoryFileSystem: FileSystem {
         remove(name, parent, reply)
     }
 
-    func rename(
-        _ name: [UInt8], in parent: KernelNode, to newName: [UInt8], in newParent: KernelNode, mode: RenameRequest,
-        reply: consuming DoneReply
-    ) {
+    func rename(_ request: RenameRequest, reply: consuming DoneReply) {
+        let (parent, newParent) = (request.parent.rawValue, request.newParent.rawValue)
         let code: Int32 = state.withLock { state in
             count("rename", &state)
-            guard let number = state.nodes[parent.rawValue]!.names[name] else { return ENOENT }
-            let other = state.nodes[newParent.rawValue]!.names[newName]
-            switch mode {
+            guard let number = state.nodes[parent]!.names[request.name] else { return ENOENT }
+            let other = state.nodes[newParent]!.names[request.newName]
+            switch request.mode {
             case .keeping where other != nil: return EEXIST
             case .exchanging where other == nil: return ENOENT
-            case .exchanging: state.nodes[parent.rawValue]!.names[name] = other
+            case .exchanging: state.nodes[parent]!.names[request.name] = other
             default:
-                state.nodes[parent.rawValue]!.names[name] = nil
+                state.nodes[parent]!.names[request.name] = nil
                 if let other { state.nodes[other]!.status.st_nlink -= 1 }
             }
-            state.nodes[newParent.rawValue]!.names[newName] = number
+            state.nodes[newParent]!.names[request.newName] = number
             return 0
         }
         if code == 0 { reply.done() } else { reply.fail(code) }

@@ -17,6 +17,7 @@ files_in_one_directory    10000  100000
 files_in_the_tree          3000    8000
 seconds_of_random_calls       2       4
 seconds_in_one_group          5      15
+seconds_of_a_slow_write       8      12
 '
 
 # rounds NAME: the count of that name for this run.

@@ -54,7 +54,7 @@ rootcase_a_write_under_way_is_waited_for() {
 rootcase_a_write_that_takes_too_long_loses_its_rest_and_an_event_names_it() {
     local lost
     start_complete
-    lost=$(locking slow 8)
+    lost=$(locking slow "$(rounds seconds_of_a_slow_write)")
     cd "$WORK"
     [ "$lost" -gt 0 ] || fail "nothing was lost"
     events | grep '"range"' >"$WORK/lost"

@@ -24,8 +24,7 @@ struct ControlResponder<Served: ServedDevice>: HTTPResponder {
 
     /// The device's routes, and the one of ``ShutdownRequest``.
     static func routes(shutdown: @escaping @Sendable () -> Void) -> [Route<Served>] {
-        let end = Route<Served>(path: ShutdownRequest.path, isQuery: ShutdownRequest.isQuery) {
-            (_, call) throws(Complaint) in
+        let end = Route<Served>(ShutdownRequest.self) { (_, call) throws(Complaint) in
             _ = try call.decode(ShutdownRequest.self)
             await call.queue.run { shutdown() }
             return .success(Done(), lines: call.wantsLines)

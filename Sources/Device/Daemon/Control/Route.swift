@@ -17,7 +17,15 @@ struct Route<Served: ServedDevice>: Sendable {
     let path: String
     /// Whether the method is GET.
     let isQuery: Bool
+    /// The type of the body's parameters; nil for a query without a type.
+    let request: (any ControlRequest.Type)?
     let answer: Answer
+}
+
+extension Route {
+    init(_ request: any ControlRequest.Type, answer: @escaping Answer) {
+        self.init(path: request.path, isQuery: request.isQuery, request: request, answer: answer)
+    }
 }
 
 /// A request whose path is known, on its way to its handler.
@@ -77,7 +85,7 @@ extension Route {
     static func wait<Request: ControlRequest>(
         _ handler: @escaping @Sendable (Served) -> (Request) async throws(Complaint) -> Void
     ) -> Route where Request.Reply == Done {
-        Route(path: Request.path, isQuery: Request.isQuery) { (served, call) throws(Complaint) in
+        Route(Request.self) { (served, call) throws(Complaint) in
             try await handler(served)(try call.decode(Request.self))
             return .success(Done(), lines: call.wantsLines)
         }
@@ -90,7 +98,7 @@ extension Route {
             @escaping @Sendable (Served) -> (Request, ClientDisconnect, @escaping ProgressReport) throws(Complaint)
             -> Request.Reply
     ) -> Route {
-        Route(path: Request.path, isQuery: Request.isQuery) { (served, call) throws(Complaint) in
+        Route(Request.self) { (served, call) throws(Complaint) in
             let request = try call.decode(Request.self)
             guard call.wantsLines else {
                 throw Complaint(
@@ -109,7 +117,7 @@ extension Route {
     static func follow(
         _ handler: @escaping @Sendable (Served) -> () throws(Complaint) -> EventSubscription
     ) -> Route {
-        Route(path: ControlPath.followedEvents, isQuery: true) { (served, call) throws(Complaint) in
+        Route(path: ControlPath.followedEvents, isQuery: true, request: nil) { (served, call) throws(Complaint) in
             let subscription = try handler(served)()
             call.client.whenOccurred { [weak follower = subscription.follower] in follower?.end() }
             return .lines(EventLines(subscription: subscription))
@@ -121,7 +129,7 @@ extension Route {
         _ handler:
             @escaping @Sendable (Served, Request, @escaping ProgressReport) throws(Complaint) -> Request.Reply
     ) -> Route {
-        Route(path: Request.path, isQuery: Request.isQuery) { (served, call) throws(Complaint) in
+        Route(Request.self) { (served, call) throws(Complaint) in
             let request = try call.decode(Request.self)
             if call.wantsLines {
                 return .lines(

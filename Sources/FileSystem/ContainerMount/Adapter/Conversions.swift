@@ -30,7 +30,7 @@ extension Caller {
 }
 
 extension Descriptor.RenameMode {
-    init(_ mode: RenameRequest) {
+    init(_ mode: RenameRequest.Mode) {
         self =
             switch mode {
             case .replacing: .replacing

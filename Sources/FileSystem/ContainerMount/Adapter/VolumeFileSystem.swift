@@ -134,22 +134,19 @@ final class VolumeFileSystem: FileSystem {
         }
     }
 
-    func rename(
-        _ name: [UInt8], in parent: KernelNode, to newName: [UInt8], in newParent: KernelNode, mode: RenameRequest,
-        reply: consuming DoneReply
-    ) {
-        guard let name = FileName(name) else { return reply.failName(name) }
-        guard let newName = FileName(newName) else { return reply.failName(newName) }
+    func rename(_ request: RenameRequest, reply: consuming DoneReply) {
+        guard let name = FileName(request.name) else { return reply.failName(request.name) }
+        guard let newName = FileName(request.newName) else { return reply.failName(request.newName) }
+        let (parent, newParent) = (request.parent.id, request.newParent.id)
         do throws(Fault) {
-            try volume.rename(name, in: parent.id, to: newName, in: newParent.id, mode: Descriptor.RenameMode(mode))
+            try volume.rename(name, in: parent, to: newName, in: newParent, mode: Descriptor.RenameMode(request.mode))
             reply.done()
         } catch {
-            fail(reply, staleIfMoved(error, in: newParent.id, for: reply.caller), .rename) { rule in
+            fail(reply, staleIfMoved(error, in: newParent, for: reply.caller), .rename) { rule in
                 let isSource =
-                    volume.refuses(.renameFrom, name, in: parent.id, by: rule)
-                    || mode == .exchanging && volume.refuses(.renameInto, name, in: parent.id, by: rule)
-                return isSource
-                    ? volume.homePath(of: parent.id, name) : volume.homePath(of: newParent.id, newName)
+                    volume.refuses(.renameFrom, name, in: parent, by: rule)
+                    || request.mode == .exchanging && volume.refuses(.renameInto, name, in: parent, by: rule)
+                return isSource ? volume.homePath(of: parent, name) : volume.homePath(of: newParent, newName)
             }
         }
     }

@@ -37,9 +37,18 @@ public struct FileStatusChange: Sendable {
     public var modificationTime: Time?
 }
 
-/// The flags of renameat2(2): none, RENAME_NOREPLACE, RENAME_EXCHANGE. Others are refused before.
-public enum RenameRequest: Sendable {
-    case replacing, keeping, exchanging
+/// The arguments of a RENAME or RENAME2.
+public struct RenameRequest: Sendable {
+    /// The flags of renameat2(2): none, RENAME_NOREPLACE, RENAME_EXCHANGE. Others are refused before.
+    public enum Mode: Sendable {
+        case replacing, keeping, exchanging
+    }
+
+    public let name: [UInt8]
+    public let parent: KernelNode
+    public let newName: [UInt8]
+    public let newParent: KernelNode
+    public let mode: Mode
 }
 
 /// The node that MKNOD, MKDIR or CREATE asks for.
@@ -83,9 +92,7 @@ public protocol FileSystem: AnyObject, Sendable {
     func makeDirectory(_ new: NewNode, reply: consuming EntryReply)
     func removeFile(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply)
     func removeDirectory(_ name: [UInt8], in parent: KernelNode, reply: consuming DoneReply)
-    func rename(
-        _ name: [UInt8], in parent: KernelNode, to newName: [UInt8], in newParent: KernelNode, mode: RenameRequest,
-        reply: consuming DoneReply)
+    func rename(_ request: RenameRequest, reply: consuming DoneReply)
     func link(_ node: KernelNode, to name: [UInt8], in parent: KernelNode, reply: consuming EntryReply)
 
     /// - Parameter flags: of open(2), including O_TRUNC, without O_CREAT, O_EXCL and O_NOCTTY.

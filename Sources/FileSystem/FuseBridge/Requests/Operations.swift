@@ -108,7 +108,7 @@ nonisolated private func addNameOperations(_ table: inout fuse_lowlevel_ops) {
             bytes(name), in: node(parent), reply: DoneReply(token: token(request)))
     }
     unsafe table.rename = { request, parent, name, newParent, newName, flags in
-        let mode: RenameRequest
+        let mode: RenameRequest.Mode
         switch Int(flags) {
         case 0: mode = .replacing
         case Int(platform_RENAME_NOREPLACE): mode = .keeping
@@ -116,7 +116,9 @@ nonisolated private func addNameOperations(_ table: inout fuse_lowlevel_ops) {
         default: return unsafe token(request).fail(EINVAL)
         }
         unsafe fileSystem(request).rename(
-            bytes(name), in: node(parent), to: bytes(newName), in: node(newParent), mode: mode,
+            RenameRequest(
+                name: bytes(name), parent: node(parent), newName: bytes(newName), newParent: node(newParent),
+                mode: mode),
             reply: DoneReply(token: token(request)))
     }
     unsafe table.link = { request, number, parent, name in

@@ -37,6 +37,26 @@ private struct OpenAPIDocument {
         }
         return keys
     }
+
+    /// The name of the schema that the body of a POST has.
+    func bodySchema(at path: String) -> String? {
+        let body = keys(below: ["paths", ControlPath.root + path, "post"])["requestBody"]
+        return body?.firstMatch(of: /#\/components\/schemas\/(\w+)/).map { String($0.1) }
+    }
+
+    /// A value as JSON for each key that an object of the schema must have.
+    func samplesOfRequired(in schema: String) throws -> [String: String] {
+        let path = ["components", "schemas", schema]
+        let names = (keys(below: path)["required"] ?? "").matches(of: /\w+/).map { String($0.0) }
+        let properties = keys(below: path + ["properties"])
+        return try Dictionary(uniqueKeysWithValues: names.map { ($0, try sample(of: properties[$0] ?? "")) })
+    }
+
+    private func sample(of property: String) throws -> String {
+        if let first = property.firstMatch(of: /enum: \[(\w+)/) { return "\"\(first.1)\"" }
+        let type = try #require(property.firstMatch(of: /type: (\w+)/), "\(property)")
+        return try #require(["string": "\"\"", "integer": "0", "boolean": "false", "array": "[]"][type.1], "\(property)")
+    }
 }
 
 @Suite struct OpenAPITests {
@@ -80,29 +100,42 @@ private struct OpenAPIDocument {
         #expect(Complaint(DeviceError(DeviceError.Kind(rawValue: "ofANewerDevice"), "")).kind == .unexpected)
     }
 
-    @Test func `it has the keys of every request, of events and of orders`() {
-        let requests: [(String, Any)] = [
-            ("UnlockRequest", UnlockRequest(passcode: "")), ("LockRequest", LockRequest()),
-            ("PasscodeRequest", PasscodeRequest(.set)), ("InstallRequest", InstallRequest(app: "")),
-            ("EntitleRequest", EntitleRequest(app: "")), ("DeliverRequest", DeliverRequest(app: "", files: [])),
-            ("MountRequest", MountRequest(app: "", mountPoint: "")), ("UnmountRequest", UnmountRequest(mountPoint: "")),
-            ("MountEndRequest", MountEndRequest(mountPoint: "")), ("InspectRequest", InspectRequest(app: "", path: "")),
-            ("CheckRequest", CheckRequest()), ("CapacityRequest", CapacityRequest()), ("PurgeRequest", PurgeRequest()),
-            ("RunRequest", RunRequest(app: "")), ("RunProcessRequest", RunProcessRequest(lease: 0, pid: 0)),
-            ("RunEndRequest", RunEndRequest(app: "", lease: 0)), ("AppRequest", UninstallRequest(app: "")),
-            ("AppRequest", ResetRequest(app: "")), ("AppRequest", MarkRunningRequest(app: "")),
-            ("AppRequest", TerminateRequest(app: "")), ("BackupRequest", BackupRequest(output: "")),
-            ("BackupListRequest", BackupListRequest()), ("RestoreRequest", RestoreRequest(input: "")),
-            ("AuditRequest", AuditRequest(app: "")), ("SurveyRequest", SurveyRequest(app: "")),
+    @Test func `it has the keys of every request, and which of them must be there`() throws {
+        var schemas: Set<String> = []
+        for route in ControlResponder<DeviceService>.routes(shutdown: {}) where !route.isQuery {
+            let request = try #require(route.request, "\(route.path)")
+            let name = try #require(document.bodySchema(at: route.path), "\(route.path)")
+            let keys = document.keys(below: ["components", "schemas", name, "properties"])
+            let samples = try document.samplesOfRequired(in: name)
+            let value = try decode(request, samples)
+            #expect(Set(keys.keys) == Set(Mirror(reflecting: value).children.compactMap(\.label)), "\(name)")
+            for key in samples.keys {
+                #expect(throws: DecodingError.self, "\(name) without \(key)") {
+                    try decode(request, samples.filter { $0.key != key })
+                }
+            }
+            schemas.insert(name)
+        }
+        let named = document.keys(below: ["components", "schemas"]).keys.filter { $0.hasSuffix("Request") }
+        #expect(Set(named) == schemas.subtracting(["Nothing"]))
+    }
+
+    @Test func `it has the keys of events and of orders`() {
+        let others: [(String, Any)] = [
             ("Event", Event(.locked)), ("DeviceOrder", DeviceOrder(device: "")),
             ("DeviceSettings", DeviceOrder.Settings()), ("StartReport", StartReport()),
         ]
-        for (name, value) in requests {
+        for (name, value) in others {
             let keys = document.keys(below: ["components", "schemas", name, "properties"])
             #expect(Set(keys.keys) == Set(Mirror(reflecting: value).children.compactMap(\.label)), "\(name)")
         }
-        // A new request has to be compared here as well.
-        let named = document.keys(below: ["components", "schemas"]).keys.filter { $0.hasSuffix("Request") }
-        #expect(Set(named) == Set(requests.map(\.0).filter { $0.hasSuffix("Request") }))
+    }
+
+    /// - Parameter values: key → JSON.
+    @discardableResult private func decode(
+        _ request: any ControlRequest.Type, _ values: [String: String]
+    ) throws -> any ControlRequest {
+        let object = "{" + values.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ") + "}"
+        return try JSONDecoder().decode(request, from: Data(object.utf8))
     }
 }
