@@ -40,28 +40,6 @@ extension Descriptor.RenameMode {
     }
 }
 
-extension AttributeChange {
-    init(_ request: FileStatusChange) {
-        self.init()
-        mode = request.mode
-        owner = request.owner
-        group = request.group
-        size = request.size
-        accessTime = request.accessTime.map(Time.init)
-        modificationTime = request.modificationTime.map(Time.init)
-    }
-}
-
-extension AttributeChange.Time {
-    fileprivate init(_ time: FileStatusChange.Time) {
-        self =
-            switch time {
-            case .now: .now
-            case .at(let time): .at(time)
-            }
-    }
-}
-
 extension Reply where Self: ~Copyable {
     /// Fails a request whose name is no `FileName`. The kernel passes names that are too long, but never `.` and `..`.
     consuming func failName(_ name: [UInt8]) {

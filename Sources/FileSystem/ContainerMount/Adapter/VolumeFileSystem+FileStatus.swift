@@ -20,7 +20,7 @@ extension VolumeFileSystem {
         _ change: FileStatusChange, of node: KernelNode, handle: FileHandle?, reply: consuming FileStatusReply
     ) {
         do throws(Fault) {
-            send(try volume.setAttributes(AttributeChange(change), of: node.id, handle: handle), of: node, reply)
+            send(try volume.changeStatus(change, of: node.id, handle: handle), of: node, reply)
         } catch {
             fail(reply, error, CallName(change, error), of: node.id)
         }

@@ -195,9 +195,9 @@ final class OpenFileTable: Sendable {
         }
     }
 
-    /// The place of a node's attributes: its open file where there is one, because a descriptor keeps its rights though
-    /// the file's directory has become closed. The caller holds `names`.
-    func attributePlace(of node: Node) throws(Fault) -> Place {
+    /// The place by which a node's status, flags and extended attributes are reached: its open file where there is one,
+    /// because a descriptor keeps its rights though the file's directory has become closed. The caller holds `names`.
+    func inodePlace(of node: Node) throws(Fault) -> Place {
         if node.kind == .file, let backing = lock(of: node).reading({ node.open?.content.backing }) {
             return .descriptor(backing)
         }

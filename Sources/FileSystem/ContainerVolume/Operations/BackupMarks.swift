@@ -65,7 +65,7 @@ struct BackupMarks {
     /// it.
     private func isMarked(_ node: Node) throws(Fault) -> Bool {
         guard node.kind == .file || node.kind == .directory, node.zone != .bundle else { return false }
-        let place = try accounting.openFiles.attributePlace(of: node)
+        let place = try accounting.openFiles.inodePlace(of: node)
         // Listing needs no permission; reading a value needs the permission to read the file.
         return try onHost { () throws(SystemError) in
             try place.withAttributes { holder throws(SystemError) in try holder.names().contains(BackupMarks.markName) }
@@ -118,7 +118,7 @@ struct BackupMarks {
         }
         guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
         guard wasExcluded != isExcluded else { return }
-        let place = try accounting.openFiles.attributePlace(of: node)
+        let place = try accounting.openFiles.inodePlace(of: node)
         try onHost { () throws(SystemError) in
             try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                 try place.withPermission(0o200) { () throws(SystemError) in try place.mark(isExcluded) }

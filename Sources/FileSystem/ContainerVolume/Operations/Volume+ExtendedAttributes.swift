@@ -54,7 +54,7 @@ extension Volume {
 
     /// The value of an attribute that the host stores. The caller holds `names`.
     private func value(_ stored: [UInt8], of node: Node) throws(Fault) -> [UInt8] {
-        let place = try openFiles.attributePlace(of: node)
+        let place = try openFiles.inodePlace(of: node)
         return try onHost { () throws(SystemError) in
             try place.withAttributes { holder throws(SystemError) in
                 try holder.value(of: stored)
@@ -89,7 +89,7 @@ extension Volume {
                 if let present = try? self.value(stored, of: node), present == value { return }
                 throw error
             }
-            let place = try openFiles.attributePlace(of: node)
+            let place = try openFiles.inodePlace(of: node)
             do throws(SystemError) {
                 try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                     try place.withAttributes { holder throws(SystemError) in
@@ -118,7 +118,7 @@ extension Volume {
             }
             guard node.holdsAttributes else { throw .refused(node.ruleAboutAttributes) }
             try node.zone.permit(.removeAttribute)
-            let place = try openFiles.attributePlace(of: node)
+            let place = try openFiles.inodePlace(of: node)
             try onHost { () throws(SystemError) in
                 try accounting.changingAttributes(of: node, at: place) { () throws(SystemError) in
                     try place.withAttributes { holder throws(SystemError) in try holder.remove(stored) }
@@ -132,7 +132,7 @@ extension Volume {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
             guard node.holdsAttributes else { return [] }
-            let place = try openFiles.attributePlace(of: node)
+            let place = try openFiles.inodePlace(of: node)
             let all = try onHost { () throws(SystemError) in
                 try place.withAttributes { holder throws(SystemError) in try holder.names() }
             }

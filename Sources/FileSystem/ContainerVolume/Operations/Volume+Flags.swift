@@ -18,7 +18,7 @@ extension Volume {
 
     /// The caller holds `names`.
     private func flags(of node: Node) throws(Fault) -> UInt32 {
-        let place = try openFiles.attributePlace(of: node)
+        let place = try openFiles.inodePlace(of: node)
         return try (marks.isExcluded(node) ? Volume.noDump : 0) | (place.flags & Volume.noAccessTimes)
     }
 
@@ -36,7 +36,7 @@ extension Volume {
                 try marks.setExcluded(flags & Volume.noDump != 0, node, by: .setFlags)
             }
             guard isOther else { return }
-            let place = try openFiles.attributePlace(of: node)
+            let place = try openFiles.inodePlace(of: node)
             try onHost { () throws(SystemError) in
                 let file = try place.openForFlags()
                 let kept = try file.inodeFlags() & ~Volume.noAccessTimes

@@ -1,6 +1,7 @@
 // The protocol of a filesystem: one requirement for each FUSE request, with the type of its reply.
 
 public import Glibc
+public import Platform
 
 /// The number by which the kernel and the filesystem identify an inode (`nodeid` in linux/fuse.h). 1 is the root.
 public struct KernelNode: RawRepresentable, Hashable, Sendable {
@@ -20,21 +21,6 @@ public struct RequestCaller: Sendable {
     /// The thread that made the call, as gettid(2) returns it; 0 for the kernel's own requests, and for a caller in a PID
     /// namespace that is not visible here.
     public let process: pid_t
-}
-
-/// The change that a SETATTR asks for. nil leaves a value as it is.
-public struct FileStatusChange: Sendable {
-    public enum Time: Sendable {
-        case now
-        case at(timespec)
-    }
-
-    public var mode: mode_t?
-    public var owner: uid_t?
-    public var group: gid_t?
-    public var size: Int64?
-    public var accessTime: Time?
-    public var modificationTime: Time?
 }
 
 /// The arguments of a RENAME or RENAME2.

@@ -3,9 +3,12 @@
 
 import CFuse
 import Glibc
+import Platform
 
 extension FileStatusChange {
+    /// - Parameter set: the FUSE_SET_ATTR_ flags of the values that count.
     init(_ values: stat, set: Int32) {
+        self.init()
         func has(_ flag: Int32) -> Bool { set & flag != 0 }
         if has(FUSE_SET_ATTR_MODE) { mode = values.st_mode }
         if has(FUSE_SET_ATTR_UID) { owner = values.st_uid }

@@ -7,6 +7,7 @@
 import CFuse
 import CPlatform
 import Glibc
+import Platform
 
 extension Session {
     @inline(__always)

@@ -80,7 +80,7 @@ struct CacheTagTests {
         }
         #expect(throws: refused) { try volume.open(tag, flags: O_WRONLY) }
         #expect(throws: refused) { try volume.open(tag, flags: O_RDONLY | O_TRUNC) }
-        for change in changes { #expect(throws: refused) { try volume.setAttributes(change, of: tag, handle: nil) } }
+        for change in changes { #expect(throws: refused) { try volume.changeStatus(change, of: tag, handle: nil) } }
         for name in ["user.a", BackupMark.attributeName, "user.appcontainer.protection"] {
             #expect(throws: refused) { try volume.setAttribute(Array(name.utf8), to: [1], flags: 0, of: tag) }
             #expect(throws: Fault.errno(ENODATA)) { try volume.attribute(Array(name.utf8), of: tag) }
@@ -92,8 +92,8 @@ struct CacheTagTests {
         #expect(try volume.text("tmp/own") == "")
     }
 
-    private var changes: [AttributeChange] {
-        var (mode, size, time) = (AttributeChange(), AttributeChange(), AttributeChange())
+    private var changes: [FileStatusChange] {
+        var (mode, size, time) = (FileStatusChange(), FileStatusChange(), FileStatusChange())
         mode.mode = 0o600
         size.size = 0
         time.modificationTime = .now

@@ -86,10 +86,10 @@ struct AccessRecordTests {
         let file = try volume.node("Library/Caches/file")
         let name = Array(UseRecord.attributeName.utf8)
         at(9) {
-            var change = AttributeChange()
+            var change = FileStatusChange()
             change.accessTime = .at(timespec(tv_sec: 7_000_000_000, tv_nsec: 0))
             change.modificationTime = .at(timespec(tv_sec: 7_000_000_000, tv_nsec: 0))
-            #expect(throws: Never.self) { try volume.setAttributes(change, of: file, handle: nil) }
+            #expect(throws: Never.self) { try volume.changeStatus(change, of: file, handle: nil) }
             #expect(throws: Fault.refused(.computedAttribute)) {
                 try volume.setAttribute(name, to: Array("7000000000000000000".utf8), flags: 0, of: file)
             }

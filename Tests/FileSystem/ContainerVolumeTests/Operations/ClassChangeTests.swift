@@ -46,10 +46,10 @@ struct ClassChangeTests {
         let home = try TestHome()
         let volume = home.volume
         let node = try volume.make("file", in: try volume.node("Documents"), "text")
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.mode = mode
         change.modificationTime = .at(timespec(tv_sec: 1_000_000_000, tv_nsec: 123_456_789))
-        _ = try volume.setAttributes(change, of: node, handle: nil)
+        _ = try volume.changeStatus(change, of: node, handle: nil)
         try volume.protect(node, .complete)
         try home.restart()
         let status = try home.volume.status(of: home.volume.node("Documents/file"), handle: nil)

@@ -140,12 +140,12 @@ struct FileTests {
         try volume.write(handle, Array("more".utf8), at: 4)
         #expect(try volume.status(of: node, handle: handle).size == 8)
 
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.mode = 0o600
         change.size = 6
         change.modificationTime = .at(timespec(tv_sec: 1_000_000, tv_nsec: 5))
         for handle in [handle, nil] {
-            let status = try volume.setAttributes(change, of: node, handle: handle)
+            let status = try volume.changeStatus(change, of: node, handle: handle)
             #expect(status.permissions == 0o600 && status.size == 6 && status.linkCount == 0)
             #expect(status.modificationTime.tv_sec == 1_000_000 && status.modificationTime.tv_nsec == 5)
         }
@@ -172,9 +172,9 @@ struct FileTests {
         #expect(throws: Fault.errno(EBADF)) { try volume.write(reader, [1], at: 0) }
         // A file whose mode denies its owner works on for who has it open.
         let writer = try volume.open(file, flags: O_WRONLY)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.mode = 0
-        _ = try volume.setAttributes(change, of: file, handle: nil)
+        _ = try volume.changeStatus(change, of: file, handle: nil)
         try volume.write(writer, Array("TEXT".utf8), at: 0)
         #expect(try volume.text(reader) == "TEXT")
         volume.close(reader)

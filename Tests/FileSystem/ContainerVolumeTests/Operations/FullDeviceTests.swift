@@ -55,9 +55,9 @@ struct FullDeviceTests {
         bound(64 << 20)
         let parent = try volume.node(documents)
         let (entry, handle) = try volume.create("sparse", in: parent)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.size = 200 << 20
-        _ = try volume.setAttributes(change, of: entry.node, handle: handle)
+        _ = try volume.changeStatus(change, of: entry.node, handle: handle)
         let piece = [UInt8](repeating: 1, count: 1 << 20)
         var offset = 0
         while (try? volume.write(handle, piece, at: offset)) != nil { offset += 2 << 20 }

@@ -152,11 +152,11 @@ private struct Comparison {
     private mutating func truncate(_ at: Target) throws {
         let size = pick([0, 1, 4095, 4096, 4097, 50_000, 300_000])
         guard let model = at.model, model.kind == .file else { return }
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.size = Int64(size)
         let status = try self.at(at.path) { (node) throws(Fault) in
             try lookUp(at.name, in: node) { (node) throws(Fault) in
-                try volume.setAttributes(change, of: node, handle: nil)
+                try volume.changeStatus(change, of: node, handle: nil)
             }
         }
         model.resize(to: size)
@@ -268,9 +268,9 @@ private struct Comparison {
         case 2:
             try check(try volume.bytes(handle) == model.bytes, "content of an open file")
         default:
-            var change = AttributeChange()
+            var change = FileStatusChange()
             change.size = Int64(pick([0, 5000, 100_000]))
-            _ = try volume.setAttributes(change, of: node, handle: handle)
+            _ = try volume.changeStatus(change, of: node, handle: handle)
             model.resize(to: Int(change.size!))
             let status = try volume.status(of: node, handle: nil)
             try check(status.size == model.bytes.count, "size of an open file: \(status.size)")

@@ -66,14 +66,14 @@ struct RuleTests {
         for flags in [O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC] {
             #expect(throws: Fault.refused(.sealedBundle)) { try volume.open(file, flags: flags) }
         }
-        var mode = AttributeChange()
+        var mode = FileStatusChange()
         mode.mode = 0o600
-        var size = AttributeChange()
+        var size = FileStatusChange()
         size.size = 0
-        var times = AttributeChange()
+        var times = FileStatusChange()
         times.modificationTime = .now
         for change in [mode, size, times] {
-            #expect(throws: Fault.refused(.sealedBundle)) { try volume.setAttributes(change, of: file, handle: nil) }
+            #expect(throws: Fault.refused(.sealedBundle)) { try volume.changeStatus(change, of: file, handle: nil) }
         }
         #expect(throws: Fault.refused(.sealedBundle)) {
             try volume.setAttribute(Array("user.a".utf8), to: [1], flags: 0, of: file)
@@ -119,9 +119,9 @@ struct RuleTests {
             try volume.rename("own", in: documents, to: "a.txt", in: inbox, mode: .exchanging)
         }
         #expect(throws: Fault.refused(.inbox)) { try volume.link(own, to: "own", in: inbox) }
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.mode = 0o600
-        #expect(throws: Fault.refused(.inbox)) { try volume.setAttributes(change, of: file, handle: nil) }
+        #expect(throws: Fault.refused(.inbox)) { try volume.changeStatus(change, of: file, handle: nil) }
         #expect(throws: Fault.refused(.inbox)) {
             try volume.setAttribute(Array("user.a".utf8), to: [1], flags: 0, of: file)
         }

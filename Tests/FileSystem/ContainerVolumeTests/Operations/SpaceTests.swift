@@ -76,9 +76,9 @@ struct SpaceTests {
         #expect(space.used - before >= 1 << 20)
         volume.close(handle)
         #expect(space.used == before)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.size = 0
-        _ = try volume.setAttributes(change, of: node, handle: nil)
+        _ = try volume.changeStatus(change, of: node, handle: nil)
         try volume.setAttribute(Array("user.x".utf8), to: [UInt8](repeating: 1, count: 2000), flags: 0, of: node)
         #expect(space.used == before)
     }
@@ -137,9 +137,9 @@ struct SpaceTests {
                     count: Int64.random(in: 1...500_000, using: &random))
             case 12:
                 guard let entry = try? volume.lookup(name, in: parent), entry.status.kind == .file else { continue }
-                var change = AttributeChange()
+                var change = FileStatusChange()
                 change.size = Int64.random(in: 0..<1_500_000, using: &random)
-                _ = try? volume.setAttributes(change, of: entry.node, handle: nil)
+                _ = try? volume.changeStatus(change, of: entry.node, handle: nil)
             default:
                 guard let entry = try? volume.lookup(name, in: parent) else { continue }
                 let value = [UInt8](repeating: 1, count: Int.random(in: 1...2000, using: &random))

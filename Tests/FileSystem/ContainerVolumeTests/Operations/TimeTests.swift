@@ -29,10 +29,10 @@ struct TimeTests {
     }
 
     private func set(_ time: timespec, access: timespec? = nil) throws {
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.modificationTime = .at(time)
         change.accessTime = access.map { .at($0) }
-        let shown = try volume.setAttributes(change, of: node, handle: handle)
+        let shown = try volume.changeStatus(change, of: node, handle: handle)
         #expect(parts(shown.modificationTime) == parts(time))
     }
 
@@ -89,9 +89,9 @@ struct TimeTests {
 
     @Test("is on the host at once where an application has set it, though the file is open for writing")
     func setByApplication() throws {
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.modificationTime = .at(TimeTests.earlier)
-        let shown = try volume.setAttributes(change, of: node, handle: nil)
+        let shown = try volume.changeStatus(change, of: node, handle: nil)
         #expect(parts(shown.modificationTime) == parts(TimeTests.earlier))
         #expect(try parts(onHost) == parts(TimeTests.earlier))
         volume.close(handle)
@@ -101,13 +101,13 @@ struct TimeTests {
     @Test("goes to the host at once where nobody can write")
     func notOpenForWriting() throws {
         volume.close(handle)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.modificationTime = .at(TimeTests.earlier)
-        _ = try volume.setAttributes(change, of: node, handle: nil)
+        _ = try volume.changeStatus(change, of: node, handle: nil)
         #expect(try parts(onHost) == parts(TimeTests.earlier))
         let reader = try volume.open(node, flags: O_RDONLY)
         change.modificationTime = .at(TimeTests.time)
-        _ = try volume.setAttributes(change, of: node, handle: nil)
+        _ = try volume.changeStatus(change, of: node, handle: nil)
         #expect(try parts(onHost) == parts(TimeTests.time))
         volume.close(reader)
     }
@@ -120,9 +120,9 @@ struct TimeTests {
         faults_arm(faults_fail, 1, EIO)
         volume.close(handle)
         faults_disarm()
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.modificationTime = .at(TimeTests.earlier)
-        let shown = try volume.setAttributes(change, of: node, handle: nil)
+        let shown = try volume.changeStatus(change, of: node, handle: nil)
         #expect(parts(shown.modificationTime) == parts(TimeTests.earlier))
         volume.close(try volume.open(node, flags: O_WRONLY))
         #expect(try parts(onHost) == parts(TimeTests.earlier))
@@ -131,9 +131,9 @@ struct TimeTests {
 
     @Test("does not keep other attributes from being told as they are")
     func otherAttributes() throws {
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.mode = 0o600
-        #expect(try volume.setAttributes(change, of: node, handle: nil).permissions == 0o600)
+        #expect(try volume.changeStatus(change, of: node, handle: nil).permissions == 0o600)
         _ = try volume.link(node, to: "other", in: try volume.node("Documents"))
         try set(TimeTests.time)
         let status = try volume.status(of: node, handle: handle)

@@ -69,13 +69,13 @@ struct OpenFileTableTests {
         openFiles.close(node, writing: true)
     }
 
-    @Test("Attributes are reached by the open file, and by the name of one that is closed")
-    func attributePlace() throws {
-        guard case .entry(_, "file") = try openFiles.attributePlace(of: node) else {
+    @Test("A node is reached by its open file, and by the name of one that is closed")
+    func inodePlace() throws {
+        guard case .entry(_, "file") = try openFiles.inodePlace(of: node) else {
             return #expect(Bool(false), "not by its name")
         }
         _ = try openFiles.open(node, writing: false)
-        guard case .descriptor = try openFiles.attributePlace(of: node) else {
+        guard case .descriptor = try openFiles.inodePlace(of: node) else {
             return #expect(Bool(false), "not by the open file")
         }
         openFiles.close(node, writing: false)

@@ -74,7 +74,7 @@ struct ProtectedCallTests {
         let node = try home.file("file", protection)
         home.enter(state)
         let mayOpen = openable[state]!.contains(protection)
-        var shorter = AttributeChange()
+        var shorter = FileStatusChange()
         shorter.size = 3
         for flags in [O_RDONLY, O_WRONLY, O_RDWR, O_RDONLY | O_TRUNC, O_RDWR | O_TRUNC] {
             if mayOpen {
@@ -94,9 +94,9 @@ struct ProtectedCallTests {
             }
         }
         if mayOpen {
-            #expect(try volume.setAttributes(shorter, of: node, handle: nil).size == 3)
+            #expect(try volume.changeStatus(shorter, of: node, handle: nil).size == 3)
         } else {
-            #expect(throws: refused) { try volume.setAttributes(shorter, of: node, handle: nil) }
+            #expect(throws: refused) { try volume.changeStatus(shorter, of: node, handle: nil) }
             #expect(try volume.status(of: node, handle: nil).size == 7)
         }
     }
@@ -118,9 +118,9 @@ struct ProtectedCallTests {
         let (entry, handle) = try volume.create("new", in: directory)
         try volume.write(handle, Array("text".utf8), at: 0)
         #expect(try volume.text(handle) == "text")
-        var shorter = AttributeChange()
+        var shorter = FileStatusChange()
         shorter.size = 2
-        #expect(try volume.setAttributes(shorter, of: entry.node, handle: handle).size == 2)
+        #expect(try volume.changeStatus(shorter, of: entry.node, handle: handle).size == 2)
         try volume.synchronize(handle, dataOnly: false)
         volume.close(handle)
         if mayOpen {
@@ -137,11 +137,11 @@ struct ProtectedCallTests {
         home.enter(state)
         #expect(try volume.status(of: node, handle: nil).size == 7)
         #expect(try volume.lookup("file", in: directory).status.size == 7)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.mode = 0o600
         change.modificationTime = .at(timespec(tv_sec: 1_000_000, tv_nsec: 0))
         change.accessTime = .now
-        #expect(try volume.setAttributes(change, of: node, handle: nil).permissions == 0o600)
+        #expect(try volume.changeStatus(change, of: node, handle: nil).permissions == 0o600)
         try volume.setAttribute(Array("user.a".utf8), to: [1], flags: 0, of: node)
         #expect(try volume.attribute(Array("user.a".utf8), of: node) == [1])
         #expect(try volume.protection(of: node) == protection)
@@ -158,13 +158,13 @@ struct ProtectedCallTests {
         let node = try home.file("file", protection)
         let handle = try volume.open(node, flags: O_RDWR)
         let other = try volume.open(try home.file("other", .none), flags: O_RDWR)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.size = 5
         let calls: [(String, () throws -> Void)] = [
             // The refused range is lost until it is written again.
             ("write", { try volume.write(handle, Array("new".utf8), at: 0) }),
             ("read", { _ = try volume.bytes(handle) }),
-            ("ftruncate", { _ = try volume.setAttributes(change, of: node, handle: handle) }),
+            ("ftruncate", { _ = try volume.changeStatus(change, of: node, handle: handle) }),
             ("fallocate", { try volume.allocate(handle, mode: 0, offset: 0, count: 9) }),
             ("seek", { _ = try volume.seek(handle, from: 0, toHole: true) }),
             ("copy from", { _ = try volume.copy(from: handle, at: 0, to: other, at: 0, count: 3) }),

@@ -171,7 +171,7 @@ struct RestartTests {
     }
 
     private func expectGone(_ handle: Handle, _ comment: Comment) throws {
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.size = 1
         let other = try volume.open(try home.file(FileName(UUID().uuidString)!, .none), flags: O_RDWR)
         defer { volume.close(other) }
@@ -180,7 +180,7 @@ struct RestartTests {
         #expect(throws: gone, comment) { try volume.seek(handle, from: 0, toHole: true) }
         #expect(throws: gone, comment) { try volume.copy(from: handle, at: 0, to: other, at: 0, count: 1) }
         #expect(throws: gone, comment) { try volume.write(handle, [1], at: 0) }
-        #expect(throws: gone, comment) { try volume.setAttributes(change, of: handle.nodeID, handle: handle) }
+        #expect(throws: gone, comment) { try volume.changeStatus(change, of: handle.nodeID, handle: handle) }
         #expect(throws: gone, comment) { try volume.allocate(handle, mode: 0, offset: 0, count: 9) }
         #expect(throws: gone, comment) { try volume.copy(from: other, at: 0, to: handle, at: 0, count: 1) }
         try volume.synchronize(handle, dataOnly: false)
@@ -213,14 +213,14 @@ struct RestartTests {
     @Test("An old node is looked up again while the kernel forgets, and answers EIO from then on")
     func oldNodes() throws {
         let node = try home.file("file", .standard)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.size = 1
         leaveBehind()
         #expect(throws: stale) { try volume.open(node, flags: O_RDONLY) }
-        #expect(throws: stale) { try volume.setAttributes(change, of: node, handle: nil) }
+        #expect(throws: stale) { try volume.changeStatus(change, of: node, handle: nil) }
         volume.endRestart()
         #expect(throws: gone) { try volume.open(node, flags: O_RDONLY) }
-        #expect(throws: gone) { try volume.setAttributes(change, of: node, handle: nil) }
+        #expect(throws: gone) { try volume.changeStatus(change, of: node, handle: nil) }
         let new = try volume.lookup("file", in: home.directory(.standard))
         #expect(new.status.size == 7)
         // The new one forgotten, the old one does not come back.
@@ -265,9 +265,9 @@ struct RestartTests {
         let old = try home.file("file", .standard)
         let oldHandle = try volume.open(old, flags: O_RDWR)
         try volume.write(oldHandle, [UInt8](repeating: 65, count: 500_000), at: 0)
-        var change = AttributeChange()
+        var change = FileStatusChange()
         change.modificationTime = .at(timespec(tv_sec: 1_000_000, tv_nsec: 0))
-        _ = try volume.setAttributes(change, of: old, handle: oldHandle)
+        _ = try volume.changeStatus(change, of: old, handle: oldHandle)
         restart()
         let new = try volume.lookup("file", in: directory)
         #expect(new.status.modificationTime.tv_sec == 1_000_000, "kept, and written down by the restart")
@@ -275,9 +275,9 @@ struct RestartTests {
         #expect(throws: gone) { try volume.bytes(oldHandle) }
         try volume.write(handle, [UInt8](repeating: 66, count: 700_000), at: 0)
         // The kernel may have an old time to write down still.
-        _ = try? volume.setAttributes(change, of: old, handle: oldHandle)
+        _ = try? volume.changeStatus(change, of: old, handle: oldHandle)
         change.modificationTime = .at(timespec(tv_sec: 2_000_000, tv_nsec: 0))
-        _ = try volume.setAttributes(change, of: new.node, handle: nil)
+        _ = try volume.changeStatus(change, of: new.node, handle: nil)
         #expect(throws: gone) { try volume.write(oldHandle, [1], at: 100) }
         try volume.synchronize(oldHandle, dataOnly: false)
         volume.close(oldHandle)

@@ -24,10 +24,12 @@ extension Volume {
         return try names.reading { () throws(Fault) in try statuses.status(of: try self.node(node)) }
     }
 
-    /// Changes attributes, and gives the status after the change.
+    /// Changes the status, and returns the new one.
+    ///
+    /// Only the kernel itself changes times alone of a file that nobody can reach any more.
     /// - Throws: `refused` by the node's zone; EPERM and the like from the host.
-    public func setAttributes(
-        _ change: AttributeChange, of node: NodeID, handle: FileHandle?
+    public func changeStatus(
+        _ change: FileStatusChange, of node: NodeID, handle: FileHandle?
     ) throws(Fault) -> FileStatus {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
@@ -54,11 +56,11 @@ extension Volume {
     }
 
     /// The caller holds `names`, and has asked the rules.
-    private func apply(_ change: AttributeChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
+    private func apply(_ change: FileStatusChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
         let place: Place =
             if let backing = handle?.content.backing { .descriptor(backing) } else {
-                try openFiles.attributePlace(of: node)
+                try openFiles.inodePlace(of: node)
             }
         // Not while a closing file writes its header and puts its mode and times back.
         try openFiles.lock(of: node).reading { () throws(Fault) in
@@ -80,7 +82,7 @@ extension Volume {
     /// The kernel names a handle when it sets the time of a write, which may wait for the close. A time that an
     /// application sets comes without a handle, and is stored before the answer.
     private func changeTimes(
-        _ change: AttributeChange, of node: Node, _ handle: FileHandle?, at place: Place
+        _ change: FileStatusChange, of node: Node, _ handle: FileHandle?, at place: Place
     ) throws(Fault) {
         let openFile: EncryptedFile? = if case .encrypted(let file)? = node.open?.content { file } else { nil }
         if let openFile, handle != nil, node.open!.writers > 0, change.accessTime == nil,
