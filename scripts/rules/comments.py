@@ -1,12 +1,17 @@
-"""Rules of comments: a file's first line, the names of other files, and the first word of a sentence."""
+"""Rules of comments: a file's first line, the names of other files and of symbols, and the first word of a sentence."""
 
 import re
 
 # Files by their name, with or without folders before it.
 FILE = re.compile(r"(?<![\w$*/.…-])((?:[\w.+-]+/)*[\w+-]+\.(?:swift|sh|py))(?![\w/.(*-]*\w)")
 
-# A clause in the place of a noun.
-CLAUSE = re.compile(r'\s*(?:///?|"{3})?\s*(What|Whoever|Who|Which) ')
+# A link to a symbol, as DocC writes it.
+SYMBOL = re.compile(r"``([\w/]+)[^`]*``")
+TYPE = re.compile(r"\b(?:struct|class|enum|actor|protocol|typealias|associatedtype|extension)\s+(?:\w+\.)*(\w+)")
+MEMBER = re.compile(r"\b(?:func|var|let)\s+`?(\w+)|\bcase\s+([\w, ]+)")
+
+# A clause in the place of a noun: at the start of a comment, a sentence, a section or a value's description.
+CLAUSE = re.compile(r'(?:^\s*(?:///?|"{3}|:)?\s*|[.:;!?] |MARK: )(What|Whatever|Whoever|Who|Which) ')
 
 
 def every_file_says_what_it_is_for(tree):
@@ -34,8 +39,28 @@ def every_file_named_is_there(tree):
                     yield f"{file.name}:{number}: there is no file {name}"
 
 
+def every_symbol_named_is_there(tree):
+    """A member has to be in a file that declares or extends its type; a module before it narrows the files down."""
+    known = []
+    for file in tree.swift("Sources"):
+        names = {"init", *TYPE.findall(file.code)}
+        for one, cases in MEMBER.findall(file.code):
+            names |= {one, *cases.replace(",", " ").split()}
+        known.append((file, names))
+    for file in tree.swift("Sources"):
+        for number, comment in file.comments():
+            for link in SYMBOL.findall(comment):
+                *types, name = link.split("/")
+                module = tree.targets.get(types[0]) if types else None
+                types = types[1:] if module else types
+                if not any(name in names and names.issuperset(types[-1:])
+                           for other, names in known
+                           if module is None or other.name.startswith(module.folder + "/")):
+                    yield f"{file.name}:{number}: there is no {link}"
+
+
 def every_sentence_begins_with_its_subject(tree):
     for file in commented(tree):
         for number, comment in file.comments():
-            if found := CLAUSE.match(comment):
+            if found := CLAUSE.search(comment):
                 yield f"{file.name}:{number}: the sentence begins with {found[1]}; name the thing instead"

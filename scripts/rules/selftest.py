@@ -102,7 +102,11 @@ BREAKS = [
     ("every_file_says_what_it_is_for", changed(STORE, "// The store.", ""), f"{STORE}:1:"),
     ("every_file_named_is_there", changed(NAME, "See Store.swift", "See Shop.swift"), f"{NAME}:1:"),
     ("every_file_named_is_there", changed(NAME, "// one line", "// as in Store/Name.swift"), f"{NAME}:11:"),
+    ("every_symbol_named_is_there", changed(NAME, "// A name.", "// A name of ``Opening``, not ``Closing``."), f"{NAME}:1:"),
+    ("every_symbol_named_is_there", changed(NAME, "// A name.", "// ``Store/Opening/open(_:)``, ``Name/other``."), f"{NAME}:1:"),
     ("every_sentence_begins_with_its_subject", changed(NAME, "// A name.", "// What a name is."), f"{NAME}:1:"),
+    ("every_sentence_begins_with_its_subject",
+     changed(NAME, "// A name.", "// A name. Whatever has one is whole."), f"{NAME}:1:"),
     ("every_sentence_begins_with_its_subject", changed("scripts/run", "# Runs", "# Whoever runs"), "scripts/run:2:"),
     ("every_file_named_is_there", changed("scripts/run", "Runs Store.swift", "Runs shop.py"), "scripts/run:2:"),
 ]

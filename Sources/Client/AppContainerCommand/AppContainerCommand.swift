@@ -54,9 +54,12 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(name: "Seal", subcommands: [Identity.self, Seal.self, Verify.self]),
     ]
 
-    /// Runs the command of the arguments, and ends the process with an exit code for every failure.
+    /// Runs the command of the arguments, and ends the process with an exit code for every failure: that of the
+    /// complaint's kind, that of an `ExitCode`, or 64 (`EX_USAGE`) for wrong usage. Returns after success.
     static func main() async {
+        // First, and it does not return for these two commands.
         await serve(CommandLine.arguments.dropFirst())
+        // Swift's String would replace invalid bytes, and so name another file.
         if let argument = ArgumentBytes.firstNotUTF8() {
             StandardError.complain(
                 "names given to this command have to be UTF-8, and \(argument) is not; name the directory it is in")
@@ -81,6 +84,7 @@ struct AppContainerCommand: AsyncParsableCommand {
 
     /// Runs `own` and `daemon` without the parser: registering the other commands takes a third of a device's start
     /// time.
+    /// Returns for any other command, and for these two with other arguments, which the parser then handles.
     private static func serve(_ arguments: ArraySlice<String>) async {
         switch (arguments.first, arguments.count) {
         case (Own._commandName, 1): Glibc.exit(await OwnedDevice.run())
@@ -98,6 +102,7 @@ struct AppContainerCommand: AsyncParsableCommand {
 
     /// Refuses a first word that is no command. The parser would take it for an argument of the root, and print the
     /// root's help for `help` of it.
+    /// - Throws: `ValidationError`, which becomes exit code 64.
     private static func requireCommand(_ arguments: ArraySlice<String>) throws {
         let words = arguments.drop { ["--help", "-h", "--version"].contains($0) }
         guard let first = words.first, !first.hasPrefix("-") else { return }
@@ -108,7 +113,7 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
     }
 
-    /// The subcommand of a name.
+    /// The subcommand of a name, also the hidden `daemon`; nil for a word that is none.
     private static func command(_ name: String) -> (any ParsableCommand.Type)? {
         ([Serve.self] + groups.flatMap(\.subcommands)).first { $0._commandName == name }
     }

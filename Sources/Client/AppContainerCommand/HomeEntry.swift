@@ -7,9 +7,12 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// A file or directory in a mounted home. Symbolic links have no such attributes.
+/// A file or directory in a mounted home, for `protect`, `exclude` and `include`. Symbolic links have no such
+/// attributes.
 struct HomeEntry {
+    /// As the user named it.
     let path: String
+    /// A reference without the content (`O_PATH`), so that the device's state does not matter.
     let node: SharedDescriptor
     let status: FileStatus
 

@@ -10,7 +10,9 @@ import SandboxModel
 /// Commands that need no daemon. The records of a device can be read at any time, as they are replaced atomically; a
 /// device may be changed as a whole only after its daemon has ended.
 enum OfflineDevice {
-    /// The status of a device without a daemon that this user can reach.
+    /// The status of a device without a daemon that this user can reach: `off`, or `unknown` where another user's
+    /// daemon serves it. Space and the readable classes are known to a daemon only.
+    /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat` for a keybag or a registry that cannot be read.
     static func status(_ path: String) throws(Complaint) -> DeviceStatus {
         let directory = try DeviceDirectory.open(at: path)
         let keybag = try directory.openKeybag().0
@@ -23,11 +25,12 @@ enum OfflineDevice {
     }
 
     /// Whether a device has a passcode, by its keybag.
+    /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat`.
     static func hasPasscode(_ path: String) throws(Complaint) -> Bool {
         try DeviceDirectory.open(at: path).openKeybag().0.hasPasscode
     }
 
-    /// The installed apps, with their mounts if the device is on.
+    /// The installed apps, with their mounts if the device is on. A daemon that ends before it answers counts as none.
     static func apps(_ path: String) async throws(Complaint) -> [App] {
         if let client = await DaemonLauncher.running(path), let apps = try? await client.send(AppsRequest()) {
             return apps

@@ -11,7 +11,8 @@ enum Program {
     /// Answers `--version` first, because scripts ask for it often, and threads and the parser would take most of the
     /// time.
     static func main() {
-        // Before the first thread: libdispatch opens descriptors of its own, and would take a closed standard one's number.
+        // Before the first thread: libdispatch opens descriptors of its own, and would take a closed standard one's
+        // number.
         ProcessSettings.occupyStandardDescriptors()
         // Writing to a daemon that has ended must be an error to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)

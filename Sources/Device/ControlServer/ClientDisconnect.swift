@@ -6,6 +6,7 @@ import Synchronization
 ///
 /// Lock: its own, for moments only. Observers are called without it, on the thread that reports the disconnect.
 public final class ClientDisconnect: Sendable {
+    /// Observers are there only until the disconnect has occurred.
     private struct State {
         var hasOccurred = false
         var observers: [@Sendable () -> Void] = []

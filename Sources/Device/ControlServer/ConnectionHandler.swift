@@ -9,6 +9,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    /// The steps of a connection. The number is the one that ``ServerConnections`` has given it.
     private enum Phase {
         case arriving(RequestAssembly, number: UInt64, timeout: Scheduled<Void>)
         case answering(Task<Void, Never>)
@@ -17,10 +18,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private let connections: ServerConnections
+    /// One for the connection; it is in the request that the responder gets.
     private let client = ClientDisconnect()
+    /// `closing` until the handler is added.
     private var phase = Phase.closing
     /// Whether the connection counts among ``InFlightResponses``.
     private var isOwedResponse = false
+    /// nil before the handler is added to a channel, and after it is removed.
     private var context: ChannelHandlerContext?
 
     init(_ connections: ServerConnections) {
@@ -40,6 +44,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         phase = .arriving(RequestAssembly(largestBody: connections.limits.body), number: number, timeout: timeout)
     }
 
+    /// Takes a part of the request from NIO's parser, and has the request answered when it is complete.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // A connection carries one request; what follows it is dropped.
         guard case .arriving(var assembly, let number, let timeout) = phase else { return }
@@ -56,6 +61,8 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
+    /// Answers a request that the parser cannot read with the response to its fault. Closes if the socket failed.
+    /// Once the request is complete, errors are those of a client that sends more, and nobody's concern.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard case .arriving = phase else { return }
         let fault: RequestFault
@@ -119,6 +126,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { context.close(promise: nil) }
     }
 
+    /// Writes a response on the event loop. Only for one whose body is whole.
     private func write(
         _ response: HTTPResponse, _ context: ChannelHandlerContext
     ) -> EventLoopFuture<Void>.Isolated {
@@ -143,7 +151,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.context = nil
     }
 
-    /// Closes the connection at the server's end.
+    /// Closes the connection at the server's end. A response under way is cut off.
     func close() {
         context?.close(promise: nil)
     }

@@ -30,7 +30,9 @@ public struct HTTPResponse: Sendable {
         case stream(any AsyncSequence<[UInt8], Never> & Sendable)
     }
 
+    /// The status code, such as 200.
     public let status: Int
+    /// Without those about length and connection, which the server adds.
     public let headers: [(name: String, value: String)]
     public let body: Body
 
@@ -43,7 +45,7 @@ public struct HTTPResponse: Sendable {
 
 /// The client of a connection.
 public enum HTTPPeer: Sendable, Equatable {
-    /// A process of this user, connected to a Unix socket (SO_PEERCRED in unix(7)).
+    /// A process of the user with this uid, connected to a Unix socket (SO_PEERCRED in unix(7)).
     case user(UInt32)
     /// A process of this machine, connected to a port.
     case loopback
@@ -63,7 +65,8 @@ public enum RequestFault: Error, Equatable {
     case timedOut
 }
 
-/// Answers requests. All calls may come from any thread, at the same time.
+/// Answers requests. All calls may come from any thread, at the same time. The two that return at once run on the event
+/// loop and must not block.
 public protocol HTTPResponder: Sendable {
     /// Decides on a client before its request is read.
     /// - Returns: the response to a client that may not connect; nil for one that may.

@@ -19,10 +19,11 @@ public final class HTTPServer: Sendable {
         case loopback(port: Int)
     }
 
-    /// Never shut down: a response may still come after its server has stopped.
+    /// One for all servers of the process. Never shut down: a response may still come after its server has stopped.
     private static let loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
 
     private let inFlight = InFlightResponses()
+    /// Only the event loop may open the box.
     private let connections: NIOLoopBoundBox<ServerConnections>
 
     /// - Parameter warn: takes one line for the log.
@@ -57,12 +58,12 @@ public final class HTTPServer: Sendable {
         try await HTTPServer.loop.submit { [connections] in connections.value.listener = listener }.get()
     }
 
-    /// Waits until the responses under way have gone out, for a second at most.
+    /// Waits until the responses under way have gone out, for a second at most. Connections are accepted meanwhile.
     public func drain() async {
         await inFlight.drain(for: .seconds(1))
     }
 
-    /// Closes the listener and every connection.
+    /// Closes the listener and every connection. The file of a Unix socket stays.
     public func stop() async {
         try? await HTTPServer.loop.submit { [connections] in connections.value.closeAll() }.get()
     }
@@ -79,6 +80,7 @@ public final class HTTPServer: Sendable {
                     try channel.pipeline.syncOperations.addHandler(
                         AcceptBackoffHandler(shouldForwardIOErrorCaught: false) { error in
                             connections.relieve(because: SystemError(code: error.errnoCode).message)
+                            // The pause before the next accept(2), in which the connection that gives way is closed.
                             return .milliseconds(10)
                         })
                 }
@@ -111,6 +113,7 @@ public final class HTTPServer: Sendable {
             return channel.eventLoop.makeSucceededFuture(.loopback)
         }
         guard let socket = channel as? any SocketOptionProvider else {
+            // Not reached: the channels of NIOPosix have socket options.
             return channel.eventLoop.makeSucceededFuture(nil)
         }
         return socket.unsafeGetSocketOption(level: .socket, name: .peerCredentials)

@@ -7,7 +7,9 @@ import Synchronization
 /// Lock: its own, for moments only. Continuations are resumed without it.
 final class InFlightResponses: Sendable {
     private struct State {
+        /// Connections whose response has not gone out.
         var count = 0
+        /// Callers of ``drain(for:)``.
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -32,6 +34,7 @@ final class InFlightResponses: Sendable {
             group.addTask { await self.waitForAll() }
             group.addTask { try? await Task.sleep(for: time) }
             await group.next()
+            // Wakes the first task after the time limit, as it does not heed cancellation.
             resume { _ in true }
             group.cancelAll()
         }

@@ -20,6 +20,7 @@ public struct ConnectionLimits: Sendable {
 /// client sends its request at once. A value; the event loop owns it.
 struct PendingRequests<Connection> {
     private let limit: Int
+    /// Numbers grow, so that the smallest belongs to the connection that came first.
     private var next: UInt64 = 0
     private var waiting: [UInt64: Connection] = [:]
 

@@ -15,6 +15,7 @@ struct RequestAssembly {
 
     /// Takes the next part.
     /// - Returns: the request when this part was its last, else nil.
+    /// - Throws: ``RequestFault/malformed`` or ``RequestFault/bodyTooLong(_:)``; the value is of no use after that.
     mutating func add(
         _ part: HTTPServerRequestPart, from client: ClientDisconnect
     ) throws(RequestFault) -> HTTPRequest? {
@@ -23,6 +24,7 @@ struct RequestAssembly {
             try begin(head)
             return nil
         case .body(let piece):
+            // Of a chunked body no length was announced.
             guard body.count + piece.readableBytes <= largestBody else { throw .bodyTooLong(largestBody) }
             body += piece.readableBytesView
             return nil
@@ -35,6 +37,7 @@ struct RequestAssembly {
     }
 
     /// Checks the version, the target and the length of the body before any of it comes.
+    /// - Throws: ``RequestFault/malformed`` or ``RequestFault/bodyTooLong(_:)``.
     private mutating func begin(_ head: HTTPRequestHead) throws(RequestFault) {
         guard head.version.major == 1, head.uri.hasPrefix("/") else { throw .malformed }
         let lengths = head.headers["content-length"]

@@ -6,7 +6,7 @@ import NIOHTTP1
 /// Turns a response into the parts that NIO encodes.
 enum ResponseWriter {
     /// Writes a response. Waits after each piece of a stream until the client has taken it; returns early when the
-    /// client has gone.
+    /// client has gone. Called off the event loop.
     static func write(_ response: HTTPResponse, to channel: any Channel) async {
         for part in parts(of: response) { channel.write(part, promise: nil) }
         if case .stream(let pieces) = response.body {
@@ -19,7 +19,7 @@ enum ResponseWriter {
         try? await channel.writeAndFlush(HTTPServerResponsePart.end(nil)).get()
     }
 
-    /// The head, and the body where it is whole.
+    /// The head, and the body where it is whole. The part that ends the response is for the caller to write.
     static func parts(of response: HTTPResponse) -> [HTTPServerResponsePart] {
         var headers = HTTPHeaders()
         for (name, value) in response.headers { headers.add(name: name, value: value) }

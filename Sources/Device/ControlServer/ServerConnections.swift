@@ -10,9 +10,13 @@ final class ServerConnections {
     let limits: ConnectionLimits
     let inFlight: InFlightResponses
     private let warn: @Sendable (String) -> Void
+    /// One line in the log tells it all: a shortage may close thousands of connections.
     private var hasWarned = false
+    /// Connections with incomplete requests.
     private var pending: PendingRequests<ConnectionHandler>
+    /// All connections, by their handlers.
     private var open: [ObjectIdentifier: ConnectionHandler] = [:]
+    /// nil until ``HTTPServer/start(at:)``.
     var listener: (any Channel)?
 
     init(

@@ -1,7 +1,8 @@
-// The device that this process serves: booted, its session begun, its keys as far at hand as its state allows. The work is
-// done by the device's parts and by a type for each operation.
-// Locks: those of the parts. An operation that changes apps or containers holds `installedApps` throughout, one that takes a
-// passcode holds `passcode` throughout; all other locks are below them. Nothing of a volume is called under any of them.
+// The device that this process serves: booted, its session begun, its keys as far at hand as its state allows. The work
+// is done by the device's parts and by a type for each operation.
+// Locks: those of the parts. An operation that changes apps or containers holds `installedApps` throughout, one that
+// takes a passcode holds `passcode` throughout; all other locks are below them. Nothing of a volume is called under any
+// of them.
 
 public import BackingStore
 import DataProtection
@@ -12,6 +13,7 @@ import Synchronization
 /// A device that this process alone serves, from its boot to ``shutDown()``.
 public final class BootedDevice: Sendable {
     public let directory: DeviceDirectory
+    /// The session that the boot began; its number is in every page that this process writes (Format.md, "Sessions").
     public let session: DeviceSession
     /// Keys, session, open files and space, which all files of the device's containers share.
     public let context: StoreContext
@@ -23,7 +25,9 @@ public final class BootedDevice: Sendable {
     let space: DeviceSpace
     /// Where containers are built before they have a place.
     let staging: StagingArea
+    /// Held from the boot to ``release()``; records are replaced under it alone.
     let lock: DeviceLock
+    /// Does nothing outside of tests.
     let reached: Milestone.Observer
 
     private init(
@@ -93,12 +97,13 @@ public final class BootedDevice: Sendable {
         }
     }
 
-    /// Lets others have the device, after ``shutDown()``, before this process ends.
+    /// Lets others have the device, after ``shutDown()``, before this process ends. No other call may follow.
     public func release() {
         lock.release()
     }
 
-    /// Deletes the device after ``shutDown()``, with whatever else lies in its directory. Nobody can have it in between.
+    /// Deletes the device after ``shutDown()``, with whatever else lies in its directory. Nobody can have it in
+    /// between.
     public func delete() throws(Complaint) {
         try directory.delete(holding: lock, withStrangers: true)
     }

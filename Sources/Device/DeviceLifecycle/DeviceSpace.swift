@@ -33,6 +33,7 @@ final class DeviceSpace: Sendable {
     ///   - goOn: false ends the count, without a result.
     func count(besides content: OpenFileRegistry, atRest: (() -> Void) -> Void, while goOn: () -> Bool) {
         guard let containers = try? directory.containerTree() else { return }
+        // Only a count to its end makes the figure one that the next session can begin with.
         if ledger.count(below: containers, besides: content, atRest: atRest, while: goOn) {
             isCounted.store(true, ordering: .releasing)
         }
@@ -81,8 +82,8 @@ final class DeviceSpace: Sendable {
     /// Whether the device has a capacity of its own.
     var isBounded: Bool { ledger.capacity != nil }
 
-    /// - Throws: ``Complaint`` of kind `noSpace` where the device's own capacity is exceeded. The host's is found out by
-    ///   writing.
+    /// - Throws: ``Complaint`` of kind `noSpace` where the device's own capacity is exceeded. The host's is found out
+    ///   by writing.
     func requireSpace(for bytes: Int64, doing: String) throws(Complaint) {
         let available = ledger.figures.available
         guard isBounded, bytes > available else { return }

@@ -6,6 +6,7 @@ import Platform
 public import SandboxModel
 
 extension Complaint {
+    /// The fault of a keybag in words, with the way out.
     /// - Parameter path: the device's, for the message.
     public init(_ fault: KeybagFault, path: String) {
         switch fault {
@@ -23,6 +24,8 @@ extension Complaint {
         }
     }
 
+    /// The fault of a call on the store in words: of kind `deviceLocked` for a class without a key, `notAllowed` for
+    /// another rule, `damaged` for stored bytes, or of the kind of the host's error.
     /// - Parameter doing: what failed, as the beginning of the message.
     init(_ fault: Fault, doing: String) {
         switch fault {

@@ -5,8 +5,8 @@ import DataProtection
 import Platform
 public import SandboxModel
 
-/// A device that is shut down: what is done to it as a whole. Each call holds the device's lock, so that nobody boots it
-/// meanwhile.
+/// A device that is shut down: what is done to it as a whole. Each call holds the device's lock, so that nobody boots
+/// it meanwhile.
 public enum StoredDevice {
     /// Makes an empty device.
     ///
@@ -44,8 +44,8 @@ public enum StoredDevice {
         let turn = try directory.takeTurn()
         let lock = try directory.lock()
         defer {
-            // Before the turn is over, so that the next in turn finds the device free. The end of a value's life promises
-            // no such order.
+            // Before the turn is over, so that the next in turn finds the device free. The end of a value's life
+            // promises no such order.
             lock.release()
             withExtendedLifetime(turn) {}
         }

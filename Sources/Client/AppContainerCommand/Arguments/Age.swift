@@ -4,6 +4,7 @@ import ArgumentParser
 
 /// A duration: digits followed by s, m, h or d; without a unit, seconds.
 struct Age: ExpressibleByArgument, Hashable {
+    /// From 0 to 4,000,000,000, which is some 126 years.
     let seconds: Int64
 
     /// - Returns: nil for anything but digits with an optional unit, and for ages above 4,000,000,000 seconds.
@@ -23,5 +24,6 @@ struct Age: ExpressibleByArgument, Hashable {
         self.seconds = seconds
     }
 
+    /// Seconds of each unit.
     private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 }

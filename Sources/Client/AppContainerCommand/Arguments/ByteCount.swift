@@ -4,6 +4,7 @@ import ArgumentParser
 
 /// A number of bytes as `truncate -s` takes it: a decimal number, followed by K, M, G or T for a power of 1024.
 struct ByteCount: ExpressibleByArgument, Equatable {
+    /// 0 or more. A lower limit is for the command to check, which knows the use.
     let bytes: Int64
 
     /// - Returns: nil for anything but digits with an optional unit, and for more than 63 bits.

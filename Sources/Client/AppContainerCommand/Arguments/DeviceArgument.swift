@@ -10,10 +10,12 @@ import SandboxModel
 
 /// The argument DEVICE.
 struct DeviceArgument: ParsableArguments {
+    /// As the user typed it, for messages. All else uses ``path()``.
     @Argument(help: "The device's directory.", completion: .directory)
     var device: String
 
     /// The directory's absolute path without symbolic links, by which the daemon, its socket and its mounts are known.
+    /// - Throws: as ``resolve(_:)``.
     func path() throws(Complaint) -> String {
         try DeviceArgument.resolve(device)
     }
@@ -42,6 +44,8 @@ struct DeviceArgument: ParsableArguments {
 
 extension DeviceArgument {
     /// Has the device's daemon prepare an app to run, and starts the daemon if necessary.
+    /// - Returns: the lease. The device counts the app as running until the lease ends.
+    /// - Throws: the daemon's ``Complaint``, such as `sealBroken` or `unknownApp`, or one about reaching it.
     func run(
         _ request: RunRequest, progress: @escaping @Sendable (WorkProgress) -> Void
     ) async throws(Complaint) -> RunLease {
@@ -49,19 +53,19 @@ extension DeviceArgument {
     }
 }
 
-/// The argument BUNDLE-ID.
+/// The argument BUNDLE-ID. The daemon checks the identifier; an invalid one is exit code 14.
 struct AppArgument: ParsableArguments {
     @Argument(help: "The app's bundle identifier, such as com.example.Notes.")
     var bundleID: String
 }
 
-/// The options of a query's output.
+/// The options of a query's output. Without `--json` the output is for people, and may change between versions.
 struct AnswerOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
 }
 
-/// The absolute form of a path, for the daemon, whose working directory is another.
+/// The absolute form of a path, for the daemon, whose working directory is another. Symbolic links stay.
 func absolute(_ path: String) throws(Complaint) -> String {
     do throws(SystemError) {
         return try HostPath.absolute(path)

@@ -4,9 +4,11 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// A user of the host.
+/// A user of the host, with the numbers that the container's files will have.
 struct HostUser {
+    /// The uid.
     let user: UInt32
+    /// The gid: the user's primary group.
     let group: UInt32
 
     /// - Parameter name: a name or a number.

@@ -9,6 +9,7 @@ import SandboxModel
 /// The reading of secrets. A secret is one line without its line end, in UTF-8.
 enum PasscodeSource {
     /// The first line of a file. Warns if others can read the file.
+    /// - Throws: ``Complaint`` of kind `notFound`, `notAllowed` or `invalidPasscode`.
     static func read(from file: String) throws(Complaint) -> String {
         let passcode = try text(try PasscodeFile.passcode(inFile: file)[...], source: file)
         if let status = try? HostPath.status(file), status.kind == .file,
@@ -20,6 +21,8 @@ enum PasscodeSource {
     }
 
     /// The password of a backup: the first line of a file. The rules of passcodes do not apply.
+    /// - Throws: ``Complaint`` of kind `passwordNeeded` for a file that cannot be read or whose first line is empty,
+    ///   `wrongPassword` for one that is not UTF-8.
     static func password(inFile file: String) throws(Complaint) -> String {
         let line: ArraySlice<UInt8>
         do throws(SystemError) {
@@ -32,6 +35,7 @@ enum PasscodeSource {
 
     /// Asks on a terminal without echo; otherwise reads one line of standard input.
     /// - Parameter option: the option that names a file, for the error message.
+    /// - Throws: ``Complaint`` of kind `passcodeNeeded` where no line comes, `invalidPasscode` where it is not UTF-8.
     static func ask(_ prompt: String = "Passcode", orFile option: String = "--passcode-file") throws(Complaint)
         -> String
     {
@@ -43,6 +47,7 @@ enum PasscodeSource {
         } catch {
             throw Complaint(.passcodeNeeded, "cannot read the passcode: \(error.message)")
         }
+        // The user's own line end was not shown.
         if terminal { StandardError.write("\n") }
         guard let line else {
             throw Complaint(
@@ -52,6 +57,7 @@ enum PasscodeSource {
     }
 
     /// Asks for a new passcode; on a terminal twice, because there is no echo.
+    /// - Throws: as ``ask(_:orFile:)``, and ``Complaint`` of kind `invalidPasscode` where the two differ.
     static func askForNew(orFile option: String) throws(Complaint) -> String {
         let new = try ask("New passcode", orFile: option)
         guard Terminal.isTerminal(STDIN_FILENO) else { return new }
@@ -71,6 +77,7 @@ enum PasscodeSource {
         missing: Complaint.Kind = .passcodeNeeded, invalid: Complaint.Kind = .invalidPasscode
     ) throws(Complaint) -> String {
         var line = line
+        // A file that was written on Windows.
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
         guard !line.isEmpty else {
             throw Complaint(missing, "the first line of \(source) is empty; it has to be the \(name)")

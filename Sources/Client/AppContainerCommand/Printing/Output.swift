@@ -30,7 +30,8 @@ enum Output {
         try lines([text])
     }
 
-    /// Writes a file, replacing an existing one atomically.
+    /// Writes a file, replacing an existing one atomically. The new one has the mode of the old one, else 0644.
+    /// - Throws: ``Complaint`` with the host's error.
     static func write(_ bytes: [UInt8], to path: String) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
             // Pipes and devices are written to, not replaced.
@@ -66,7 +67,7 @@ enum Output {
         }
     }
 
-    /// Prints indented JSON with sorted keys.
+    /// Prints indented JSON with sorted keys, so that equal answers are equal text.
     static func json(_ value: some Encodable) throws(Complaint) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -96,7 +97,7 @@ enum Output {
         try self.lines(lines.map { $0.joined().replacing(#/ +$/#, with: "") })
     }
 
-    /// Text with blanks up to a width in characters.
+    /// Text with blanks up to a width in characters. Wide characters are not accounted for.
     private static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - text.count))
     }

@@ -9,12 +9,16 @@ import SandboxModel
 import Synchronization
 
 /// Shows progress on standard error if that is a terminal, after one second, and erases it at the end.
+///
+/// Lock: `state`, held while the line is drawn, so that two threads do not mix their output.
 final class ProgressLine: Sendable {
+    /// The line appears a second after this, so that a fast command shows none.
     private let begin = ContinuousClock.now
     private let isTerminal = Terminal.isTerminal(STDERR_FILENO)
     private let state = Mutex(State())
 
     private struct State {
+        /// Whether the line is on the terminal now, and has to be erased.
         var shown = false
         /// The time from which the line may be drawn again.
         var next = ContinuousClock.now
@@ -33,6 +37,7 @@ final class ProgressLine: Sendable {
             guard now >= state.next else { return }
             state.next = now + .milliseconds(100)
             state.shown = true
+            // Back to the first column, and erase to the end of the line (ECMA-48, EL).
             StandardError.write("\r\u{1B}[K" + ProgressLine.text(progress))
         }
     }
@@ -56,7 +61,7 @@ final class ProgressLine: Sendable {
         return "\(progress.activity): [\(bar)] \(done * 100 / total) % of \(progress.count(total))"
     }
 
-    /// Characters of the bar.
+    /// Characters of the bar, without its brackets.
     private static let barLength = 20
 }
 
@@ -69,7 +74,8 @@ extension WorkProgress {
     }
 }
 
-/// Runs a request of the daemon with a progress line.
+/// Runs a request of the daemon with a progress line. ^C needs no care here: the daemon cancels the work when the
+/// connection of this process is closed.
 func showingProgress<Result>(
     _ body: (ProgressLine) async throws -> Result
 ) async throws -> Result {
@@ -80,6 +86,7 @@ func showingProgress<Result>(
 
 /// Runs work of this process with a progress line. A signal cancels it: the closure given to `body` then returns false,
 /// and `body` undoes its work, or leaves a state from which the command can be repeated.
+/// - Parameter activity: the work as a participle, for the line, such as "cloning".
 func working(
     _ activity: String, _ body: ((DeviceProgress) -> Bool) throws(Complaint) -> Void
 ) throws(Complaint) {

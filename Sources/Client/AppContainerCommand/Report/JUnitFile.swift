@@ -4,10 +4,13 @@ import AppContainer
 import Platform
 
 /// The JUnit file in the common form of Ant and Jenkins, which has no standard: one suite with test cases.
+///
+/// A refused call is a failed case, whether or not the command succeeded: a CI system then shows it by its path.
 struct JUnitFile {
     /// The command with its arguments.
     let command: [String]
     let outcome: Outcome
+    /// Of the command alone, without the making of the device.
     let duration: Duration
     /// Refused calls, the oldest first.
     let refusals: [Event]
@@ -20,6 +23,7 @@ struct JUnitFile {
     }
 
     /// Equal refusals are one test case.
+    /// The number of the process and the time are left out, because they differ in each run.
     private struct Refused: Hashable {
         let rule: String
         let operation: String
@@ -42,6 +46,7 @@ struct JUnitFile {
         var counts: [Refused: Int] = [:]
         var omitted = 0
         for event in refusals {
+            // A count of refusals that the record left out names no call, so it is no case.
             omitted += event.omitted ?? 0
             guard !event.isSummary else { continue }
             let refused = Refused(event)
@@ -103,7 +108,10 @@ struct JUnitFile {
         }
     }
 
-    /// The lines of a test case. Its names are escaped already.
+    /// The lines of a test case.
+    /// - Parameters:
+    ///   - group, name: escaped already; the texts of `fault` are not.
+    ///   - time: seconds with three decimals, or `0`.
     private static func testCase(_ group: String, _ name: String, time: String, fault: Fault?) -> [String] {
         let head = #"    <testcase classname="\#(group)" name="\#(name)" time="\#(time)""#
         guard let fault else { return [head + "/>"] }

@@ -11,10 +11,11 @@ struct ReportPage: Encodable {
     /// The time of its making: ISO 8601, in UTC.
     let time: String
 
-    /// The placeholder in Page.html.
+    /// The placeholder in Page.html: a JSON string, so that the page is valid without data too.
     private static let place = Array("\"%DATA%\"".utf8)
 
     /// The whole page.
+    /// - Throws: ``Complaint`` of kind `unexpected`: only a mistake in Page.html or in the data's types causes it.
     var html: [UInt8] {
         get throws(Complaint) {
             let encoder = JSONEncoder()

@@ -7,13 +7,15 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The confinement of a command by bwrap(1).
+/// The confinement of a command by bwrap(1). It shows what an app relies on, and is no prison: the command shares the
+/// kernel, and the terminal if there is one (ThreatModel.md).
 struct Confinement {
     /// The path of bwrap.
     private let program: String
 
     /// Finds bwrap.
     /// - Throws: ``Complaint`` of kind `confinementMissing`.
+    /// The kind's exit code is not the command's: ``RunFailure`` makes it 125.
     init() throws(Complaint) {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let places = path.split(separator: ":").map { "\($0)/bwrap" }
@@ -47,7 +49,7 @@ struct Confinement {
     private static let requestsToEnd = [(SIGHUP, "HUP"), (SIGINT, "INT"), (SIGQUIT, "QUIT"), (SIGTERM, "TERM")]
         .map { (number: $0, name: $1) }
 
-    // MARK: What is visible inside
+    // MARK: Visible paths
 
     /// Directories at the root, which on most hosts are links into /usr.
     private static let systemDirectories = ["bin", "sbin", "lib", "lib32", "lib64", "libx32"]
@@ -58,10 +60,14 @@ struct Confinement {
     ]
 
     /// The options of bwrap: namespaces of its own, the system's programs read-only, and the app's home.
+    /// - Parameter command: the program's path or name, for the libraries that it needs.
+    /// - Returns: the options, without the `--` before the command.
     private func walls(around app: RunnableApp, _ command: String) -> [String] {
         let home = app.mountPoint
         var walls = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        // A killed parent could not end the command otherwise: it is in a namespace of processes of its own.
         walls += ["--die-with-parent", "--ro-bind", "/usr", "/usr"]
+        // A link is made again as a link: as a bind it would show the same directory twice.
         for name in Confinement.systemDirectories {
             if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/\(name)") {
                 walls += ["--symlink", target, "/\(name)"]
@@ -86,7 +92,8 @@ struct Confinement {
         return walls
     }
 
-    /// The directories of Swift's libraries, outside /usr, that the command and the app's executable name.
+    /// The directories of Swift's libraries, outside /usr, that the command and the app's executable name. A program
+    /// of a toolchain in another place, such as a home, would not start without them.
     private func runtimes(_ app: RunnableApp, _ command: String) -> [String] {
         let names = [app.executable, command.contains("/") ? absolute(command, in: app.mountPoint) : nil]
         var found: [String] = []
@@ -110,6 +117,7 @@ struct Confinement {
     /// Exit codes of the script, different from those of shells and bubblewrap.
     private static let notFound: Int32 = 77
     private static let cannotRun: Int32 = 78
+    /// Exits with 0 for a program that is there, and for one that is built into the shell.
     private static let script = """
         found=$(command -v -- "$1") || case $1 in */*) found=$1 ;; *) exit \(notFound) ;; esac
         case $found in */*) ;; *) exit 0 ;; esac
@@ -119,6 +127,8 @@ struct Confinement {
 
     /// Runs a script that looks for the command in the same confinement, because bubblewrap has one exit code for all
     /// failures.
+    /// - Throws: ``RunFailure/cannotStart(_:_:)`` for a command that is not there (127) or cannot be run (126);
+    ///   ``Complaint`` of kind `confinementMissing` or `unexpected` where the host cannot confine.
     private func look(_ walls: [String], for command: String, _ plan: ChildProcess.Plan) throws {
         let arguments = walls + ["--", "/bin/sh", "-c", Confinement.script, "sh", command]
         let end: ChildProcess.End

@@ -4,7 +4,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The library directories of a 64-bit little-endian ELF file; none for other files.
+/// The library directories of a 64-bit little-endian ELF file; none for other files. The numbers below are offsets in
+/// Elf64_Ehdr, Elf64_Phdr and Elf64_Dyn of elf(5).
 struct ExecutableRunPath {
     /// Absolute paths only: `$ORIGIN` is in the app's own bundle, which is visible anyway.
     private(set) var directories: [String] = []
@@ -18,7 +19,9 @@ struct ExecutableRunPath {
     init(of path: String) {
         guard let file = try? SharedDescriptor(Descriptor.open(path: path, flags: O_RDONLY | O_CLOEXEC)),
             let header = ExecutableRunPath.bytes(of: file, at: 0, count: 64),
+            // ELFMAG, then ELFCLASS64 and ELFDATA2LSB.
             header.starts(with: [0x7F, UInt8(ascii: "E"), UInt8(ascii: "L"), UInt8(ascii: "F"), 2, 1]),
+            // e_phentsize, e_phoff and e_phnum.
             Int(header.number(at: 54, size: 2)) == ExecutableRunPath.programHeaderSize,
             let segments = ExecutableRunPath.bytes(
                 of: file, at: header.number(at: 32, size: 8),
@@ -44,6 +47,7 @@ struct ExecutableRunPath {
             default: break
             }
         }
+        // Offsets of the search paths in the string table, which may come later than they do.
         var names: [UInt64] = []
         var (table, length) = (UInt64(0), UInt64(0))
         for start in stride(from: 0, to: dynamic.count - 15, by: 16) {
@@ -56,6 +60,7 @@ struct ExecutableRunPath {
             default: break
             }
         }
+        // DT_STRTAB is an address in memory: the segment that is loaded there tells the place in the file.
         guard !names.isEmpty, length <= largestTable,
             let segment = loaded.first(where: { $0.address <= table && table - $0.address < $0.size }),
             let strings = bytes(of: file, at: segment.offset + (table - segment.address), count: Int(length))

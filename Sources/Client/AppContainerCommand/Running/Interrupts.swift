@@ -3,7 +3,8 @@
 import Dispatch
 import Glibc
 
-/// Runs a closure at SIGINT, SIGTERM and SIGHUP instead of ending the process.
+/// Runs a closure at SIGINT, SIGTERM and SIGHUP instead of ending the process. One at a time: ``end()`` restores the
+/// default actions, not those of an earlier one.
 final class Interrupts {
     private let sources: [any DispatchSourceSignal]
 
@@ -14,6 +15,7 @@ final class Interrupts {
     init(_ body: @escaping @Sendable () -> Void) {
         let queue = DispatchQueue(label: "appcontainer.interrupts")
         sources = Interrupts.numbers.map { number in
+            // A dispatch source does not replace the signal's action.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler(handler: body)
@@ -22,7 +24,7 @@ final class Interrupts {
         }
     }
 
-    /// Restores the signals' default actions.
+    /// Restores the signals' default actions. A body that is running goes on.
     func end() {
         for source in sources { source.cancel() }
         for number in Interrupts.numbers { signal(number, SIG_DFL) }

@@ -9,8 +9,10 @@ import SandboxModel
 /// Failures of `run`, `launch` and `test` themselves, with the exit codes of env(1).
 enum RunFailure: Error {
     /// A failure before the command: 125.
+    /// Of every kind: a script must not take it for a status of the command.
     case own(Complaint)
     /// The command does not exist (127), or cannot be executed (126).
+    /// - Parameters: the command as the user gave it, and the error of execve(2).
     case cannotStart(String, SystemError)
 
     /// The exit code of env(1), which few programs have as a status of their own.
@@ -39,7 +41,8 @@ enum RunFailure: Error {
         }
     }
 
-    /// Converts errors of this command and of the device to ``RunFailure``.
+    /// Converts errors of this command and of the device to ``RunFailure``. Other errors pass, such as those of the
+    /// parser.
     static func of<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()

@@ -7,17 +7,21 @@ import FoundationEssentials
 import Platform
 import SandboxModel
 
-/// A program for an app's container: a command, or the bundle's main executable.
+/// A program for an app's container: a command, or the bundle's main executable. Exactly one call of ``run()`` or
+/// ``launch()`` has to follow, as that ends the lease.
 struct RunnableProgram {
     /// The device counts the app as running until the lease ends.
     private let lease: RunLease
     /// The program and its arguments.
     private let command: [String]
+    /// Whether the program outlives this command, as for `launch`.
     private let isDetached: Bool
+    /// nil to run without bubblewrap.
     private let confinement: Confinement?
 
     /// Has the device prepare the app, and mark it as running.
     /// - Throws: ``Complaint`` if the app may not run, or has no executable.
+    /// - Parameter command: empty for the bundle's main executable.
     init(
         _ request: RunRequest, on device: DeviceArgument, _ command: [String], _ confinement: Confinement?
     ) async throws {
@@ -33,7 +37,8 @@ struct RunnableProgram {
         isDetached = request.detached ?? false
     }
 
-    /// Runs the program and waits for its end.
+    /// Runs the program, waits for its end, and ends the lease.
+    /// - Throws: ``RunFailure/cannotStart(_:_:)``, or ``Complaint``.
     func run() async throws -> ChildProcess.End {
         do {
             let child = try await start()
@@ -46,7 +51,8 @@ struct RunnableProgram {
         }
     }
 
-    /// Starts the program without waiting for it.
+    /// Starts the program without waiting for it. The lease of a detached program then lasts as long as its process,
+    /// which the device watches.
     /// - Returns: its process id.
     func launch() async throws -> Int32 {
         do {
@@ -57,7 +63,8 @@ struct RunnableProgram {
         }
     }
 
-    /// Starts the process. The device knows its id before it executes the command.
+    /// Starts the process. The device knows its id before it executes the command, so that `terminate` and a lost
+    /// connection never miss it.
     private func start() async throws -> ChildProcess {
         var variables = ProcessInfo.processInfo.environment
         for (name, value) in lease.app.environment { variables[name] = value }

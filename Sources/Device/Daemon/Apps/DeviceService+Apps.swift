@@ -47,6 +47,7 @@ extension DeviceService {
     }
 
     /// Adds containers to an app, on its mount too.
+    /// - Returns: the app with all its containers.
     /// - Throws: ``Complaint`` of kind `unknownApp`, or `groupMounted` where another mount shows a container already.
     func entitle(_ request: EntitleRequest) throws(Complaint) -> App {
         let app = try identifier(request.app)

@@ -29,6 +29,7 @@ extension DeviceService {
             let (app, isUpdate) = try whileNotRunning(staged.identifier, terminating: terminates) {
                 () throws(Complaint) in
                 let isUpdate = device.apps.contains { $0.identifier == staged.identifier }
+                // Its mount point has the name of the old data container.
                 mounts.endMountToRun(staged.identifier)
                 try mounts.requireFree(groups: groups, iCloud: iCloud, for: staged.identifier)
                 let app = try device.install(staged, groups: groups, iCloud: iCloud, owner: owner) {
@@ -67,6 +68,7 @@ extension DeviceService {
                 // The app has ended by itself.
                 guard error.kind == .notRunning else { throw error }
             }
+            // Somebody may start the app again and again; the last attempt throws `appRunning`.
             attempts -= 1
         }
     }

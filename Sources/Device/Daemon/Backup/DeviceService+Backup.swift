@@ -15,7 +15,7 @@ extension DeviceService {
         .work(backUp), .call(listBackup), .work(restore),
     ]
 
-    /// Writes a backup to a path of the host.
+    /// Writes a backup to a path of the host. An operation on no app: apps can be mounted, run and used meanwhile.
     /// - Throws: ``Complaint`` of kind `fileExists`, `badRequest`, `unknownApp`, `noSpace` and others.
     func backUp(_ request: BackupRequest, progress: @escaping ProgressReport) throws(Complaint) -> BackupReport {
         let order = try order(request.app, request.ignoreExclusions, isIncremental: request.since != nil)
@@ -34,6 +34,7 @@ extension DeviceService {
     }
 
     /// Lists what a backup would contain and leave out.
+    /// - Throws: ``Complaint`` of kind `invalidIdentifier`, `unknownApp` or `inUse`.
     func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem] {
         let order = try order(request.app, request.ignoreExclusions, isIncremental: false)
         return try operations.run { () throws(Complaint) in
@@ -50,6 +51,7 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `notFound`, `invalidBackup`, `newerBackup`, `wrongPassword`, `inUse` and others.
     func restore(_ request: RestoreRequest, progress: @escaping ProgressReport) throws(Complaint) -> RestoreReport {
         let domain = request.domain.map { BackupDomain(name: $0) }
+        // Opened before any app is held: the backup says which apps are concerned.
         var source = try BackupForms.source(for: request, domain: domain)
         let concerned = concerned(by: source, domain)
         let tally = try hold(concerned[...]) { () throws(Complaint) in
@@ -92,6 +94,7 @@ extension DeviceService {
     }
 
     /// The installed apps that have a container which the restore may replace.
+    /// - Parameter domain: the one container that the request names; nil for all of the backup.
     private func concerned(by source: some BackupSource, _ domain: BackupDomain?) -> [ContainerIdentifier] {
         let (backedUp, groups) = (Set(source.apps.map(\.identifier)), Set(source.groups))
         let concerned = device.apps.filter { app in

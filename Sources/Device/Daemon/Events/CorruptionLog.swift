@@ -26,6 +26,7 @@ final class CorruptionLog: Sendable {
         self.mounts.withLock { $0 = mounts }
     }
 
+    /// Records one place. Called on the thread that read the bytes, because the event names the call in hand there.
     func record(_ corruption: Corruption) {
         let place = mounts.withLock { $0 }?.homePath(ofInode: corruption.inode)
         let path = place.map { [$0.app?.text, $0.path].compactMap(\.self).joined(separator: "/") }

@@ -19,7 +19,9 @@ extension DeviceService {
         return try EventRecord.entries(of: device.directory.path).map(\.event)
     }
 
-    /// The events of the record, and then each as it comes.
+    /// The events of the record, and then each as it comes. The subscription lasts as long as the response refers to
+    /// it.
+    /// - Throws: ``Complaint`` with the error of open(2) or fstat(2).
     func followEvents() throws(Complaint) -> EventSubscription {
         try Complaint.wrap("cannot read the events of \(device.directory.path)") { () throws(SystemError) in
             try events.follow()

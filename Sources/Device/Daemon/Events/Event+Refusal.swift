@@ -30,6 +30,7 @@ extension Event {
 
     /// Bytes that an application wrote while the device locked, and that were not stored.
     init(_ lost: LostRange) {
+        // By thread and time, because the writer may have ended since.
         let process = lost.writer.flatMap { HostProcess(ofThread: $0.thread, asOf: $0.time) }
         self.init(
             .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,

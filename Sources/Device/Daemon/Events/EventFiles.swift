@@ -13,6 +13,7 @@ struct EventFiles: Sendable {
     /// one.
     private let largest: Int64
     private let directory: SharedDescriptor
+    /// nil before the first line, and after an error.
     private var file: SharedDescriptor?
     /// The file ends in the middle of a line.
     private var isTorn = false
@@ -48,6 +49,8 @@ struct EventFiles: Sendable {
         }
     }
 
+    /// Replaces the files where the newer one is full, and appends. A line that is longer than a file goes to an empty
+    /// one.
     private mutating func write(_ lines: [UInt8]) throws(SystemError) {
         var (file, status) = try current()
         if status.size > 0, status.size + Int64(lines.count) > largest {

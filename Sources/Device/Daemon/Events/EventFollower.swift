@@ -15,7 +15,9 @@ final class EventFollower: Sendable {
     static let largest = 1 << 20
 
     private struct State {
+        /// Whole lines that wait for the reader.
         var bytes: [UInt8] = []
+        /// Lines since the last one that was taken.
         var missed = 0
         var isOver = false
         /// The reader, while it waits.
@@ -65,6 +67,7 @@ final class EventFollower: Sendable {
     /// Whole lines, in order, each once; waits for them.
     /// - Returns: nil when none will come any more, or the task was cancelled.
     func next() async -> [UInt8]? {
+        // The history first, as its lines are older. It blocks for the time of a read(2), which a local file allows.
         while let lines = history.next() {
             if Task.isCancelled { return nil }
             if !lines.isEmpty { return lines }
@@ -85,6 +88,7 @@ final class EventFollower: Sendable {
                     if !waits { reader.resume() }
                 }
             } onCancel: {
+                // Resumes the reader, which then sees the cancellation.
                 change { _ in }
             }
         }

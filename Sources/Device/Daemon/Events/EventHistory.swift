@@ -19,6 +19,7 @@ final class EventHistory: Sendable {
         var rest: [UInt8] = []
     }
 
+    /// Bytes of one piece: enough for some hundred lines.
     private static let piece = 64 * 1024
     private let state: Mutex<State>
 

@@ -16,6 +16,7 @@ final class EventLog: Sendable {
         var files: EventFiles?
         /// Events since the last one that was written.
         var dropped = 0
+        /// Registered by ``follow(limit:)``; an ended subscription removes its own.
         var followers: [ObjectIdentifier: EventFollower] = [:]
         /// No event comes any more.
         var isOver = false
@@ -30,6 +31,7 @@ final class EventLog: Sendable {
         state = Mutex(State(files: try? EventFiles(device: device, largest: largest)))
     }
 
+    /// Records one event. Blocks for the time of a write(2).
     func record(_ event: Event) { record([event]) }
 
     /// Records events that happened at one time, all of them or none.
@@ -76,7 +78,8 @@ final class EventLog: Sendable {
     /// The number of followers.
     var followers: Int { state.withLock { $0.followers.count } }
 
-    /// Ends the record: followers get the lines that wait for them, and then the end.
+    /// Ends the record: followers get the lines that wait for them, and then the end. Events are still written after
+    /// it.
     func end() {
         let followers = state.withLock { state in
             state.isOver = true

@@ -7,9 +7,11 @@ import Glibc
 import Platform
 public import SandboxModel
 
-/// The record of a device's events, one JSON object a line.
+/// The record of a device's events, one JSON object a line. Both files are plain text, also on a locked device.
 public enum EventRecord {
+    /// Lines are appended to this one.
     static let newer: FileName = "Events.jsonl"
+    /// The former newer one. A third does not exist, so that the record is bounded.
     static let older: FileName = "Events.1.jsonl"
 
     /// One event of the record.

@@ -27,6 +27,7 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var first: String
     public var last: String
 
+    /// The features in which equal refusals agree.
     private struct Kind: Hashable {
         let app: String?
         let path: String?
@@ -72,6 +73,7 @@ public struct Explanation: Codable, Hashable, Sendable {
         last = event.time
     }
 
+    /// Adds a refusal, or the count of some that were left out. Events come the oldest first.
     private mutating func add(_ event: Event) {
         if !event.isSummary { count += 1 }
         if let more = event.omitted { omitted = (omitted ?? 0) + more }

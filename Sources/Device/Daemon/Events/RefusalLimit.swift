@@ -47,7 +47,9 @@ final class RefusalLimit: Sendable {
         /// When the bucket will be full again, in nanoseconds. Each recorded refusal adds one interval.
         var full: UInt64
         var omitted = 0
+        /// When something was left out last, in nanoseconds of the same clock; 0 for never.
         var lastOmitted: UInt64 = 0
+        /// The name of the process, once a refusal of it was recorded.
         var name: String?
     }
 
@@ -61,6 +63,7 @@ final class RefusalLimit: Sendable {
     }
 
     private let rate: Rate
+    /// Nanoseconds between two recorded refusals at the steady rate.
     private let interval: UInt64
     private let own: pid_t
     private let identify: @Sendable (pid_t) -> pid_t
@@ -90,6 +93,7 @@ final class RefusalLimit: Sendable {
             }
         }
         if let known { return known }
+        // Without the lock: it reads /proc.
         let process = identify(thread)
         return state.withLock { state in
             state.threads.remember(process, of: thread, at: now)
@@ -125,6 +129,7 @@ final class RefusalLimit: Sendable {
 
     // MARK: With the lock held
 
+    /// Decides on a refusal of a known process.
     private func admit(_ pair: Pair, _ now: UInt64, _ state: inout State) -> Answer {
         if pair.process == own { return .own }
         guard let index = state.buckets.index(forKey: pair) else {
@@ -133,6 +138,7 @@ final class RefusalLimit: Sendable {
             return .record(omitted: 0)
         }
         let next = max(state.buckets.values[index].full, now) + interval
+        // The bucket has space: it will be full again within the time of a burst.
         if next <= now + rate.burst * interval {
             defer { state.buckets.values[index].omitted = 0 }
             state.buckets.values[index].full = next

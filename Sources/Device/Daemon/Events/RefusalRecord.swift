@@ -45,6 +45,7 @@ final class RefusalRecord: Sendable {
     /// Records omissions after a second, and again until none is left.
     private func reportOmissionsLater() {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(RefusalRecord.quiet))) { [self] in
+            // The process may go on being refused: its next recorded refusal has the count then.
             let now = MonotonicClock.nanoseconds
             if report(quietSince: now > RefusalRecord.quiet ? now - RefusalRecord.quiet : 0) { reportOmissionsLater() }
         }

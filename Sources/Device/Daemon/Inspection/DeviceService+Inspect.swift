@@ -31,6 +31,7 @@ extension DeviceService {
             size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
             group: found.shown.group, mode: String(found.shown.permissions, radix: 8),
             backup: String(decoding: found.inclusion.attributeValue, as: UTF8.self), excluded: found.isExcluded,
+            // A CACHEDIR.TAG is made up by the mount and has no file on the host.
             backing: found.zone == .cacheTag ? nil : try backing(path, of: app))
     }
 

@@ -11,6 +11,7 @@ extension DeviceService {
         .wait(lock), .call(unlock), .call(restart), .call(passcode),
     ]
 
+    /// Unlocks the device, and cancels a pending lock.
     /// - Throws: ``Complaint`` of kind `wrongPasscode` or `passcodeDelayed`.
     func unlock(_ request: UnlockRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in try locking.unlock(passcode: request.passcode) }
@@ -23,6 +24,8 @@ extension DeviceService {
     }
 
     /// Kills what runs, and restarts the device; nothing begins to run meanwhile.
+    /// - Throws: ``Complaint`` of kind `notAllowed` for a process of another user, `inUse` for one that does not end,
+    ///   or as ``LockController/restart()``.
     func restart(_ request: RestartRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in
             try running.closing { () throws(Complaint) in try locking.restart() }

@@ -21,6 +21,7 @@ final class LockController: Sendable {
     private let device: BootedDevice
     private let mounts: Mounts
     private let report: @Sendable (Change) -> Void
+    /// See the type. One thread at a time locks, unlocks, restarts or changes the passcode.
     private let changes = Mutex(())
     private let locks = ScheduledLocks()
 
@@ -65,6 +66,7 @@ final class LockController: Sendable {
         }
     }
 
+    /// - Throws: ``Complaint`` of kind `noPasscode`: nothing would unlock the device again.
     private func requirePasscode() throws(Complaint) {
         guard device.hasPasscode else { throw .noPasscode(device.directory.path) }
     }
@@ -96,6 +98,7 @@ final class LockController: Sendable {
         guard let lock, isNew else { return lock }
         report(.willBecomeUnavailable)
         if let grace {
+            // A device that is let go of in between is not locked: its keys end with its process.
             WorkQueue().start(after: .seconds(grace)) { [weak self] in self?.finish(lock) }
         }
         return lock
@@ -107,6 +110,7 @@ final class LockController: Sendable {
             let isDue = locks.change { schedule in
                 guard schedule.isPending(lock) else { return false }
                 guard device.hasPasscode else { return true }
+                // From here on the lock cannot be cancelled; an unlock waits for `changes`.
                 schedule.begin()
                 device.closeToNew()
                 return true
@@ -123,7 +127,7 @@ final class LockController: Sendable {
     // MARK: Unlock
 
     /// Unlocks the device, and cancels a pending lock. Takes as long as the keybag's cost says.
-    /// - Throws: as ``DeviceLifecycle/Device/unlock(passcode:)``.
+    /// - Throws: as ``DeviceLifecycle/DevicePasscode/unlock(_:)``.
     func unlock(passcode: String) throws(Complaint) {
         try changes.withLock { _ throws(Complaint) in
             guard device.hasPasscode else { return }
@@ -133,6 +137,7 @@ final class LockController: Sendable {
     }
 
     /// Sets, changes or removes the passcode. Without one the device is unlocked.
+    /// - Parameter body: makes the one call of ``DeviceLifecycle/DevicePasscode``; what it throws is thrown.
     func changePasscode(_ body: (BootedDevice) throws(Complaint) -> Void) throws(Complaint) {
         try changes.withLock { _ throws(Complaint) in
             try body(device)

@@ -10,7 +10,10 @@ struct LockSchedule {
     private(set) var last = 0
     /// When that lock begins; nil when it has begun, or was cancelled.
     private(set) var deadline: ContinuousClock.Instant?
+    /// The number of the last lock that has happened. It decides for earlier ones too: requests that waited for a
+    /// cancelled one were woken before.
     private var lockedThrough = 0
+    /// The number of the last lock that was cancelled.
     private var cancelledThrough = 0
 
     /// Announces the next lock.

@@ -19,6 +19,7 @@ final class ScheduledLocks: Sendable {
     /// The number of requests that wait.
     var waiting: Int { state.withLock { $0.waiters.count } }
 
+    /// Looks at the schedule. The body must not wait.
     func read<Result>(_ body: (LockSchedule) -> Result) -> Result {
         state.withLock { body($0.schedule) }
     }

@@ -51,6 +51,7 @@ extension DeviceService {
         return mount
     }
 
+    /// Ends a mount. The event `unmounted` comes from the table of mounts, which also sees those that end from outside.
     /// - Throws: ``Complaint`` of kind `notMounted` or `inUse`.
     func unmount(_ request: UnmountRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in

@@ -19,7 +19,9 @@ struct Homes: Sendable {
     /// A directory of this device alone: a copy of the device has containers of the same names.
     let directory: String
 
-    /// Makes the directory for an app's home.
+    /// Makes the directory for an app's home; one that is there is used.
+    /// - Parameter container: the UUID of the data container.
+    /// - Returns: the path.
     func make(_ purpose: Purpose, of container: String) throws(Complaint) -> String {
         let parent = "\(directory)/\(purpose.rawValue)"
         let path = "\(parent)/\(container)"

@@ -7,6 +7,7 @@ import Synchronization
 /// Lock: its own, held while the caller's check looks at the table of mounts: its lock comes below this one.
 /// Callbacks run without it.
 final class MountEndWaiters: Sendable {
+    /// By mount point.
     private let bodies = Mutex<[String: [@Sendable () -> Void]]>([:])
 
     /// Calls back when the mount has ended; at once when there is none.

@@ -7,14 +7,17 @@ public import SandboxModel
 
 /// An app's home at a mount point, as the kernel's list has it.
 public struct MountedHome: Sendable {
+    /// The device directory's path, resolved. The source of the mount is `DEVICE:BUNDLE-ID`.
     public let device: String
     public let app: String
     public let mountPoint: String
     /// Where the mount point lies in the home; empty unless somebody bound a part of a home elsewhere.
     private let inner: [Substring]
 
+    /// As mount(8) and findmnt(8) show it: the daemon mounts with the subtype `appcontainer`.
     static let filesystemType = "fuse.appcontainer"
 
+    /// - Returns: nil for a mount of another filesystem.
     init?(_ info: MountInfo) {
         guard info.type == MountedHome.filesystemType, let colon = info.source.lastIndex(of: ":") else { return nil }
         device = String(info.source[..<colon])

@@ -29,6 +29,7 @@ extension Mounts {
     private final class Presenter: HomePresenter {
         let table: MountTable
         let update: HomeUpdate
+        /// nil until the homes are exchanged. Of the one thread that carries out the update.
         private var shown: MountTable.ShownUpdate?
 
         init(table: MountTable, update: HomeUpdate) {

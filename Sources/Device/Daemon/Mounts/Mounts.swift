@@ -192,6 +192,8 @@ final class Mounts: Sendable {
         }
     }
 
+    /// Opens the containers of an app for a home.
+    /// - Throws: an error of openat(2); `ENOENT` where a container is not in the device directory.
     private func open(
         _ app: InstalledApp, _ bundle: SealedBundle, _ options: MountOptions
     ) throws(SystemError) -> Home {

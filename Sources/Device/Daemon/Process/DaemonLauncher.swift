@@ -46,6 +46,7 @@ public enum DaemonLauncher {
     /// - Throws: ``Complaint`` of kind `daemonUnreachable`, `notAllowed`, or of the daemon's own start.
     public static func connect(to device: String, warn: (String) -> Void) async throws(Complaint) -> DeviceClient {
         if let client = await running(device) { return client }
+        // Another command may start the daemon while this one waits for its turn, so the question comes again.
         let turn = try DeviceDirectory.open(at: device).takeTurn()
         if let client = await running(device) { return client }
         try ForeignDaemon.requireNone(of: device)
@@ -64,6 +65,7 @@ public enum DaemonLauncher {
 
     /// Sends a request to a device's daemon, which is started if necessary, as by ``connect(to:warn:)``. A request
     /// whose daemon ended meanwhile is sent again, if it may be.
+    /// - Throws: the daemon's ``Complaint``, or one of ``connect(to:warn:)``.
     public static func send<Request: ControlRequest>(
         _ request: Request, to device: String, warn: (String) -> Void,
         progress: (@Sendable (WorkProgress) -> Void)? = nil
@@ -83,6 +85,8 @@ public enum DaemonLauncher {
         }
     }
 
+    /// Asks up to five daemons, each started after the one before has ended.
+    /// - Parameter isRepeatable: whether the request may be carried out twice.
     private static func ask<Answer: Sendable>(
         _ device: String, isRepeatable: Bool, warn: (String) -> Void,
         _ question: (DeviceClient) async throws(DeviceError) -> Answer
@@ -118,7 +122,7 @@ public enum DaemonLauncher {
         withExtendedLifetime(lock) {}
     }
 
-    /// Waits, six seconds at most, until a daemon that no longer answers has released the device.
+    /// Waits, six seconds at most, until a daemon that no longer answers has released the device. Blocks its thread.
     ///
     /// `POST /v1/shutdown` is answered before the daemon's process has ended.
     public static func waitForEnding(_ device: String) async {
@@ -134,6 +138,7 @@ public enum DaemonLauncher {
     }
 
     /// Asks a daemon to end, and waits up to ten seconds for the end of its process. Removes what a killed one left.
+    /// - Throws: ``Complaint`` of kind `daemonUnreachable` where the process is still there then.
     public static func shutDown(_ device: String, _ client: DeviceClient) async throws(Complaint) {
         // Opened before the request: afterwards the number may belong to another process.
         let process = DaemonRecord(of: device).flatMap { ProcessHandle($0.pid) }

@@ -13,7 +13,8 @@ public enum DaemonProcess {
     /// Serves a device until a client, a signal or the removal of the device ends it.
     ///
     /// - Parameter device: the device directory's path, resolved.
-    /// - Returns: the exit code.
+    /// - Returns: the exit code: that of the complaint where the start failed, 27 where no command has started this
+    ///   process.
     public static func run(device path: String) async -> Int32 {
         guard let parent = DetachedProcess.Parent() else { return Complaint.Kind.badRequest.exitCode }
         let shutdown = ShutdownSignal()
@@ -25,6 +26,7 @@ public enum DaemonProcess {
             parent.send(ControlJSON.line(StartReport(complaint: DeviceError(error))))
             return error.kind.exitCode
         }
+        // This also lets go of the turn to start, so that other commands go on and connect.
         parent.send(ControlJSON.line(served.report))
         await served.end(await shutdown.reason())
         return 0
@@ -82,6 +84,7 @@ struct ServedProcess {
     func end(_ reason: String) async {
         device.log.info("ending: \(reason)")
         server.close()
+        // On a thread of its own, as it blocks.
         await WorkQueue().run { device.shutdown() }
         DaemonRecord.remove(from: path)
         await server.drain()

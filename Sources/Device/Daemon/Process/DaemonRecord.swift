@@ -13,12 +13,14 @@ import SandboxModel
 public struct DaemonRecord: Codable, Sendable {
     public let pid: Int32
     public let socket: String
+    /// The st_dev and st_ino of the device directory, by which a copy of the record is known.
     private let hostDevice: UInt64
     private let hostInode: UInt64
 
     private static let name: FileName = "daemon.json"
     private static func path(_ device: String) -> String { "\(device)/\(name.text)" }
 
+    /// The record of this process.
     init(device: String, socket: String) throws(SystemError) {
         let status = try HostPath.status(device)
         pid = getpid()

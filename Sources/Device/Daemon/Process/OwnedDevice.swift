@@ -47,8 +47,10 @@ public enum OwnedDevice {
                 pid: DaemonRecord(of: path)?.pid, socket: client.socket, warnings: warnings.isEmpty ? nil : warnings))
     }
 
-    /// Makes the device of an order, and keeps it until the owner ends. On an error the device is deleted.
+    /// Makes the device of an order, and keeps it until the owner ends. On an error after that the device is deleted,
+    /// whatever `keep` says.
     private static func own(_ order: DeviceOrder, on setup: ProcessSetup) async throws(Complaint) {
+        // A device that goes with its owner survives no power cut anyway: nothing of it is synchronized.
         if order.keep != true { Durability.waive() }
         let shutdown = ShutdownSignal()
         shutdown.watchSignals()
@@ -137,6 +139,7 @@ public enum OwnedDevice {
 
     /// Installs the apps of a template, and shuts it down.
     private static func prepare(_ order: DeviceOrder, _ setup: ProcessSetup) throws(Complaint) -> [App]? {
+        // A template is never mounted.
         setup.guardian?.dismiss()
         guard order.install != nil else { return nil }
         let device = try DeviceService.open(
@@ -148,6 +151,7 @@ public enum OwnedDevice {
         return try install(order.install, on: device)
     }
 
+    /// - Returns: the apps in the order of the requests; nil where there are none.
     private static func install(_ requests: [InstallRequest]?, on device: DeviceService) throws(Complaint) -> [App]? {
         guard let requests else { return nil }
         var apps: [App] = []
@@ -157,6 +161,7 @@ public enum OwnedDevice {
 
     // MARK: The owner
 
+    /// Requests the end when standard input ends.
     private static func watchOwner(_ shutdown: ShutdownSignal) throws(Complaint) {
         try Complaint.wrap("cannot watch the owner") { () throws(SystemError) in try shutdown.watchOwner() }
     }

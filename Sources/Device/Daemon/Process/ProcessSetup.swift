@@ -12,6 +12,7 @@ struct ProcessSetup: Sendable {
     /// The guard of the mounts. It is forked before the process has keys, so that it has no copy of them.
     let guardian: MountGuard?
 
+    /// - Throws: ``Complaint`` of kind `notAllowed` where there is no directory for the socket.
     init() throws(Complaint) {
         signal(SIGPIPE, SIG_IGN)
         // New files get the mode that the application asked for; the kernel applies the application's umask.

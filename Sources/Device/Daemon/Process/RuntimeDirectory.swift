@@ -8,6 +8,7 @@ public import SandboxModel
 public enum RuntimeDirectory {
     /// A socket's path has 108 bytes (unix(7)); some clients count the terminator, or add a suffix.
     static let longestSocketPath = 99
+    /// 16 hexadecimal digits and `.sock`.
     private static let socketNameLength = 16 + 5
 
     /// The directory, made if it is not there.
@@ -43,6 +44,7 @@ public enum RuntimeDirectory {
         return candidates + [fallback(user)]
     }
 
+    /// The directory of a user without a usable `$XDG_RUNTIME_DIR`. Also root's, where /run cannot be used.
     private static func fallback(_ user: uid_t) -> String { "/tmp/appcontainer-\(user)" }
 
     private static func make(_ path: String) throws(SystemError) {
@@ -65,7 +67,10 @@ public enum RuntimeDirectory {
         return status.kind == .directory && status.owner == user
     }
 
-    /// The name of a device's socket, the same each time the device is started at the same place.
+    /// The path of a device's socket, the same each time the device is started at the same place.
+    /// - Parameters:
+    ///   - device: the device directory's path, resolved.
+    ///   - identifier: the device's UUID, so that another device at the same place has another socket.
     public static func socketPath(in directory: String, device: String, identifier: String) -> String {
         let digits = String(fingerprint("\(device)\n\(identifier)"), radix: 16)
         return "\(directory)/\(String(repeating: "0", count: 16 - digits.count))\(digits).sock"

@@ -7,6 +7,7 @@ import SandboxModel
 
 /// Waits for the first request to end the process; later ones have no effect. Any thread may make one.
 final class ShutdownSignal: Sendable {
+    /// Keeps requests that come before ``reason()`` is called.
     private let reasons: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
 

@@ -33,8 +33,8 @@ extension DeviceService {
         let outcome = try operations.run { () throws(Complaint) in
             var outcome = try purge(order, progress)
             if outcome.skipped.contains(where: { $0.reason == .fileOpen }) {
-                // close(2) returns before the kernel reports it: a file that was closed just now counts as open a moment
-                // longer.
+                // close(2) returns before the kernel reports it: a file that was closed just now counts as open a
+                // moment longer.
                 usleep(DeviceService.closingTime)
                 let second = try purge(order, progress)
                 outcome = order.isDryRun ? second : outcome.followed(by: second)

@@ -7,8 +7,8 @@ import Platform
 import Purging
 import SandboxModel
 
-/// Connects the purger to the rest of the device's process. Any thread may call it: the purger's own, and those that help
-/// it to remove.
+/// Connects the purger to the rest of the device's process. Any thread may call it: the purger's own, and those that
+/// help it to remove.
 struct PurgeConnection: PurgeEnvironment {
     let mounts: Mounts
     let running: RunningApps
@@ -20,15 +20,15 @@ struct PurgeConnection: PurgeEnvironment {
 
     func isRunning(_ app: ContainerIdentifier) -> Bool { running.isRunning(app) }
 
-    // An operation on an app keeps the purger away from it, and the other way round.
+    /// An operation on an app keeps the purger away from it, and the other way round.
     func whileIdle<Result>(_ app: ContainerIdentifier, _ body: () -> Result) -> Result? {
         operations.tryRun(on: app, body)
     }
 
-    // Also one that is unmounted, and still in use.
+    /// The volume that shows an app, also one that is unmounted and still in use.
     func volume(of app: ContainerIdentifier) -> Volume? { mounts.volumeBehind(app) }
 
-    // A line in the record of events for each entry.
+    /// Records an event for each entry, all of a batch at once.
     func record(_ purged: [PurgeOutcome.Purged]) {
         events.record(
             purged.map { purged in

@@ -1,5 +1,5 @@
-// The work on space beside purging: writers learn that the device is nearly full, and containers are counted anew after a bad
-// end.
+// The work on space beside purging: writers learn that the device is nearly full, and containers are counted anew after
+// a bad end.
 
 import BackingStore
 import DeviceLifecycle
@@ -7,13 +7,14 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Two threads beside the requests, which must neither wait for the kernel nor walk through containers: one notifies the
-/// kernel, the other counts.
+/// Two threads beside the requests, which must neither wait for the kernel nor walk through containers: one notifies
+/// the kernel, the other counts.
 final class SpaceWatch: Sendable {
     /// Signalled when the device has come to be nearly full, or is not any more, and at the end.
     private let tight = Semaphore()
     /// Tells both threads to end.
     private let isEnding = Atomic<Bool>(false)
+    /// Empty once ``end()`` has taken them.
     private let threads = Mutex<[HostThread]>([])
 
     /// - Parameter noticeTightness: called with no lock held when the device has come to be nearly full, or is not any

@@ -16,6 +16,7 @@ extension DeviceService {
 
     /// Verifies an app's seal, mounts the app where it is not mounted, and marks it running until the client
     /// disconnects or its process ends.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `sealBroken`, `inUse`, or of mounting.
     func run(
         _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
@@ -24,6 +25,7 @@ extension DeviceService {
             let app = try device.app(identifier)
             try requireSeal(of: app, request, progress: progress)
             let hold = running.hold(identifier, for: .lease(isDetached: request.detached ?? false)) { [self] in
+                // Ends the response, which stays open for as long as the lease lasts.
                 client.occur()
                 DispatchQueue.global().async { self.endMountToRun(identifier) }
             }
@@ -81,6 +83,7 @@ extension DeviceService {
     }
 
     /// Gives a lease its process.
+    /// - Throws: ``Complaint`` of kind `notRunning` where the lease has ended: the process must not go on.
     func runProcess(_ request: RunProcessRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in try running.attach(request.pid, toLease: request.lease) }
     }
@@ -92,7 +95,8 @@ extension DeviceService {
         endMountToRun(app)
     }
 
-    /// Marks an app running until it is terminated.
+    /// Marks an app running until it is terminated. It need not be mounted.
+    /// - Throws: ``Complaint`` of kind `unknownApp`.
     func markRunning(_ request: MarkRunningRequest) throws(Complaint) {
         let app = try identifier(request.app)
         try operations.run(on: app) { () throws(Complaint) in

@@ -5,7 +5,9 @@ import Glibc
 /// Processes and their descendants, each held by a descriptor, so that no signal reaches another process of the same
 /// number. A value of one thread, which it may block.
 struct ProcessFamilies {
+    /// The processes of the leases.
     private let roots: [WatchedProcess]
+    /// The roots and their descendants.
     private var members: [WatchedProcess]
 
     init(of roots: [WatchedProcess]) {
@@ -22,6 +24,7 @@ struct ProcessFamilies {
         }
         let deadline = ContinuousClock.now + grace
         if !members.allSatisfy({ $0.waitForEnd(until: deadline) }) {
+            // Not asked to end: the caller kills them.
             members += roots.flatMap(\.family)
         }
     }

@@ -12,6 +12,7 @@ final class RunningApps: Sendable {
     /// One reason for which an app counts as running; see ``hold(_:for:released:)``.
     struct Hold: Hashable, Sendable {
         let app: ContainerIdentifier
+        /// Never used again in this process. Clients name a lease by it.
         let number: UInt64
     }
 
@@ -28,6 +29,7 @@ final class RunningApps: Sendable {
 
     private struct Record {
         let holder: Holder
+        /// nil for marks and mounts, and for a lease whose process is not announced yet.
         var process: WatchedProcess?
         /// Called once, when the hold has been released.
         let released: @Sendable () -> Void
@@ -62,7 +64,8 @@ final class RunningApps: Sendable {
 
     // MARK: Holding
 
-    /// Marks an app running until the hold is released. Waits while the device is being restarted.
+    /// Marks an app running until the hold is released. Waits while the device is being restarted. Only within an
+    /// operation: after ``endAll()`` it would wait for ever, and operations have ended by then.
     /// - Parameter released: called once, by the thread that releases the hold.
     func hold(
         _ app: ContainerIdentifier, for holder: Holder = .mark, released: @escaping @Sendable () -> Void = {}
@@ -86,6 +89,7 @@ final class RunningApps: Sendable {
         if !isMarked { _ = hold(app, for: .mark) }
     }
 
+    /// Ends a hold, and calls its `released`. Does nothing for one that has ended.
     func release(_ hold: Hold) {
         state.access { $0.holds.removeValue(forKey: hold) }?.released()
     }
@@ -102,6 +106,7 @@ final class RunningApps: Sendable {
         guard let process = record.process else { return release(hold) }
         if case .lease(isDetached: true) = record.holder { return }
         let family = process.family
+        // False for another user's process, such as a command of sudo(8).
         let isOurs = process.send(SIGKILL)
         for member in family { member.send(SIGKILL) }
         // Otherwise the end of the process releases it.

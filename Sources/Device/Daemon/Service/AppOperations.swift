@@ -10,7 +10,9 @@ import SandboxModel
 final class AppOperations: Sendable {
     private struct State {
         var isEnding = false
+        /// Operations on apps among them.
         var underWay = 0
+        /// Apps with an operation, or with a step of ``tryRun(on:_:)``.
         var busy: Set<ContainerIdentifier> = []
     }
 

@@ -31,7 +31,9 @@ final class DeviceService: ServedDevice {
     let warnings: [String]
 
     /// Boots a device. Waits up to fifteen seconds for another process that is about to release it.
-    /// - Throws: ``Complaint`` of kind `deviceBusy` when that process keeps it, or as ``Device/boot(at:_:)``.
+    /// - Parameter guardian: the guard of the mounts; nil for none.
+    /// - Throws: ``Complaint`` of kind `deviceBusy` when that process keeps it, or as
+    ///   ``DeviceLifecycle/BootedDevice/boot(at:report:)``.
     static func open(
         path: String, runtimeDirectory: String, guardian: MountGuard?
     ) throws(Complaint) -> DeviceService {
@@ -43,6 +45,7 @@ final class DeviceService: ServedDevice {
         }
     }
 
+    /// Boots the device and makes the parts, each after those that it uses.
     private init(path: String, runtimeDirectory: String, guardian: MountGuard?) throws(Complaint) {
         let log = DaemonLog.logger(device: path)
         let events = EventLog(device: path)
@@ -66,6 +69,7 @@ final class DeviceService: ServedDevice {
             in: PurgeConnection(mounts: mounts, running: running, operations: operations, events: events, log: log))
         try startPurging()
         for warning in warnings { log.warning("\(warning)") }
+        // Its mounts may still be there, and answer no call.
         if device.session.killed.contains(device.session.number - 1) {
             log.warning("the process of the session before this one was killed")
             AbandonedMount.removeAll(

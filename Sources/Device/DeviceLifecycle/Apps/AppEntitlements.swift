@@ -18,8 +18,10 @@ struct AppEntitlements: Sendable {
 }
 
 extension BootedDevice {
-    /// Entitles an installed app to further containers; those that it has already stay as they are.
-    /// - Throws: ``Complaint`` of kind `unknownApp`.
+    /// Entitles an installed app to further containers; those that it has already stay as they are. Where it has all of
+    /// them nothing is written.
+    /// - Returns: the app as it is then.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, or with the host's error.
     public func entitle(
         _ identifier: ContainerIdentifier, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = []
     ) throws(Complaint) -> InstalledApp {

@@ -7,16 +7,16 @@ import Platform
 public import SandboxModel
 
 extension BootedDevice {
-    /// Installs an app that was taken in; one that is installed is updated. A process that is killed at any point leaves the
-    /// device as it was, or as it is to be.
+    /// Installs an app that was taken in; one that is installed is updated. A process that is killed at any point
+    /// leaves the device as it was, or as it is to be.
     ///
     /// - Parameters:
     ///   - groups, iCloud: containers the app is entitled to, besides those that it has; one that another app has
     ///     already is shared with it.
     ///   - owner: the container's user; nil for the user of this process, or the owner of the installed app. A group
     ///     belongs to its first app's owner.
-    ///   - presenting: called before an update is decided on; returns the presenter that shows the app's home meanwhile, or
-    ///     nil when none does.
+    ///   - presenting: called before an update is decided on; returns the presenter that shows the app's home
+    ///     meanwhile, or nil when none does.
     /// - Throws: ``Complaint`` of kind `notAllowed`, `noSpace`, and what `presenting` throws.
     public func install(
         _ app: StagedApp, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
@@ -53,8 +53,8 @@ extension BootedDevice {
     }
 }
 
-/// One installation of an app that the device does not have yet. Its owner changes apps, so that no other operation is under
-/// way. The registry decides; a process that ends before leaves a device without the app.
+/// One installation of an app that the device does not have yet. Its owner changes apps, so that no other operation is
+/// under way. The registry decides; a process that ends before leaves a device without the app.
 private struct AppInstallation {
     private let device: BootedDevice
     private let app: StagedApp
@@ -66,6 +66,8 @@ private struct AppInstallation {
         self.owner = owner
     }
 
+    /// Carries out the installation. The app exists once `register` has returned; an error before undoes everything.
+    /// - Returns: the app as it is registered.
     func run(_ entitlements: AppEntitlements, _ changes: AppChanges) throws(Complaint) -> InstalledApp {
         var staged = StagedContainers(device.directory)
         staged.take(.bundle, app.container)
@@ -91,6 +93,7 @@ private struct AppInstallation {
         _ entitlements: AppEntitlements, in staged: inout StagedContainers
     ) throws(Complaint) -> InstalledApp {
         let provision = ContainerProvision(device, owner: owner)
+        // Data that a restore brought keeps its UUID: the registry names it already.
         let waiting = device.registry.waiting(.data, app.identifier)
         let data = waiting?.uuid ?? ContainerUUID()
         if let waiting {

@@ -5,8 +5,8 @@ import Platform
 public import SandboxModel
 
 extension BootedDevice {
-    /// Removes an app and its containers; a group or iCloud container goes with the last app that has it. For an app that
-    /// is not installed, or for a group, removes the restored containers that wait for it.
+    /// Removes an app and its containers; a group or iCloud container goes with the last app that has it. For an app
+    /// that is not installed, or for a group, removes the restored containers that wait for it.
     ///
     /// The app is not mounted: the caller has seen to it. Once it is out of the registry it is gone; a cancelled or
     /// interrupted removal is completed at the next boot.
@@ -32,7 +32,10 @@ private struct AppRemoval {
         self.identifier = identifier
     }
 
+    /// Carries out the removal.
+    /// - Parameter progress: files removed. False ends the removal of files; the app is gone already.
     func run(_ changes: AppChanges, progress: (DeviceProgress) -> Bool) throws(Complaint) {
+        // Before the change, as nothing names the containers after it.
         let before = device.registry.places
         try unregister(changes)
         device.reached(.unregistered)

@@ -1,6 +1,6 @@
-// Updating an installed app: another bundle, another UUID for the data container, and in it an empty `tmp` and new metadata.
-// Everything is made ready and durable first; then the registry decides; the rest are renames, which the next boot carries
-// out where an interruption kept them from being done (``ContainerUpdate``).
+// Updating an installed app: another bundle, another UUID for the data container, and in it an empty `tmp` and new
+// metadata. Everything is made ready and durable first; then the registry decides; the rest are renames, which the next
+// boot carries out where an interruption kept them from being done (``ContainerUpdate``).
 
 import BackingStore
 import Glibc
@@ -13,6 +13,7 @@ import SandboxModel
 /// Until ``register(_:_:)`` has returned an update can be undone; from then on it is only finished.
 struct AppUpdateTransaction: ~Copyable {
     private let device: BootedDevice
+    /// The app as it was installed before.
     private let old: InstalledApp
     /// The new bundle, with its seal verified.
     private let app: StagedApp
@@ -55,6 +56,7 @@ struct AppUpdateTransaction: ~Copyable {
             try undo(after: error)
         }
         try exchange(presenter)
+        // Counted once the new entries have their places: until then they lie in the staging directory.
         device.space.addNew(newBytes)
         presenter?.completeUpdate()
         countDropped(presenter)
@@ -124,6 +126,7 @@ struct AppUpdateTransaction: ~Copyable {
         do throws(SystemError) {
             let containers = try device.directory.containers(.data)
             try data.begin(in: containers)
+            // Set after the rename, because the other steps of `data.undo` need the name `OLD+NEW`.
             isNamedBoth = true
             device.reached(.namedBoth)
             try data.layStage(from: try device.staging.open(), in: containers)
@@ -139,8 +142,8 @@ struct AppUpdateTransaction: ~Copyable {
         device.reached(.registered)
     }
 
-    /// Takes everything back, unless the registry was replaced in spite of the error: then the registry counts, and the next
-    /// boot goes on from there.
+    /// Takes everything back, unless the registry was replaced in spite of the error: then the registry counts, and the
+    /// next boot goes on from there.
     private func undo(after error: Complaint) throws(Complaint) -> Never {
         guard (try? device.directory.apps())?.contains(old) == true else { throw error }
         if isNamedBoth {
@@ -178,9 +181,11 @@ struct AppUpdateTransaction: ~Copyable {
 
     // MARK: Dropping
 
-    /// Subtracts the dropped files. A file that has a name elsewhere stays counted, and one that is open until it is closed.
+    /// Subtracts the dropped files. A file that has a name elsewhere stays counted, and one that is open until it is
+    /// closed.
     private func countDropped(_ presenter: (any HomePresenter)?) {
         guard let dropped = try? data.dropped(in: try device.staging.open()) else { return }
+        // A list of paths instead of recursion: depth costs neither stack nor descriptors.
         var pending: [[FileName]] = [[]]
         var total: Int64 = 0
         // Of files with several names: how many were found here.

@@ -14,7 +14,7 @@ public enum BackingPlace: Hashable, Sendable {
 }
 
 extension BootedDevice {
-    /// The path on the host that backs a part of an app's home.
+    /// The path on the host that backs a part of an app's home. Nothing is looked up there.
     /// - Throws: ``Complaint`` of kind `unknownApp`, or `notFound` when the app has no such container.
     public func backingPath(of identifier: ContainerIdentifier, _ place: BackingPlace) throws(Complaint) -> String {
         let app = try app(identifier)

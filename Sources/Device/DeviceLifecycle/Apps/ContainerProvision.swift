@@ -1,5 +1,5 @@
-// The containers that an app gets: its data container, group and iCloud containers that others have already, and those that
-// a restore brought and that wait for it.
+// The containers that an app gets: its data container, group and iCloud containers that others have already, and those
+// that a restore brought and that wait for it.
 
 import BackingStore
 import Platform
@@ -27,6 +27,7 @@ struct ContainerProvision {
     // MARK: New containers
 
     /// Makes a data container in the staging directory.
+    /// - Throws: ``Complaint`` with the host's error, such as `noSpace`. The caller discards `staged`.
     func stageData(
         of identifier: ContainerIdentifier, as uuid: ContainerUUID, in staged: inout StagedContainers
     ) throws(Complaint) {
@@ -43,6 +44,7 @@ struct ContainerProvision {
     }
 
     /// Finds the containers that are on the device, and makes the others in the staging directory.
+    /// - Throws: ``Complaint`` with the host's error. The caller discards `staged`.
     func stageShared(
         _ entitlements: AppEntitlements, in staged: inout StagedContainers
     ) throws(Complaint) -> Shared {
@@ -85,7 +87,7 @@ struct ContainerProvision {
     // MARK: Waiting containers
 
     /// Gives a waiting container to the user of the app that is being installed. It becomes the app's with the registry
-    /// alone; this step can be repeated.
+    /// alone; this step can be repeated. Only root can give files to a user.
     func adopt(_ container: WaitingContainer) throws(Complaint) {
         let former = ContainerOwner(user: container.owner, group: container.ownerGroup)
         guard former != owner, ContainerOwner.current.user == 0 else { return }

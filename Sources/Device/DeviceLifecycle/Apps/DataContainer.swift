@@ -5,9 +5,10 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// A data container that is being made or renewed.
+/// A data container that is being made or renewed. Its clauses are "The home" and "The metadata" of Semantics.md.
 struct DataContainer {
     static let documents: FileName = "Documents"
+    /// Not made with the container, but with the first delivery.
     static let inbox: FileName = "Inbox"
     static let temporary: FileName = "tmp"
     static let metadata: FileName = ".com.apple.mobile_container_manager.metadata.plist"
@@ -44,6 +45,7 @@ struct DataContainer {
         try writeMetadata(in: coming, context)
     }
 
+    /// Writes the metadata under class D, so that it can be read in every state of the device (S-META-2).
     private func writeMetadata(in container: borrowing Descriptor, _ context: StoreContext) throws(Fault) {
         let content = Array(metadata.utf8)
         let buffer = PageBuffer(count: content.count)

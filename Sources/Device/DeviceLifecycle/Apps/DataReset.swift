@@ -33,6 +33,8 @@ private struct DataReset {
         self.app = app
     }
 
+    /// Carries out the reset. An error before the exchange leaves the old content, one after it the new. The next boot
+    /// removes all that is left of the other.
     func run(progress: (DeviceProgress) -> Bool) throws(Complaint) {
         let doing = "cannot reset \(app.identifier)"
         do throws(Complaint) {
@@ -68,6 +70,7 @@ private struct DataReset {
         let containers = try device.directory.containers(.data)
         try staging.rename(stagedName, to: app.data.fileName, in: containers, mode: .exchanging)
         try containers.synchronizeEntries()
+        // After the exchange: the container has the registry's name, and the old content lies in the staging directory.
         device.space.countComing(try containers.openDirectory(app.data.fileName))
         device.space.countGoing([SharedDescriptor(try staging.openDirectory(stagedName))])
     }

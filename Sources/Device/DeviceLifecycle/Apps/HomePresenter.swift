@@ -14,8 +14,8 @@ public struct AppUpdate: Sendable {
 
 /// Shows an app's home while the app is updated.
 public protocol HomePresenter {
-    /// Has entries of the home's top level exchanged, at a moment at which no lookup is under way, and shows the new home
-    /// from then on.
+    /// Has entries of the home's top level exchanged, at a moment at which no lookup is under way, and shows the new
+    /// home from then on.
     /// - Parameter body: exchanges them on the host. Called exactly once.
     func exchange(_ body: () throws(SystemError) -> Void) throws(SystemError)
     /// Completes the update: called when its last step is done, before the dropped files are removed.

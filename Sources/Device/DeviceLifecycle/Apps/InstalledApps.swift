@@ -1,5 +1,6 @@
 // The registry of a booted device: which apps there are, changed by one operation at a time.
-// Locks: `changes` is held for the whole of an operation that changes apps or containers; `state` below it, for moments only.
+// Locks: `changes` is held for the whole of an operation that changes apps or containers; `state` below it, for moments
+// only.
 
 import BackingStore
 import Platform
@@ -27,6 +28,7 @@ final class InstalledApps: Sendable {
         state = Mutex(State(registry: registry))
     }
 
+    /// The registry as of now. Only within ``changing(_:)`` does it stay the same.
     var registry: AppRegistry { state.withLock { $0.registry } }
 
     /// - Throws: ``Complaint`` of kind `unknownApp`.
@@ -54,12 +56,12 @@ final class InstalledApps: Sendable {
         try changes.writing { () throws(Complaint) in try body(AppChanges(self)) }
     }
 
-    /// Waits until no such operation is under way.
+    /// Waits until no such operation is under way, so that the names of containers agree with the registry.
     func awaitChange() {
         changes.writing {}
     }
 
-    /// Runs a step of a count while no container comes or goes.
+    /// Runs a step of a count while no container comes or goes. The body must be short: operations wait for it.
     func atRest(_ body: () -> Void) {
         changes.writing(body)
     }
@@ -72,9 +74,11 @@ final class InstalledApps: Sendable {
         }
     }
 
+    /// Whether ``end(_:)`` has begun: another process may have the device soon.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-    /// Durable when it returns.
+    /// Durable when it returns. After an error Apps.json may have been replaced all the same: the last step is to make
+    /// the rename durable.
     fileprivate func replaceRegistry(with registry: AppRegistry) throws(Complaint) {
         try directory.replaceRegistry(registry, holding: lock)
         state.withLock { $0.registry = registry }

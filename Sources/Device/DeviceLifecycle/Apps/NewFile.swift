@@ -20,7 +20,8 @@ struct NewFile {
         self.protection = protection
     }
 
-    /// Makes the file, and commits the content that `body` writes.
+    /// Makes the file, and commits the content that `body` writes. The caller makes its name durable.
+    /// - Throws: a fault of kind `exists` where the name is taken; `refused` where the class has no key now.
     func write(
         in directory: borrowing Descriptor, context: StoreContext, _ body: (EncryptedFile) throws(Fault) -> Void
     ) throws(Fault) {

@@ -6,7 +6,8 @@ import BundleSeal
 import Platform
 public import SandboxModel
 
-/// An app that lies ready in the staging directory, with its seal verified. To install it, it gets a place and is registered.
+/// An app that lies ready in the staging directory, with its seal verified. To install it, it gets a place and is
+/// registered.
 public final class StagedApp: Sendable {
     /// The container of the bundle.
     let container: ContainerUUID
@@ -30,8 +31,8 @@ extension BootedDevice {
     /// not.
     ///
     /// - Parameters:
-    ///   - admit: gets the app's identifier, before anything is copied where the identifier is known by then; what it throws
-    ///     ends the call.
+    ///   - admit: gets the app's identifier, before anything is copied where the identifier is known by then; what it
+    ///     throws ends the call.
     ///   - progress: bytes copied, then bytes hashed.
     /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp`, `invalidIdentifier`, `sealBroken`, `unsigned`,
     ///   `noSpace`.
@@ -41,6 +42,7 @@ extension BootedDevice {
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> StagedApp {
         let container = ContainerUUID()
+        // Before the directory is made, or a removal that runs now would take it for a leftover.
         staging.keep(container)
         do throws(Complaint) {
             let directory = try Complaint.wrap("cannot copy \(path)") { () throws(SystemError) in
@@ -70,6 +72,7 @@ extension BootedDevice {
         discard(app.container)
     }
 
+    /// Removes the bundle, and lets others remove its name. After an installation there is nothing under the name.
     private func discard(_ container: ContainerUUID) {
         staging.remove(container.fileName)
         staging.release(container)

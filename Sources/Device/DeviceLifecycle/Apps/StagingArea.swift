@@ -1,5 +1,5 @@
-// The staging directory of a booted device: where containers are built, and where replaced bundles end. Some of it is in
-// use between two operations; all else that lies there then is left over.
+// The staging directory of a booted device: where containers are built, and where replaced bundles end. Some of it is
+// in use between two operations; all else that lies there then is left over.
 // Lock: `state`, for moments only; nothing is called under it.
 
 import BackingStore
@@ -10,12 +10,15 @@ import Synchronization
 /// The staging directory, and the names in it that are in use: apps that are being taken in, and bundles that an update
 /// has replaced while they are open.
 final class StagingArea: Sendable {
+    /// A use lasts as long as somebody has the bundle open, so the table must not hold it.
     private struct WeakUse {
         weak var use: BundleUse?
     }
 
     private struct State {
+        /// Of apps that are being taken in, and of retired bundles that are still open.
         var names: Set<FileName> = []
+        /// The open bundles. Entries whose use has ended are removed when another one is added.
         var bundles: [ContainerUUID: WeakUse] = [:]
     }
 
@@ -49,6 +52,7 @@ final class StagingArea: Sendable {
     /// The names that are not to be removed.
     var namesInUse: Set<FileName> { state.withLock { $0.names } }
 
+    /// Marks a container's name as in use. Of several calls one ``release(_:)`` ends the use.
     func keep(_ container: ContainerUUID) {
         state.withLock { _ = $0.names.insert(container.fileName) }
     }

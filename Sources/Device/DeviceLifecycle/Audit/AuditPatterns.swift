@@ -1,4 +1,5 @@
-// The sort of a file by its name. Of several patterns the last that matches decides; a user's come after the built-in ones.
+// The sort of a file by its name. Of several patterns the last that matches decides; a user's come after the built-in
+// ones.
 
 import Platform
 public import SandboxModel
@@ -6,6 +7,7 @@ public import SandboxPolicy
 
 /// Patterns of file names, each with the sort of the files that match it.
 public struct AuditPatterns: Sendable {
+    /// In the order in which they were added. The last that matches decides.
     private var patterns: [(sort: StoredSort, isForDirectories: Bool, glob: Glob)] = []
 
     /// The built-in patterns.
@@ -13,8 +15,8 @@ public struct AuditPatterns: Sendable {
         for (sort, globs) in AuditPatterns.usual { for glob in globs { add(glob, sort) } }
     }
 
-    /// The built-in patterns and further ones. A line is a sort and a pattern of fnmatch(3) with a blank between them; a
-    /// pattern that ends with a slash is for directories. Empty lines and lines that begin with `#` are comments.
+    /// The built-in patterns and further ones. A line is a sort and a pattern of fnmatch(3) with a blank between them;
+    /// a pattern that ends with a slash is for directories. Empty lines and lines that begin with `#` are comments.
     ///
     /// - Parameters:
     ///   - text: the further lines.
@@ -42,6 +44,7 @@ public struct AuditPatterns: Sendable {
         patterns.append((sort, isForDirectories, Glob(isForDirectories ? String(pattern.dropLast()) : pattern)))
     }
 
+    /// The sort of a file or directory: `ordinary` where no pattern matches.
     /// - Parameter path: from the container.
     public func sort(of path: [FileName], isDirectory: Bool) -> StoredSort {
         guard let name = path.last?.text else { return .ordinary }
@@ -50,6 +53,7 @@ public struct AuditPatterns: Sendable {
         return last?.sort ?? .ordinary
     }
 
+    /// The built-in patterns, in an order in which the last that matches decides.
     private static let usual: [(StoredSort, [String])] = [
         (
             .document,

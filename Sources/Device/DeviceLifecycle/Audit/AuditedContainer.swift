@@ -9,9 +9,11 @@ import SandboxPolicy
 /// One container under audit.
 struct AuditedContainer {
     private let domain: String
+    /// Whether it is the data container: only that has places of the system, and a `tmp`.
     private let isData: Bool
     private let app: ContainerIdentifier
     private let patterns: AuditPatterns
+    /// By directory of at most two levels, in the order of the walk.
     private(set) var shares: [ContainerAudit.Share] = []
     private(set) var findings: [ContainerAudit.Finding] = []
     /// A directory that breaks a rule as a whole: its files add to its finding.
@@ -63,6 +65,7 @@ struct AuditedContainer {
     /// Adds a file to the share of its directory; a directory gets a share though it is empty.
     private mutating func count(_ path: [FileName], isDirectory: Bool, bytes: Int64, _ inclusion: BackupInclusion) {
         let directory = Array((isDirectory ? path : Array(path.dropLast())).prefix(AuditedContainer.levels))
+        // Most entries follow one of the same directory; the search is for one that the walk comes back to.
         if shares.last?.path != directory {
             guard !shares.contains(where: { $0.path == directory }) else {
                 return add(bytes, inclusion, to: shares.firstIndex { $0.path == directory }!, isFile: !isDirectory)

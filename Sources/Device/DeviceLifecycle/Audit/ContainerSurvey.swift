@@ -39,7 +39,7 @@ extension BootedDevice {
     }
 }
 
-/// One survey of an app's containers, which are open from its beginning.
+/// One survey of an app's containers, which are open from its beginning, so that a restore meanwhile does not mix two.
 private struct SurveyRun {
     private struct Container {
         /// In the app's home; empty for the data container.
@@ -70,6 +70,7 @@ private struct SurveyRun {
     func run(
         openFile: (UInt64) -> EncryptedFile?, progress: (DeviceProgress) -> Bool
     ) throws(Complaint) -> [(path: String, part: SurveyedPart)] {
+        // Of the backing files: only the limit below which a part is small depends on it.
         let total = containers.reduce(Int64(0)) { $0 + ((try? $1.directory.descriptor.contentSize()) ?? 0) }
         var surveyed: [(path: String, part: SurveyedPart)] = []
         var seen: Int64 = 0

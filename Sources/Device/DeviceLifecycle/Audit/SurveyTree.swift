@@ -5,8 +5,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The tree of a survey, put together while a walk goes on. It stays small whatever the container holds: parts that are too
-/// small to be seen are counted together.
+/// The tree of a survey, put together while a walk goes on. It stays small whatever the container holds: parts that are
+/// too small to be seen are counted together.
 struct SurveyTree {
     private struct Level {
         let path: [FileName]
@@ -21,14 +21,19 @@ struct SurveyTree {
     /// Below so many bytes a part is counted with others.
     private let least: Int64
     private let isData: Bool
+    /// The directories from the container down to the one that the walk is in.
     private var levels: [Level] = []
 
+    /// - Parameter least: bytes; smaller parts are counted together.
     init(isData: Bool, least: Int64) {
         self.isData = isData
         self.least = least
     }
 
-    /// Adds what the walk came to.
+    /// Adds an entry that the walk came to, in its order.
+    /// - Parameters:
+    ///   - bytes: of the content; 0 for anything but a file.
+    ///   - protection: nil for anything but a file, and where the class cannot be read.
     mutating func add(
         _ place: ContainerPlace, _ inclusion: BackupInclusion, bytes: Int64, protection: ProtectionClass?
     ) {
@@ -66,6 +71,7 @@ struct SurveyTree {
         }
     }
 
+    /// The container, once the walk has left it.
     private var root: SurveyedPart?
 
     /// Adds a finished part to the innermost directory.

@@ -15,8 +15,8 @@ struct BackedUpContainer: Sendable {
 }
 
 extension BootedDevice {
-    /// The containers of one app with its groups, or of all apps, in order. Waits for an operation that changes containers:
-    /// an update gives a container another name.
+    /// The containers of one app with its groups, or of all apps, in order. Waits for an operation that changes
+    /// containers: an update gives a container another name.
     /// - Throws: ``Complaint`` of kind `unknownApp`.
     func backedUpContainers(of app: ContainerIdentifier?) throws(Complaint) -> [BackedUpContainer] {
         try installedApps.changing { (_) throws(Complaint) in try openBackedUpContainers(of: app) }

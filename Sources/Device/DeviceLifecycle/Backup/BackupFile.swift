@@ -16,6 +16,7 @@ struct BackupFile {
     private let reader: BackupReader
     /// nil where the class is closed.
     private let file: EncryptedFile?
+    /// nil for a plain file: of the two one is open.
     private let backing: SharedDescriptor?
 
     /// - Returns: nil for a file that went while the walk was under way.
@@ -62,7 +63,8 @@ struct BackupFile {
     /// The most bytes of a hole that are skipped without a call of `body`: a sink may have to count terabytes of zeros.
     private static let longestSilence: Int64 = 64 << 20
 
-    /// Hands over the content piece by piece: of a plain file the data ranges, and for each part of a long hole an empty piece.
+    /// Hands over the content piece by piece: of a plain file the data ranges, and for each part of a long hole an
+    /// empty piece.
     /// - Parameter body: answers whether to go on.
     /// - Returns: false when the body ended it.
     func read(
@@ -94,6 +96,7 @@ struct BackupFile {
                 let got = try Complaint.wrap(reader.doing(place)) { () throws(SystemError) in
                     try backing!.descriptor.read(into: buffer, count: count, from: position)
                 }
+                // The backing file has become shorter than the entry says; the sink expects so many bytes.
                 buffer.zero(got, count: count - got)
                 guard try deliver(buffer, count, position, body) else { return false }
                 position += Int64(count)
@@ -102,7 +105,8 @@ struct BackupFile {
         return true
     }
 
-    /// Skips a hole.
+    /// Skips a hole, with a call of `body` for each step of ``longestSilence``.
+    /// - Returns: false when the body ended it.
     private func pass(
         _ hole: Range<Int64>, _ body: (RawSpan, Int64) throws(Complaint) -> Bool
     ) throws(Complaint) -> Bool {
@@ -114,6 +118,7 @@ struct BackupFile {
         return true
     }
 
+    /// Lends bytes of the buffer to the body.
     private func deliver(
         _ buffer: PageBuffer, _ count: Int, _ position: Int64,
         _ body: (RawSpan, Int64) throws(Complaint) -> Bool

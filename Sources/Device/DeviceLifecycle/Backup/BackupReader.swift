@@ -6,7 +6,7 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Opens the files of one backup, and holds the state that their reading shares.
+/// Opens the files of one backup, and holds the state that their reading shares. Of one thread.
 final class BackupReader {
     let context: StoreContext
     /// The identifier of the device's keybag.
@@ -15,6 +15,7 @@ final class BackupReader {
     let openFile: (UInt64) -> EncryptedFile?
     /// For one read at a time.
     let buffer = PageBuffer(count: Workspace.largestTransfer)
+    /// Whether modes keep this process out of no file.
     private let isPrivileged = geteuid() == 0
 
     init(_ context: StoreContext, keybag: [UInt8], openFile: @escaping (UInt64) -> EncryptedFile?) {
@@ -49,6 +50,7 @@ final class BackupReader {
     func openBacking(_ place: ContainerPlace) throws(Fault) -> SharedDescriptor {
         let (directory, name) = (place.parent!, place.path[place.path.count - 1])
         return try onHost { () throws(SystemError) in
+            // An app may take its own right to read away; the file's owner can give it back for a moment.
             let lifted = !isPrivileged && place.status.permissions & S_IRUSR == 0
             if lifted { try directory.descriptor.changeMode(of: name, to: place.status.permissions | S_IRUSR) }
             defer { if lifted { try? directory.descriptor.changeMode(of: name, to: place.status.permissions) } }

@@ -19,14 +19,14 @@ extension BootedDevice {
         return [chosen]
     }
 
-    /// Writes the containers of apps into a backup. They may be in use: everything that was written to them before is in
-    /// it.
+    /// Writes the containers of apps into a backup. They may be in use: everything that was written to them before is
+    /// in it.
     ///
     /// - Parameters:
     ///   - openFile: the file that a volume has open for an inode of the host; nil if none has.
     ///   - progress: bytes of the host that were come to.
-    /// - Throws: ``Complaint`` of kind `damaged` where a file does not authenticate, `inUse` where a container was replaced
-    ///   meanwhile, or what the sink throws. The sink is not finished then.
+    /// - Throws: ``Complaint`` of kind `damaged` where a file does not authenticate, `inUse` where a container was
+    ///   replaced meanwhile, or what the sink throws. The sink is not finished then.
     public func backUp(
         _ order: BackupOrder, into sink: inout some BackupSink,
         openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
@@ -35,8 +35,10 @@ extension BootedDevice {
         try BackupRun(order, on: self, openFile: openFile).write(into: &sink, progress: progress)
     }
 
-    /// Lists everything that a backup would take in, and that it would leave out.
+    /// Lists everything that a backup would take in, and that it would leave out. Nothing is read but names, attributes
+    /// and, while a class is closed, headers.
     /// - Parameter body: gets one line at a time.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, or `inUse` where a container was replaced meanwhile.
     public func listBackup(
         _ order: BackupOrder, openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
         _ body: (BackupListing) -> Void
@@ -86,6 +88,7 @@ private struct BackupRun {
         return work.tally
     }
 
+    /// A directory that is left out is one line, with the bytes of all that is in it.
     func list(_ body: (BackupListing) -> Void) throws(Complaint) {
         for container in containers {
             var walk = ContainerWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
@@ -105,6 +108,7 @@ private struct BackupRun {
     /// Whether files of some class cannot be opened now.
     private var hasClosedClass: Bool { !ProtectionClass.allCases.allSatisfy { device.context.keys.isAvailable($0) } }
 
+    /// - Parameter reason: why the entry is left out; nil for one that goes in.
     private func listing(
         of place: ContainerPlace, _ reason: BackupListing.Reason?, in domain: BackupDomain
     ) -> BackupListing {
@@ -133,8 +137,8 @@ private struct BackupRun {
             leftOut: reason, isSealed: isSealed)
     }
 
-    /// - Throws: ``Complaint`` of kind `inUse` where a container went since its walk began: the walk has taken files that
-    ///   were not there any more for removed by the app.
+    /// - Throws: ``Complaint`` of kind `inUse` where a container went since its walk began: the walk has taken files
+    ///   that were not there any more for removed by the app.
     private func requireInPlace() throws(Complaint) {
         let present = try device.backedUpContainers(of: order.app)
         for container in containers {

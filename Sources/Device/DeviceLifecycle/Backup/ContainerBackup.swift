@@ -25,8 +25,8 @@ struct BackupMeter {
     private var total: Int64?
     private var done: Int64 = 0
 
-    /// - Parameter measure: counts the bytes of the host. Called only when the backup has taken a second: a short one needs no
-    ///   total.
+    /// - Parameter measure: counts the bytes of the host. Called only when the backup has taken a second: a short one
+    ///   needs no total.
     init(measure: @escaping () -> Int64) {
         self.measure = measure
     }
@@ -57,7 +57,9 @@ struct ContainerBackup {
         self.work = work
     }
 
+    /// Writes what the walk came to. A device, and an entry that went meanwhile, are left out.
     /// - Parameter progress: bytes of the host; false cancels.
+    /// - Throws: ``Complaint/cancelled``, ``Complaint`` of kind `damaged`, or what the sink throws.
     mutating func add(
         _ place: ContainerPlace, to sink: inout some BackupSink, progress: (DeviceProgress) -> Bool
     ) throws(Complaint) {
@@ -69,6 +71,7 @@ struct ContainerBackup {
             return try advance(0, progress)
         }
         work.tally.files += 1
+        // The content goes in once, with the first name; further names are hard links to it.
         if place.status.linkCount > 1, let first = firstName(of: place) {
             let entry = entry(place, .hardLink(first), protection: nil, attributes: [])
             if try !isContinued(entry, in: &sink) { try sink.begin(entry) }
@@ -105,6 +108,7 @@ struct ContainerBackup {
             return
         }
         try sink.begin(entry)
+        // Pieces are of the content, the meter's bytes are of the backing file: the rest is added at the end.
         var remaining = place.status.size
         let finished = try file.read { (bytes, offset) throws(Complaint) in
             try sink.write(bytes, at: offset)
@@ -213,6 +217,7 @@ struct ContainerBackup {
         }
     }
 
+    /// The file has gone before its content was written: no further name may refer to it.
     private mutating func forgetFirstName(of place: ContainerPlace) {
         firstNames[place.status.inode] = nil
     }

@@ -1,5 +1,5 @@
-// One container being built from a backup, in the staging directory: entries become files of the host. Backups are untrusted
-// input: no name, symbolic link or hard link can lead outside its container.
+// One container being built from a backup, in the staging directory: entries become files of the host. Backups are
+// untrusted input: no name, symbolic link or hard link can lead outside its container.
 
 import BackingStore
 import BackupModel
@@ -17,7 +17,8 @@ struct ContainerRestore: ~Copyable {
     private let formerGroup: gid_t?
     private let context: StoreContext
     private let container: SharedDescriptor
-    /// The directories from the container down to the one that the walk is in: they get times and modes when it leaves them.
+    /// The directories from the container down to the one that the walk is in: they get times and modes when it leaves
+    /// them.
     private var open: [BackupEntry] = []
     private var current: SharedDescriptor
     /// Names of files, each counted.
@@ -52,7 +53,10 @@ struct ContainerRestore: ~Copyable {
 
     private var kind: ContainerKind { place.kind }
 
-    /// Takes an entry in; content follows by ``write(_:at:)`` of the file that this returns.
+    /// Takes an entry in; content follows by ``FileRestore/write(_:at:doing:)`` of the file that this returns.
+    /// - Returns: nil for anything but a file, and for an entry that no container can have.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for an entry that comes twice, before its directory, or in the
+    ///   place of a standard directory; `noSpace`, or with the host's error.
     mutating func add(_ entry: BackupEntry) throws(Complaint) -> FileRestore? {
         guard !entry.path.isEmpty else {
             guard case .directory = entry.kind, open.isEmpty else { throw invalid(entry, "is not a directory") }
@@ -215,10 +219,12 @@ struct ContainerRestore: ~Copyable {
 
     // MARK: Complaints
 
+    /// - Parameter flaw: the rest of a sentence that begins with the entry.
     private func invalid(_ entry: BackupEntry, _ flaw: String) -> Complaint {
         Complaint(.invalidBackup, "\(entry.domain.name)/\(entry.path.text) of the backup \(flaw)")
     }
 
+    /// Translates a fault into the flaw of the backup that it shows, where it shows one.
     private func complaint(_ fault: Fault, _ entry: BackupEntry) -> Complaint {
         switch fault {
         case .system(.exists): invalid(entry, "is there twice")

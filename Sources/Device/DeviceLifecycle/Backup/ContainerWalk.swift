@@ -38,6 +38,7 @@ struct ContainerWalk: ~Copyable {
 
     private let kind: ContainerKind
     private let container: SharedDescriptor
+    /// Whether an entry with the mark of exclusion is visited as if it had none.
     private let ignoresMarks: Bool
     private let isPrivileged = geteuid() == 0
     private var levels: [Level] = []
@@ -54,8 +55,8 @@ struct ContainerWalk: ~Copyable {
 
     private static let mark = Array(BackupMark.attributeName.utf8)
 
-    /// - Parameter visit: gets each entry in order, and what a backup does with it; a path in that is from the container.
-    ///   Returns, for a directory, whether to walk into it. An error that it throws ends the walk.
+    /// - Parameter visit: gets each entry in order, and what a backup does with it; a path in that is from the
+    ///   container. Returns, for a directory, whether to walk into it. An error that it throws ends the walk.
     mutating func run(_ visit: (ContainerPlace, BackupInclusion) throws(Complaint) -> Bool) throws(Complaint) {
         let status = try Complaint.wrap("cannot look at a container") { () throws(SystemError) in
             try container.descriptor.status()
@@ -114,6 +115,7 @@ struct ContainerWalk: ~Copyable {
         [.noEntry, .stale, .notDirectory].contains(error)
     }
 
+    /// Whether the attribute is there; its value does not matter (`BackupMark.swift`).
     private static func isMarked(_ holder: AttributeHolder) -> Bool { (try? holder.value(of: mark)) != nil }
 
     /// The decision of a backup on an entry: that of its directory, else its own.
@@ -124,6 +126,7 @@ struct ContainerWalk: ~Copyable {
         return isOut ? .excluded : .included
     }
 
+    /// Reads a directory's names, and makes it the innermost one. A directory that is gone is skipped.
     private mutating func descend(
         into place: ContainerPlace, _ inclusion: BackupInclusion, lifted: mode_t?
     ) throws(Complaint) {
@@ -137,7 +140,7 @@ struct ContainerWalk: ~Copyable {
         }
     }
 
-    /// Leaves the innermost directory.
+    /// Leaves the innermost directory, and restores its mode where the walk has changed it.
     private mutating func leave() {
         guard let level = levels.popLast(), let mode = level.lifted, let name = level.path.last else { return }
         try? directory(at: Array(level.path.dropLast())).descriptor.changeMode(of: name, to: mode)

@@ -14,12 +14,14 @@ final class ContentDigest {
         self.length = length
     }
 
+    /// - Parameter offset: not before the end of the last piece.
     func add(_ bytes: RawSpan, at offset: Int64) {
         digest.update(zeros: offset - position)
         digest.update(bytes)
         position = offset + Int64(bytes.byteCount)
     }
 
+    /// - Returns: the 32 bytes of SHA-256, with a hole up to the length. Called once.
     func finish() -> [UInt8] {
         digest.update(zeros: length - position)
         return digest.finish()

@@ -75,7 +75,7 @@ struct FileRestore {
         }
     }
 
-    /// Gives the content its length, and closes it.
+    /// Gives the content its length, and closes it. Attributes, owner, mode and times are the container's work.
     func end() throws(Fault) {
         switch content {
         case .encrypted(let file):

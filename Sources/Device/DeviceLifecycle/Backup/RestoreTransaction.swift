@@ -1,5 +1,5 @@
-// A restore: every container of a backup is built aside, made durable, and given its place in the registry with all others at
-// one moment. Until then nothing on the device has changed; after it nothing of the former content is left.
+// A restore: every container of a backup is built aside, made durable, and given its place in the registry with all
+// others at one moment. Until then nothing on the device has changed; after it nothing of the former content is left.
 
 public import BackingStore
 public import BackupModel
@@ -23,8 +23,8 @@ public struct RestoreTally: Equatable, Sendable {
 }
 
 extension BootedDevice {
-    /// Brings a backup's containers onto the device, in place of those that it has. `tmp` and `Library/Caches` are empty
-    /// then, iCloud containers stay. Each file has a new key.
+    /// Brings a backup's containers onto the device, in place of those that it has. `tmp` and `Library/Caches` are
+    /// empty then, iCloud containers stay. Each file has a new key.
     ///
     /// - Parameters:
     ///   - source: gives the domains that are wanted, and no others.
@@ -57,6 +57,8 @@ private struct RestoreTransaction: ~Copyable {
     }
 
     /// - Parameter held: the apps whose containers may be replaced.
+    /// - Throws: as ``BootedDevice/restore(from:replacing:progress:)``. Once the registry has changed, an error means
+    ///   only that replaced containers could not be removed; what was restored stays.
     mutating func run(
         from source: inout some BackupSource, replacing held: Set<ContainerIdentifier>, _ changes: AppChanges,
         progress: (DeviceProgress) -> Bool
@@ -129,6 +131,7 @@ private struct RestoreTransaction: ~Copyable {
         case .group(let group): (kind, identifier) = (.group, group)
         case .other: return nil
         }
+        // The second container of an identifier would replace the first.
         guard !containers.contains(where: { $0.kind == kind && $0.identifier == identifier }) else {
             throw Complaint(.invalidBackup, "\(domain.name) is in two places of the backup")
         }
@@ -149,7 +152,7 @@ private struct RestoreTransaction: ~Copyable {
         return app.containerOwner
     }
 
-    /// Ends a container, and adds it to the tally.
+    /// Ends a container, and adds it to the tally. From here on it is one of ``containers``, with a place to come.
     private mutating func end(_ container: inout ContainerRestore) throws(Complaint) {
         try container.finish()
         tally.files += container.files
@@ -186,8 +189,8 @@ private struct RestoreTransaction: ~Copyable {
         }
     }
 
-    /// - Throws: ``Complaint`` of kind `noSpace` where the device's capacity does not hold the new containers in place of
-    ///   the old ones.
+    /// - Throws: ``Complaint`` of kind `noSpace` where the device's capacity does not hold the new containers in place
+    ///   of the old ones.
     private func requireSpace() throws(Complaint) {
         guard device.space.isBounded else { return }
         let registry = device.registry

@@ -9,14 +9,17 @@ struct RestoredContainer: Sendable {
     let kind: ContainerKind
     /// Of the app or the group.
     let identifier: ContainerIdentifier
+    /// New, so that the container that it replaces can stay until the registry has changed.
     let uuid = ContainerUUID()
+    /// The user of its files, as far as root may choose; else the user of this process.
     let owner: ContainerOwner
     /// The groups of its app, where the backup says.
     let groups: [ContainerIdentifier]
 }
 
 extension AppRegistry {
-    /// The registry with restored containers in place of those that it has. A container whose app is not installed waits.
+    /// The registry with restored containers in place of those that it has. A container whose app is not installed
+    /// waits.
     func placing(_ restored: [RestoredContainer]) -> AppRegistry {
         var registry = self
         for container in restored {

@@ -5,6 +5,7 @@ import SandboxModel
 
 /// Names, byte by byte in ascending order. A directory of a hundred thousand takes some megabytes.
 struct SortedNames {
+    /// All names, one behind the other.
     private var bytes: [UInt8] = []
     /// Where each name begins in ``bytes``, and how long it is.
     private var places: [(start: UInt32, count: UInt8)] = []

@@ -6,7 +6,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// A bundle's backing copy beside its list of digests. Status and links are compared at once, contents by ``read(_:_:)``.
+/// A bundle's backing copy beside its list of digests. Status and links are compared at once, contents by
+/// ``read(_:_:)``.
 struct BundleComparison {
     private let bundle: SealedBundle
     /// Files to be read, by their number in the list, with their present status.
@@ -33,6 +34,7 @@ struct BundleComparison {
             case .directory where entry.status.kind == .directory: continue
             case .symbolicLink(let target) where entry.status.kind == .symbolicLink && entry.target == target: continue
             case .file(let file) where entry.status.kind == .file && entry.status.size == file.size:
+                // The same size, times and inode as when it was read last: trusted without reading (S-SEAL-6).
                 if readingAll || file.trace != BundleDigests.Trace(entry.status) {
                     doubtful.append((index, entry.status))
                 }

@@ -1,5 +1,5 @@
-// Taking a bundle in: it is copied or unpacked into a container that is being staged, its seal is verified there, and the list
-// of digests is written that it is read with from then on.
+// Taking a bundle in: it is copied or unpacked into a container that is being staged, its seal is verified there, and
+// the list of digests is written that it is read with from then on.
 
 import BackingStore
 import BundleArchive
@@ -33,6 +33,7 @@ struct BundleIntake {
     private let container: SharedDescriptor
     /// The bundle, in its container.
     private let root: SharedDescriptor
+    /// As the user named it, for messages.
     private let path: String
     private let demands: SealDemands
 
@@ -41,8 +42,8 @@ struct BundleIntake {
     /// Flaws of a `.app` directory's seal that show without reading its content are found before the copy.
     /// - Parameters:
     ///   - progress: bytes copied or unpacked; false cancels.
-    ///   - admit: throws where an app of this identifier is not to be taken in. Called before the copy where the identifier
-    ///     is known by then.
+    ///   - admit: throws where an app of this identifier is not to be taken in. Called before the copy where the
+    ///     identifier is known by then.
     init(
         _ path: String, into container: consuming Descriptor, demands: SealDemands,
         progress: (DeviceProgress) -> Bool, admit: (ContainerIdentifier) throws(Complaint) -> Void
@@ -68,6 +69,8 @@ struct BundleIntake {
     }
 
     /// Refuses a bundle whose seal is broken, before it is copied.
+    /// - Parameter progress: bytes read, and only where the seal is broken; false cancels.
+    /// - Throws: ``Complaint`` of kind `sealBroken` or `unsigned`, or ``Complaint/cancelled``.
     private static func inspect(
         _ source: BundleSource, _ demands: SealDemands, _ progress: (DeviceProgress) -> Bool
     ) throws(Complaint) {
@@ -125,6 +128,7 @@ struct BundleIntake {
                 unpacked += count
                 return progress(DeviceProgress(unit: .bytes, completed: unpacked, total: nil))
             }
+            // Without a name the progress callback has ended it.
             if let name {
                 guard AppDirectory.isAppName(name) else {
                     throw ArchiveFault.refused("has an app whose name cannot be shown")
@@ -181,6 +185,7 @@ struct BundleIntake {
             return try BundleTree(of: root)
         }
         let trees = HashTrees(of: tree)
+        // Bytes are hashed for the hash trees and, in the same pass, for the seal: they count twice then.
         let total = trees.bytes + (verification?.bytes ?? 0)
         var done: Int64 = 0
         let container = self.container
@@ -193,6 +198,7 @@ struct BundleIntake {
         guard finished else { throw Complaint.cancelled }
         if let report = verification?.report {
             try BundleIntake.requireWhole(report, name)
+            // Such as an expired certificate: the app is installed all the same.
             notices += report.warnings.map { "\(name.text): \($0)" }
         }
     }

@@ -13,10 +13,12 @@ enum BundleLinks {
     static func staysInside(_ link: [FileName], _ links: [[FileName]: [UInt8]]) -> Bool {
         guard let target = links[link] else { return true }
         var place = Array(link.dropLast())
+        // Targets to resolve, the innermost link's last; `steps` are the names still to go, the next one last.
         var remaining = [target]
         var steps: [[UInt8]] = []
         var followed = 1
         while let text = remaining.popLast() {
+            // An absolute target leads to the host's root.
             if text.first == UInt8(ascii: "/") { return false }
             steps.append(contentsOf: text.split(separator: UInt8(ascii: "/")).map(Array.init).reversed())
             while let step = steps.popLast() {

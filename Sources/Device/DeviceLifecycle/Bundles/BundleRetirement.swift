@@ -1,5 +1,5 @@
-// The end of a bundle that an update has replaced: descriptors that are open in it, and processes whose directory it is, go
-// on working until the last of them is gone.
+// The end of a bundle that an update has replaced: descriptors that are open in it, and processes whose directory it
+// is, go on working until the last of them is gone.
 
 import BackingStore
 import Dispatch
@@ -16,11 +16,12 @@ struct BundleRetirement {
         self.device = device
     }
 
-    /// Moves the bundle into the staging directory. It is removed with the other leftovers there, or after its last use.
-    /// The caller changes apps.
+    /// Moves the bundle into the staging directory. It is removed with the other leftovers there, or after its last
+    /// use. The caller changes apps.
     func begin() {
         device.space.countGoing([(.bundle, bundle)])
         let use = device.staging.presentUse(of: bundle)
+        // Before the rename, so that no removal of leftovers takes a bundle that is open.
         if use != nil { device.staging.keep(bundle) }
         // A bundle that is missing or cannot be moved is left for the next boot, which could do no more here.
         try? device.directory.containers(.bundle)
@@ -33,6 +34,7 @@ struct BundleRetirement {
         }
     }
 
+    /// Removes the bundle, unless the device has ended: then the next boot removes it.
     private func finish() {
         try? device.installedApps.changing { (_) throws(Complaint) in
             device.staging.release(bundle)

@@ -33,6 +33,7 @@ extension BootedDevice {
             }
         }
         guard finished else { throw Complaint.cancelled }
+        // The first by name, so that the same damage gives the same message.
         if let path = comparison.breaks.min() { return path }
         guard let digests = comparison.renewed else { return nil }
         try installedApps.changing { (_) throws(Complaint) in

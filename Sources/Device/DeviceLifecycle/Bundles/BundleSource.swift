@@ -17,6 +17,7 @@ struct BundleSource: Sendable {
     let information: BundleInformation
     /// Bytes that its files hold.
     let size: Int64
+    /// As it was when it was opened: what is added to the bundle later is not copied.
     private let tree: BundleTree
 
     var root: SharedDescriptor { tree.root }

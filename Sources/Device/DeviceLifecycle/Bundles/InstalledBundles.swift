@@ -1,5 +1,5 @@
-// The bundles that are installed: their keys, the lists of digests that they are read with, and the device's identity that
-// signs apps which nobody has signed.
+// The bundles that are installed: their keys, the lists of digests that they are read with, and the device's identity
+// that signs apps which nobody has signed.
 
 public import BackingStore
 import BundleSeal
@@ -13,12 +13,14 @@ struct InstalledBundles: Sendable {
     let lock: DeviceLock
     let staging: StagingArea
 
+    /// The key that authenticates a bundle's list of digests. UID key and container's UUID are a part of it, so that
+    /// the list of another device or container does not pass.
     func key(of container: ContainerUUID) throws(Complaint) -> BundleKey {
         BundleKey(try directory.uidKey(), container: container.text)
     }
 
-    /// The device's own signing identity, made when it is first needed. The caller changes apps, so that one call at a time
-    /// makes it.
+    /// The device's own signing identity, made when it is first needed. The caller changes apps, so that one call at a
+    /// time makes it.
     /// - Throws: ``Complaint`` of kind `damaged`.
     func identity() throws(Complaint) -> SigningIdentity {
         let path = "\(directory.path)/\(DeviceDirectory.identityName.text)"

@@ -111,6 +111,7 @@ struct ContainerCheck {
                 check.unreadable += 1
             case .damaged(let messages):
                 guard let now = try? directory.status(of: file.name) else { break }
+                // A writer came in between: the next attempt reads through its file.
                 let wasOpened = live == nil && openFile(now.inode) != nil
                 if attempt < attempts, wasOpened || now.changed(since: status) {
                     status = now
@@ -128,6 +129,7 @@ struct ContainerCheck {
 }
 
 extension FileStatus {
+    /// Whether the host's file was written, or replaced by another, since an earlier look (st_ctim of stat(2)).
     fileprivate func changed(since earlier: FileStatus) -> Bool {
         inode != earlier.inode
             || raw.st_ctim.tv_sec != earlier.raw.st_ctim.tv_sec || raw.st_ctim.tv_nsec != earlier.raw.st_ctim.tv_nsec

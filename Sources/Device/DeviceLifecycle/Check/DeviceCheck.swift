@@ -41,6 +41,7 @@ extension BootedDevice {
     ) throws(Complaint) -> DeviceCheck {
         var run = DeviceCheckRun(self)
         try run.checkLeftovers(repair: repair)
+        // Taken once: apps may come and go meanwhile.
         let (total, containers) = (run.totalBytes, run.containers)
         var checked: Int64 = 0
         let follow: (Int64) -> Bool = { count in
@@ -65,6 +66,7 @@ private struct DeviceCheckRun {
     private(set) var result = DeviceCheck()
     private let device: BootedDevice
 
+    /// Thrown in place of ``Complaint/cancelled``, whose words are those of a change.
     private static let incomplete = Complaint(.unexpected, "cancelled; the check is not complete")
 
     init(_ device: BootedDevice) {

@@ -8,10 +8,12 @@ import Synchronization
 
 /// Reads files and finds their damage.
 struct FileCheck {
+    /// The result for one file.
     enum Outcome {
         case whole
         /// Its class's key is not at hand.
         case closed
+        /// Removed since it was listed.
         case gone
         /// The device has restarted while it was being read.
         case restarted
@@ -131,6 +133,8 @@ struct FileCheck {
         }
     }
 
+    /// Reads a range block by block, and adds those that do not authenticate; neighbours become one entry.
+    /// - Throws: faults other than ``Fault/corrupt``, as of the host.
     private static func findDamage(
         in file: EncryptedFile, _ range: Range<Int64>, into damaged: inout [Blocks]
     ) throws(Fault) {

@@ -5,8 +5,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Copies one source into the staging directory. Directories are walked with a list of paths, so that depth costs neither
-/// descriptors nor stack.
+/// Copies one source into the staging directory. Directories are walked with a list of paths, so that depth costs
+/// neither descriptors nor stack.
 struct DeliveryCopy {
     /// The user of the copies.
     let owner: ContainerOwner
@@ -94,6 +94,7 @@ struct DeliveryCopy {
     private func copyContent(
         of input: borrowing Descriptor, length: Int64, to file: EncryptedFile, progress: (Int64) -> Bool
     ) throws(Fault) -> Bool {
+        // 1 MiB: a large file takes few calls, and progress comes often enough to cancel.
         let buffer = PageBuffer(count: 1 << 20)
         var position: Int64 = 0
         while position < length,

@@ -5,7 +5,9 @@ import SandboxModel
 
 /// The names that a delivered file may get.
 enum DeliveryName {
-    /// Renames a staged item to the first of its names that is free.
+    /// Renames a staged item to the first of its names that is free. The rename refuses a name that is taken
+    /// (`RENAME_NOREPLACE`), so that none is replaced between a look and the rename.
+    /// - Returns: the name that it has now.
     static func place(
         _ name: FileName, from staged: FileName, _ staging: borrowing Descriptor, _ inbox: borrowing Descriptor
     ) throws(SystemError) -> FileName {

@@ -15,8 +15,8 @@ struct DeliverySource: Sendable {
     let size: Int64
     let isDirectory: Bool
 
-    /// - Parameter device: where the copy will lie. A directory that holds the device's staging directory is refused: each
-    ///   copy would be a part of what is still to be copied.
+    /// - Parameter device: where the copy will lie. A directory that holds the device's staging directory is refused:
+    ///   each copy would be a part of what is still to be copied.
     /// - Throws: ``Complaint`` of kind `notFound` or `unsuitableFile`.
     init(_ path: String, notAround device: DeviceDirectory) throws(Complaint) {
         guard !path.isEmpty else { throw Complaint(.notFound, "an empty path names no file to deliver") }
@@ -60,8 +60,8 @@ struct DeliverySource: Sendable {
         self.size = size
     }
 
-    /// - Returns: the bytes of the files below a directory, the first entry that cannot be delivered, and whether the copy
-    ///   would be made in the directory.
+    /// - Returns: the bytes of the files below a directory, the first entry that cannot be delivered, and whether the
+    ///   copy would be made in the directory.
     private static func look(
         through path: String, into device: DeviceDirectory
     ) throws(SystemError) -> (size: Int64, special: [FileName]?, isEndless: Bool) {
@@ -90,10 +90,11 @@ struct DeliverySource: Sendable {
         return (size, nil, false)
     }
 
+    /// The last part of a path; nil where it is no name, as in `/`, `.` and `..`.
     private static func lastName(_ path: String) -> FileName? {
         path.split(separator: "/").last.flatMap { FileName($0.utf8) }
     }
 
-    /// The name of the copy in the staging directory.
+    /// The name of the copy in the staging directory: its number, as two sources may have the same name.
     static func stagedName(_ index: Int) -> FileName { FileName("\(index)")! }
 }

@@ -82,6 +82,7 @@ public struct InboxDelivery {
         var names: [FileName] = []
         for (index, item) in items.enumerated() {
             let stagedName = DeliverySource.stagedName(index)
+            // Measured before the rename: once in the Inbox the app may change it.
             let bytes = (try? device.space.bytes(of: stagedName, in: staged)) ?? 0
             names.append(try DeliveryName.place(item.name, from: stagedName, staged, inbox))
             device.space.add(bytes)

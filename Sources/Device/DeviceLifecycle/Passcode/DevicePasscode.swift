@@ -13,9 +13,11 @@ public final class DevicePasscode: Sendable {
     typealias Clock = @Sendable () throws(Complaint) -> HostInstant
 
     private let directory: DeviceDirectory
+    /// The right to replace the device's records.
     private let lock: DeviceLock
     /// The class keys that the passcode opens are put into this ring.
     private let keys: KeyRing
+    /// A copy of the one on disk, for questions that must not read it. Lock: see the top of the file.
     private let keybag: Mutex<Keybag>
     private let attempts = ReadWriteLock()
     private let clock: Clock
@@ -43,8 +45,8 @@ public final class DevicePasscode: Sendable {
 
     /// Gives the passcode. Takes as long as the keybag's cost says.
     ///
-    /// Every key is then in the ring. The state that the policy is asked with (``BackingStore/StoreContext/deviceState``)
-    /// is the caller's to set.
+    /// Every key is then in the ring. The state that the policy is asked with
+    /// (``BackingStore/StoreContext/deviceState``) is the caller's to set.
     /// - Throws: ``Complaint`` of kind `wrongPasscode`, `passcodeDelayed` or `damaged`.
     public func unlock(_ passcode: [UInt8]) throws(Complaint) {
         try attempts.writing { () throws(Complaint) in
@@ -76,7 +78,8 @@ public final class DevicePasscode: Sendable {
     }
 
     /// Exchanges the passcode. The device stays as it is, locked or unlocked.
-    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `invalidPasscode` or `damaged`.
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `invalidPasscode` or
+    ///   `damaged`.
     public func change(from old: [UInt8], to new: [UInt8]) throws(Complaint) {
         try DevicePasscode.requireUsable(new)
         try attempts.writing { () throws(Complaint) in _ = try rewrap(from: old, to: new) }
@@ -105,6 +108,8 @@ public final class DevicePasscode: Sendable {
         }
     }
 
+    /// Wraps the keys anew for `new`; nil for no passcode. The class keys stay the same, so that no file changes.
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed` or `damaged`.
     private func rewrap(from old: [UInt8], to new: [UInt8]?) throws(Complaint) -> (Keybag, UIDKey) {
         let (keybag, uidKey) = try directory.openKeybag()
         guard keybag.hasPasscode else { throw .noPasscode(directory.path) }
@@ -127,8 +132,8 @@ public final class DevicePasscode: Sendable {
 
     /// Tries a passcode, unless the wait after wrong ones is not over.
     ///
-    /// The attempt is counted, durably, before the passcode is looked at: it counts also if the process is killed or the
-    /// power cut meanwhile.
+    /// The attempt is counted, durably, before the passcode is looked at: it counts also if the process is killed or
+    /// the power cut meanwhile.
     private func attempt<Outcome>(_ body: () throws(KeybagFault) -> Outcome) throws(Complaint) -> Outcome {
         let now = try clock()
         let before = try measurableAttempts(at: now)
@@ -162,7 +167,8 @@ public final class DevicePasscode: Sendable {
         return anew
     }
 
-    /// The first look after a boot of the host. An error of the record is for the next attempt to report.
+    /// The first look after a boot of the host: the wait of earlier attempts is measured from it. An error of the
+    /// record is for the next attempt to report.
     func beginWait() {
         guard isSet, let now = try? clock() else { return }
         _ = try? measurableAttempts(at: now)
@@ -184,15 +190,18 @@ extension DeviceDirectory {
 }
 
 extension Complaint {
+    /// The complaint of `set` where there is a passcode.
     public static func hasPasscode(_ path: String) -> Complaint {
         Complaint(
             .passcodeExists, "\(path) has a passcode already; change it with: appcontainer passcode \(path) change")
     }
 
+    /// The complaint of a call that needs a passcode where there is none.
     public static func noPasscode(_ path: String) -> Complaint {
         Complaint(.noPasscode, "\(path) has no passcode; set one with: appcontainer passcode \(path) set")
     }
 
+    /// Runs calls of the keybag, and turns a fault into a complaint.
     static func wrapKeybag<Result>(
         _ path: String, _ body: () throws(KeybagFault) -> Result
     ) throws(Complaint) -> Result {

@@ -35,6 +35,7 @@ extension BootedDevice {
     public func forgetAsAfterBoot() {
         let hasPasscode = hasPasscode
         context.openFiles.retireAll(admittingComplete: !hasPasscode)
+        // Without a passcode the device is unlocked after a boot too.
         guard hasPasscode else { return }
         context.deviceState = .beforeFirstUnlock
         context.keys.forget([.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication])

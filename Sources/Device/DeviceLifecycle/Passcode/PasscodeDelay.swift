@@ -6,7 +6,7 @@ import SandboxModel
 extension PasscodeAttempts {
     private static let nanosecond: Int64 = 1_000_000_000
 
-    /// Seconds that the next attempt has to wait after these: the first five are free.
+    /// Seconds that the next attempt has to wait after these: the first five are free (Format.md, "Wrong passcodes").
     var delay: Int64 {
         switch wrong {
         case ..<5: 0
@@ -31,6 +31,7 @@ extension PasscodeAttempts {
 }
 
 extension Complaint {
+    /// - Parameter attempts: with the wrong one that was just counted.
     static func wrongPasscode(_ attempts: PasscodeAttempts, path: String) -> Complaint {
         let count = "wrong attempts so far: \(attempts.wrong)"
         guard attempts.delay > 0 else {
@@ -41,6 +42,7 @@ extension Complaint {
             "wrong passcode for \(path) (\(count)); try again with the right one in \(duration(attempts.delay))")
     }
 
+    /// For an attempt within the wait. Its passcode was not looked at, and it does not count.
     static func passcodeDelayed(_ attempts: PasscodeAttempts, secondsLeft: Int64, path: String) -> Complaint {
         Complaint(
             .passcodeDelayed,

@@ -3,6 +3,8 @@
 import AppContainer
 import ArgumentParser
 
+/// The daemon makes the containers and shows them on a mount. Ends with exit code 12 if the app is not installed, 19 if
+/// another mount, with a page cache of its own, shows a container already.
 struct Entitle: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Entitle an installed app to a group or iCloud container.",

@@ -41,7 +41,9 @@ struct Install: AsyncParsableCommand {
     var terminate = false
 
     func run() async throws {
+        // Checked here for a message about --owner; the daemon checks it again.
         let owner = try owner.map(HostUser.named)
+        // Decoded here for its errors alone.
         if let trust { _ = try SealFiles.trusted(at: trust) }
         let request = InstallRequest(
             app: try absolute(app), groups: groups, iCloud: iCloud, owner: owner?.user, ownerGroup: owner?.group,

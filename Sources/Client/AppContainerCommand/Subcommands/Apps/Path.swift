@@ -28,6 +28,7 @@ struct Path: AsyncParsableCommand {
     @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
+        // The records first: an app that is not installed is exit code 12, mounted or not.
         let path = try device.path()
         let installed = try OfflineDevice.app(app.bundleID, of: path)
         let place = try Place(container, of: installed)
@@ -41,6 +42,7 @@ struct Path: AsyncParsableCommand {
                     .notMounted, "\(app.bundleID) is not mounted; mount it, or ask for the host's path with --backing")
             }
             found = place.inHome.isEmpty ? mountPoint : "\(mountPoint)/\(place.inHome)"
+            // A mount of Documents alone has neither bundle nor groups.
             guard (try? HostPath.status(found, following: false)) != nil else {
                 throw Complaint(.notMounted, "\(app.bundleID) is mounted at \(mountPoint) with its documents only")
             }
@@ -52,13 +54,17 @@ struct Path: AsyncParsableCommand {
         }
     }
 
-    /// A container of an app, with its paths in the app's home and in the device.
+    /// A container of an app, with its paths in the app's home and in the device. The names `Groups` and `iCloud` are
+    /// those of `Home.swift`.
     private struct Place {
+        /// From the home's root; empty for the home itself.
         let inHome: String
         private let kind: ContainerKind
         private let uuid: ContainerUUID
+        /// From the container on; only the bundle's container holds more than the part that is asked for.
         private let inner: String
 
+        /// - Throws: ``Complaint`` of kind `notFound` for a container that the app does not have.
         init(_ name: String, of app: InstalledApp) throws(Complaint) {
             if name == "app" {
                 (inHome, kind, uuid, inner) = (app.bundleName.text, .bundle, app.bundle, app.bundleName.text)
@@ -75,7 +81,7 @@ struct Path: AsyncParsableCommand {
             }
         }
 
-        /// The path in the device directory.
+        /// The path in the device directory now; after an interrupted update that of the name `OLD+NEW` (Format.md).
         func backing(in directory: DeviceDirectory) -> String {
             let path = directory.presentPath(of: kind, uuid)
             return inner.isEmpty ? path : "\(path)/\(inner)"

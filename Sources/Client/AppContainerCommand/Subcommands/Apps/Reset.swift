@@ -3,6 +3,7 @@
 import AppContainer
 import ArgumentParser
 
+/// The daemon does the work. Ends with exit code 41 while the app runs, 20 while it is mounted.
 struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Empty an app's data container to what it was after the installation.",

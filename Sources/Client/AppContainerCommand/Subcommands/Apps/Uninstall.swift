@@ -3,6 +3,8 @@
 import AppContainer
 import ArgumentParser
 
+/// The daemon does the work. Ends with exit code 41 while the app runs, 20 while it is mounted, 12 if neither an
+/// app nor restored data has the identifier.
 struct Uninstall: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove an app and its containers.",

@@ -37,6 +37,7 @@ struct Audit: AsyncParsableCommand {
             try await device.send(request, progress: line.report)
         }
         if answer.json { try Output.json(report) } else { try show(report) }
+        // The daemon's own verdict knows nothing of --strict.
         let breaches = report.findings.filter { strict || $0.severity == .breach }
         guard breaches.isEmpty else {
             let count = breaches.count == 1 ? "1 finding" : "\(breaches.count) findings"
@@ -46,6 +47,8 @@ struct Audit: AsyncParsableCommand {
         }
     }
 
+    /// The text of a file of patterns, of 256 KiB at most. The daemon parses it.
+    /// - Throws: ``Complaint`` of kind `notFound` for a file that cannot be read, `badRequest` if it is not UTF-8.
     private static func read(_ file: String) throws(Complaint) -> String {
         let bytes: [UInt8]
         do throws(SystemError) {
@@ -59,6 +62,7 @@ struct Audit: AsyncParsableCommand {
         return text
     }
 
+    /// Prints the directories that hold anything, and the findings below them.
     private func show(_ report: AuditReport) throws(Complaint) {
         try Output.table(
             [["BACKED UP", "LEFT OUT", "DIRECTORY"]]

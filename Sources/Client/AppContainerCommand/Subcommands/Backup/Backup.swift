@@ -21,6 +21,7 @@ struct Backup: AsyncParsableCommand {
             On a locked device, what cannot be read goes in as ciphertext, which only this device can restore.
             """)
 
+    /// The raw values are the words on the command line.
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case tar, finder
     }
@@ -72,6 +73,7 @@ struct Backup: AsyncParsableCommand {
         try Output.line(line)
     }
 
+    /// Prints one line for each entry, with its length as the app sees it.
     private func show(_ items: [BackupItem]) throws(Complaint) {
         if answer.json { return try Output.json(items) }
         try Output.table(
@@ -83,6 +85,7 @@ struct Backup: AsyncParsableCommand {
             })
     }
 
+    /// The words for the reasons of `BackupListing` to leave an entry out.
     private static let reasons: [BackupItem.Reason: String] = [
         .excluded: "it is excluded",
         .place: "it is never backed up",

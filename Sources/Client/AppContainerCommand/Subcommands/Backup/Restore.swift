@@ -4,7 +4,8 @@ import AppContainer
 import ArgumentParser
 import SandboxModel
 
-/// The daemon reads the backup. The password is read here, from a file, so that it appears in no process list.
+/// The daemon reads the backup. The password is read here, from a file, so that it appears in no process list. Ends
+/// with exit code 41 or 20 while an app that would be replaced runs or is mounted, 46 for a backup that is damaged.
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring a backup's containers onto a device.",
@@ -34,6 +35,7 @@ struct Restore: AsyncParsableCommand {
         }
         if answer.json { return try Output.json(report) }
         var rows = report.apps.map { ["restored", $0] }
+        // `uninstall` removes data that waits.
         rows += report.waiting.map { ["waits for its installation", $0] }
         rows += report.groups.map { ["restored", $0] }
         try Output.table(rows)

@@ -4,6 +4,8 @@ import AppContainer
 import ArgumentParser
 import Daemon
 
+/// The socket is the whole answer, so that it can be used in a command substitution. Warnings of the start go to
+/// standard error.
 struct Boot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Start a device's daemon, and show its control socket.",

@@ -35,9 +35,11 @@ struct Check: AsyncParsableCommand {
             let files = report.unreadable == 1 ? "file" : "files"
             StandardError.complain("\(report.unreadable) \(files) could not be opened; unlock the device")
         }
+        // No complaint: the problems were the answer, on standard output.
         guard report.isWhole else { throw ExitCode(Complaint.Kind.damaged.exitCode) }
     }
 
+    /// The container, the path in it, and the flaw.
     private static func line(_ problem: CheckReport.Problem) -> String {
         let place = [problem.container, problem.path].filter { !$0.isEmpty }.joined(separator: "/")
         return "\(place): \(problem.message)".onOneLine

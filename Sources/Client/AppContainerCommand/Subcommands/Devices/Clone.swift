@@ -21,6 +21,7 @@ struct Clone: AsyncParsableCommand {
 
     func run() async throws {
         let path = try device.path()
+        // The lock of the device would refuse this too, but could not tell the command that helps.
         guard await DaemonLauncher.running(path) == nil else {
             throw Complaint(
                 .deviceBusy, "\(device.device) is on; shut it down with: appcontainer shutdown \(device.device)")

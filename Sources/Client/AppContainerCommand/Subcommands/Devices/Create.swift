@@ -39,6 +39,7 @@ struct Create: AsyncParsableCommand {
             valueName: "level"))
     var kdfCost: Int?
 
+    /// Contradictions and limits, before a passcode is read.
     func validate() throws {
         if noPasscode && passcodeFile != nil {
             throw ValidationError("--no-passcode and --passcode-file contradict each other")
@@ -52,6 +53,7 @@ struct Create: AsyncParsableCommand {
     }
 
     func run() async throws {
+        // Before the device is made, so that a missing file leaves nothing behind.
         let passcode = try passcodeFile.map(PasscodeSource.read)
         try StoredDevice.create(
             at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: kdfCost, lockGrace: lockGrace,

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Daemon
 
+/// Ends with exit code 9 if the daemon's process is still there after ten seconds, 23 if it is another user's.
 struct Shutdown: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unmount everything and end the device's daemon.",

@@ -38,6 +38,7 @@ struct Status: AsyncParsableCommand {
         ]
         for identifier in status.waiting { fields.append(("Waiting", "data of \(identifier), which is not installed")) }
         if let space = status.space { fields += Status.fields(space) }
+        // Only a daemon knows the state of the keys.
         if status.daemon.socket != nil { fields.append(("Readable", readable(status))) }
         if let pid = status.daemon.pid {
             fields.append(("Daemon", "process \(pid)\(status.daemon.socket == nil ? " of another user" : "")"))
@@ -57,6 +58,8 @@ struct Status: AsyncParsableCommand {
         try Output.fields(fields.map { (label: $0.0, value: $0.1) })
     }
 
+    /// Important and opportunistic usage are iOS's words: the first counts as available all that may be purged, the
+    /// second leaves as much as the high-water mark says.
     private static func fields(_ space: SpaceStatus) -> [(String, String)] {
         let important = Output.size(space.availableForImportantUsage)
         let opportunistic = Output.size(space.availableForOpportunisticUsage)
@@ -70,6 +73,7 @@ struct Status: AsyncParsableCommand {
         ]
     }
 
+    /// The state, with the seconds that are left of a grace period, rounded up.
     private func state(_ status: DeviceStatus) -> String {
         guard let left = status.graceRemaining else { return status.state }
         return "\(status.state), locked in \(Int(left.rounded(.up))) s"
@@ -81,6 +85,7 @@ struct Status: AsyncParsableCommand {
         return (names.count == 1 ? "class " : "classes ") + names.joined(separator: ", ")
     }
 
+    /// From the daemon, else from the device's records.
     private func status(_ path: String) async throws -> DeviceStatus {
         let status = try await DaemonLauncher.askRunning(path) { (client) throws(DeviceError) in
             try await client.status()

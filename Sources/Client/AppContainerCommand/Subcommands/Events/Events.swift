@@ -35,9 +35,11 @@ struct Events: AsyncParsableCommand {
         let client = try await DaemonLauncher.connect(to: path, warn: StandardError.warn)
         var events = client.events.makeAsyncIterator()
         while let line = try await Events.next(&events) { try Output.line(line) }
+        // Not success: a script that follows must not take the end of the device for its own.
         throw Complaint(.shuttingDown, "\(path) was shut down; there are no further events")
     }
 
+    /// - Returns: the line as the daemon sent it; nil when the device has ended.
     private static func next(_ events: inout DeviceEvents.Iterator) async throws(Complaint) -> String? {
         do throws(DeviceError) {
             return try await events.nextWithLine()?.line

@@ -4,7 +4,8 @@ import AppContainer
 import ArgumentParser
 import Daemon
 
-/// Reads the record here, without a daemon. `Explanation` groups the events; this file has the words around them.
+/// Reads the record here, without a daemon. `Explanation` groups the events; this file has the words around them. The
+/// exit code is 0 also when nothing was refused.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Tell in words which rules refused the last calls, and what to do instead.",
@@ -58,12 +59,13 @@ extension Explanation {
         let answer = errno.map { ": \($0)" } ?? ""
         switch operation {
         case nil: return "\(caller) was refused calls that the record leaves out\(answer)"
+        // Not a call: the daemon records it when the bundle of an app that is to run does not match its seal.
         case "run", "launch": return "appcontainer \(operation!) found \(place) missing or changed"
         case let call?: return "\(caller) called \(call) on \(place)\(answer)"
         }
     }
 
-    /// The count and the time.
+    /// The count and the time. A count of 0 means that the record has only the number of refusals that were left out.
     private var times: String {
         let more = omitted.map { ", and \($0) more that the record leaves out" } ?? ""
         switch count {

@@ -20,6 +20,7 @@ struct Exclude: ParsableCommand {
 
     func run() throws {
         try HomeEntry.each(paths, kept: "mark of exclusion") { (entry, _) throws(Complaint) in
+            // The one attribute that the mount stores; it shows the other forms of the mark itself.
             try entry.changeMark("exclude") { (holder) throws(SystemError) in
                 try holder.set(Array(BackupMark.attributeName.utf8), to: BackupMark.canonicalValue)
             }
@@ -29,6 +30,9 @@ struct Exclude: ParsableCommand {
 
 extension HomeEntry {
     /// Sets or removes the backup mark, an attribute of the mount.
+    /// - Parameter verb: for messages, such as "exclude".
+    /// - Throws: ``Complaint`` of kind `notAllowed` for a rule of the sandbox (EPERM) or the mode (EACCES), or with the
+    ///   host's error.
     func changeMark(_ verb: String, _ change: (AttributeHolder) throws(SystemError) -> Void) throws(Complaint) {
         do throws(SystemError) {
             try change(AttributeHolder(file: node.descriptor))

@@ -24,6 +24,7 @@ struct Include: ParsableCommand {
                     try holder.remove(Array(BackupMark.attributeName.utf8))
                 }
             } catch {
+                // EPERM does not name the rule; this one has no remedy, so it is told apart.
                 throw entry.isNeverInBackup
                     ? Complaint(.notAllowed, "cannot include \(entry.path): \(Rule.neverInBackup.words)") : error
             }
@@ -41,7 +42,8 @@ extension HomeEntry {
         return !listed.contains(name)
     }
 
-    /// Warns if a directory above still excludes the item.
+    /// Warns if a directory above still excludes the item. The attribute ``BackupInclusion/attributeName`` of the mount
+    /// names it, as `excluded-by:DIRECTORY`.
     fileprivate func warnOfExclusion() {
         let holder = AttributeHolder(file: node.descriptor)
         guard let value = try? holder.value(of: Array(BackupInclusion.attributeName.utf8)) else { return }

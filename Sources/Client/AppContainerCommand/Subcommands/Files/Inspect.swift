@@ -34,6 +34,9 @@ struct Inspect: AsyncParsableCommand {
         }
     }
 
+    /// Asks the daemon that serves the mount. It starts none, as another daemon would not serve this mount.
+    /// - Throws: ``Complaint`` of kind `notMounted`, `notFound`, `notAllowed` for a daemon of another user, or
+    ///   `daemonUnreachable` for a mount whose daemon has ended.
     private static func inspect(_ path: String) async throws(Complaint) -> Inspection {
         let (home, inner) = try MountedHome.containing(path)
         let request = InspectRequest(app: home.app, path: inner)
@@ -48,6 +51,7 @@ struct Inspect: AsyncParsableCommand {
         return inspection
     }
 
+    /// - Parameter path: as the user named it.
     private func show(_ inspection: Inspection, as path: String) throws(Complaint) {
         let owner = Account.name(of: inspection.owner) ?? "\(inspection.owner)"
         let size = Output.size(inspection.size)
@@ -55,6 +59,7 @@ struct Inspect: AsyncParsableCommand {
             ("Path", path), ("App", inspection.app), ("Kind", inspection.kind), ("Zone", inspection.zone),
             ("Rule", inspection.rule),
         ]
+        // Only files have content. A directory's class is for the files that are made in it.
         if inspection.kind == "file" {
             fields.append(("Protection", inspection.protection ?? "none; stored as it is"))
             fields.append(("Readable now", inspection.readable ? "yes" : "no"))

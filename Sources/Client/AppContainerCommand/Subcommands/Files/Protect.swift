@@ -32,6 +32,7 @@ struct Protect: ParsableCommand {
             "There is no class \(self.class); give \(words.dropLast().joined(separator: ", ")) or \(words.last!)")
     }
 
+    /// A failure of one path undoes nothing of the others.
     func run() throws {
         guard let protection = ProtectionClass(word: self.class) else { return }
         try HomeEntry.each(paths, kept: "protection class") { (entry, failed) in
@@ -79,6 +80,7 @@ private struct HomeTree {
         }
     }
 
+    /// Sets the class of one item. An item that is gone is no failure.
     private func set(
         _ protection: ProtectionClass, _ holder: AttributeHolder, _ place: [FileName], _ failed: (Complaint) -> Void
     ) {
@@ -91,6 +93,7 @@ private struct HomeTree {
         } catch {
             let doing = "cannot protect \(text(place))"
             switch error {
+            // Removed since the directory was listed.
             case .noEntry where !place.isEmpty: return
             case .notPermitted:
                 failed(
@@ -105,5 +108,6 @@ private struct HomeTree {
         }
     }
 
+    /// A place as the user would name it: below the path that was given.
     private func text(_ place: [FileName]) -> String { ([path] + place.map(\.text)).joined(separator: "/") }
 }

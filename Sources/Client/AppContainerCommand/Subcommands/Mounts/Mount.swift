@@ -45,7 +45,7 @@ struct Mount: AsyncParsableCommand {
         if foreground { try await stay(mount.mountPoint) }
     }
 
-    /// Waits for the mount's end; a signal asks for it.
+    /// Waits for the mount's end; each signal asks for it anew.
     private func stay(_ mountPoint: String) async throws {
         let device = device
         let signals = Interrupts { Task { await Mount.end(mountPoint, on: device) } }
@@ -53,6 +53,8 @@ struct Mount: AsyncParsableCommand {
         _ = try await device.send(MountEndRequest(mountPoint: mountPoint))
     }
 
+    /// Unmounts. After a failure, as of a mount in use, prints it and takes the mount out of sight instead, so that ^C
+    /// does not leave this command waiting.
     private static func end(_ mountPoint: String, on device: DeviceArgument) async {
         do throws(Complaint) {
             _ = try await device.send(UnmountRequest(mountPoint: mountPoint))

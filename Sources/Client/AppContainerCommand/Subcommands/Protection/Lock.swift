@@ -3,7 +3,7 @@
 import AppContainer
 import ArgumentParser
 
-/// Ends with exit code 33 if an unlock cancels the lock during the grace period.
+/// Ends with exit code 33 if an unlock cancels the lock during the grace period, 31 if the device has no passcode.
 struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lock a device.",

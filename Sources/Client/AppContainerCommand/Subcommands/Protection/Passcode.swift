@@ -5,7 +5,9 @@ public import ArgumentParser
 import DeviceLifecycle
 import SandboxModel
 
-/// The daemon changes the passcode; it is asked for here, as only this process has the user's terminal.
+/// The daemon changes the passcode; it is asked for here, as only this process has the user's terminal. Ends with exit
+/// code 34 to set one where there is one, 31 to change or remove one where there is none, 17 for a wrong one, 32 during
+/// a delay.
 struct Passcode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Set, change or remove a device's passcode.",
@@ -56,4 +58,5 @@ struct Passcode: AsyncParsableCommand {
     }
 }
 
+/// The words of the control API are those of the command line.
 extension PasscodeRequest.Action: ExpressibleByArgument {}

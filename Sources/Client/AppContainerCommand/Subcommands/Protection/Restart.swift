@@ -3,6 +3,7 @@
 import AppContainer
 import ArgumentParser
 
+/// Ends with exit code 23 if an app's process is another user's, 20 if one does not end: nothing is restarted then.
 struct Restart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Do to a device what a reboot does.",

@@ -5,7 +5,8 @@ import ArgumentParser
 import SandboxModel
 
 /// The process is a child of this command, and gets another parent when the command ends; the daemon watches it by its
-/// process identifier. Failures have the exit codes of ``RunFailure``.
+/// process identifier. Failures have the exit codes of ``RunFailure``; those of `--no-exec`, which starts no process,
+/// have the codes of their kinds.
 struct Launch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Start an app and let it go on by itself.",

@@ -44,6 +44,7 @@ struct Run: AsyncParsableCommand {
         switch end {
         case .exited(let status): throw ExitCode(status)
         case .killed(let number):
+            // A shell ends a script after ^C only if a signal ended the command. The code is for one that ends nothing.
             ProcessSettings.end(by: number)
             throw ExitCode(128 + number)
         }

@@ -3,6 +3,7 @@
 import AppContainer
 import ArgumentParser
 
+/// Ends with exit code 42 if the app does not run, 23 if a process of it is another user's, 20 if one does not end.
 struct Terminate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "End an app that is running.",

@@ -54,6 +54,7 @@ struct Test: AsyncParsableCommand {
     }
 
     /// Runs the command, and writes the report in any case, so that no report of an earlier run remains.
+    /// - Throws: ``RunFailure``.
     private func reported() async throws -> ChildProcess.End {
         // First, in case this process is killed, and to fail now if the report cannot be written.
         if let junit, !Output.isStream(junit) { try write(.failed("the command did not come to its end")) }
@@ -62,6 +63,7 @@ struct Test: AsyncParsableCommand {
             try write(.ended(end), duration, refusals)
             return end
         } catch let failure as RunFailure {
+            // The failure itself is the error to report, not one of writing about it.
             try? write(.failed(failure.message))
             throw failure
         }
@@ -76,6 +78,7 @@ struct Test: AsyncParsableCommand {
         try Output.write(file.xml, to: junit)
     }
 
+    /// The duration is that of the command alone. Refusals are collected for a report only.
     private typealias Tested = (end: ChildProcess.End, duration: Duration, refusals: [Event])
 
     /// Runs the command on a copy of the device, and ends the copy in any case.
@@ -96,12 +99,14 @@ struct Test: AsyncParsableCommand {
         }
     }
 
+    /// Unlocks and mounts the copy, runs the command, and reads the events before the copy is gone.
     private func run(on copy: Device) async throws -> Tested {
         if copy.passcode != nil { try await copy.unlock() }
         let mount = try await mount(on: copy)
         let begin = ContinuousClock.now
         let end = try runCommand(on: copy, mount)
         let duration = ContinuousClock.now - begin
+        // The record is read through the daemon, which writes the refusals that it only counted so far.
         guard junit != nil else { return (end, duration, []) }
         let events = try? await copy.recordedEvents()
         if events == nil { StandardError.warn("the copy has ended before the command; its events are lost") }
@@ -121,10 +126,12 @@ struct Test: AsyncParsableCommand {
         var variables = ProcessInfo.processInfo.environment
         variables["APPCONTAINER_DEVICE"] = copy.path
         variables["APPCONTAINER_SOCKET"] = copy.client.socket
+        // nil removes the variable that an outer `test` may have set.
         variables["APPCONTAINER_APP"] = mount?.app
         variables["APPCONTAINER_HOME"] = mount?.mountPoint
         let plan = ChildProcess.Plan(
             arguments: command, environment: variables.map { "\($0)=\($1)" }.sorted(),
+            // Not the home: a build's working directory matters to it.
             directory: FileManager.default.currentDirectoryPath)
         let child = try Complaint.wrap("cannot start a process") { () throws(SystemError) in try ChildProcess(plan) }
         do throws(SystemError) {

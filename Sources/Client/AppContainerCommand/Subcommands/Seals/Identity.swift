@@ -26,6 +26,7 @@ struct Identity: ParsableCommand {
 
     func run() throws {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
+        // The name becomes the certificate's common name too.
         guard !name.isEmpty, !path.hasSuffix("/") else {
             throw Complaint(.fileExists, "\(path) names no file that could be made; name one for the identity")
         }
@@ -43,6 +44,8 @@ struct Identity: ParsableCommand {
 
 /// Writes a file that must not exist.
 private enum NewFile {
+    /// - Parameter mode: the permissions, whatever the umask is.
+    /// - Throws: ``Complaint`` of kind `fileExists`, or with the host's error; the file is gone then.
     static func make(at path: String, mode: mode_t, _ bytes: [UInt8]) throws(Complaint) {
         let file: Descriptor
         do throws(SystemError) {

@@ -37,8 +37,9 @@ struct Seal: ParsableCommand {
     }
 }
 
-/// Reads keys and certificates from files.
+/// Reads keys and certificates from PEM files.
 enum SealFiles {
+    /// - Throws: ``Complaint`` of kind `invalidIdentity` where key or certificate is missing or unusable, `notFound`.
     static func identity(at path: String) throws(Complaint) -> SigningIdentity {
         let bytes = try contents(path)
         do throws(SealFault) {
@@ -49,6 +50,7 @@ enum SealFiles {
         }
     }
 
+    /// - Throws: ``Complaint`` of kind `invalidIdentity` for a file without a usable certificate, `notFound`.
     static func trusted(at path: String) throws(Complaint) -> TrustedCertificates {
         let bytes = try contents(path)
         do throws(SealFault) {
@@ -58,6 +60,7 @@ enum SealFiles {
         }
     }
 
+    /// - Throws: ``Complaint`` of kind `notFound`, `invalidIdentity` for a directory, or with the host's error.
     static func contents(_ path: String) throws(Complaint) -> [UInt8] {
         do throws(SystemError) {
             return try HostPath.contents(path)

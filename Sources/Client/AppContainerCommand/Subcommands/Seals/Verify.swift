@@ -56,12 +56,14 @@ struct Verify: ParsableCommand {
     /// The answer in JSON. `signer` is null, not left out, if there is none.
     private struct Answer: Encodable {
         struct Break: Encodable {
+            /// The kind is one of `changed`, `missing`, `added` and `signature`.
             let kind, path: String
         }
 
         let valid: Bool
         let breaks: [Break]
         let warnings: [String]
+        /// The name in the signer's certificate.
         let signer: String?
 
         init(_ report: SealReport) {
@@ -75,6 +77,7 @@ struct Verify: ParsableCommand {
             case valid, breaks, warnings, signer
         }
 
+        /// Written by hand: the synthesized method leaves a nil `signer` out.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(valid, forKey: .valid)

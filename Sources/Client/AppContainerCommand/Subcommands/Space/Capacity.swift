@@ -4,6 +4,8 @@ import AppContainer
 import ArgumentParser
 import BackingStore
 
+/// Without a size or a mark it only shows. Ends with exit code 64 for a size below 1M, 27 for marks that are no
+/// percentages or in the wrong order, which the daemon finds.
 struct Capacity: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show or change how much a device holds.",
@@ -32,6 +34,7 @@ struct Capacity: AsyncParsableCommand {
         try Capacity.validate(size)
     }
 
+    /// For `create` too.
     static func validate(_ size: ByteCount?) throws {
         if let size, !DeviceSettings.capacities.contains(size.bytes) {
             throw ValidationError("a capacity is at least 1M")

@@ -19,6 +19,7 @@ struct Purge: AsyncParsableCommand {
             SIZE is bytes, or with K, M, G, T; AGE is seconds, or with m, h, d.
             """)
 
+    /// The raw values are the words on the command line, and those of the control API.
     enum Level: String, CaseIterable, ExpressibleByArgument {
         case warning, critical
     }
@@ -58,6 +59,7 @@ struct Purge: AsyncParsableCommand {
         }
     }
 
+    /// Prints a row for each entry with its fate, and the sum.
     private func show(_ report: PurgeReport) throws(Complaint) {
         let purged = report.purged.map { row(dryRun ? "would purge" : "purged", $0, Purge.reasons) }
         let skipped = report.skipped.map { row("skipped", $0, Purge.refusals) }
@@ -66,6 +68,7 @@ struct Purge: AsyncParsableCommand {
         try Output.line("\(sum), \(Output.size(report.available)) \(dryRun ? "would be" : "are") available")
     }
 
+    /// - Parameter reasons: the words; a reason that is not among them is shown by its own word.
     private func row(_ verdict: String, _ entry: PurgeReport.Entry, _ reasons: [String: String]) -> [String] {
         [verdict, entry.app, entry.path, Output.size(entry.size), reasons[entry.reason] ?? entry.reason]
     }
