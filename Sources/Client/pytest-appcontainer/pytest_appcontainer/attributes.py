@@ -25,9 +25,9 @@ _EXCLUDED = "user.com.apple.metadata:com_apple_backup_excludeItem"
 
 
 def protection(path: HostPath) -> ProtectionClass:
-    """The class of a file, or the one that a directory gives to what is made in it.
+    """The class of a file, or the one that a directory gives to new entries.
 
-    Raises DeviceError of kind ``unsuitableFile`` for what has none, such as the bundle.
+    Raises DeviceError of kind ``unsuitableFile`` for a path that has none, such as the bundle.
     """
     # A copy on another filesystem may have the attribute, which protects nothing there.
     _expect_mounted(path)
@@ -72,7 +72,7 @@ def include(path: HostPath) -> None:
 
 
 def is_excluded(path: HostPath) -> bool:
-    """Whether no backup has it, for whatever reason."""
+    """Whether it is in no backup, for any reason."""
     return backup_state(path) != "included"
 
 

@@ -70,7 +70,7 @@ class Device:
             self.unlock(passcode)
 
     def restart(self) -> None:
-        """Does what a reboot does: keys go, what runs is killed, and what is open reaches no content any more."""
+        """Does what a reboot does: keys go, running apps are killed, and open files reach no content any more."""
         self._do("restart")
 
     def set_passcode(self, new: str) -> None:
@@ -90,7 +90,7 @@ class Device:
         low_water: Optional[float] = None,
         high_water: Optional[float] = None,
     ) -> Capacity:
-        """How much it holds, and changes that: to bytes, or to what the host does. The water marks are in percent."""
+        """Gives its capacity, and changes it: to bytes, or to that of the host. The water marks are in percent."""
         return self._ask(
             Capacity,
             "capacity",
@@ -98,7 +98,7 @@ class Device:
         )
 
     def check(self, *, repair: bool = False, progress: Optional[Progress] = None) -> CheckReport:
-        """Looks at every header, block and length. What is damaged is in the report, and raises nothing."""
+        """Looks at every header, block and length. Damage is in the report, and raises nothing."""
         return self._ask(CheckReport, "check", {"repair": repair}, progress)
 
     def events(self, *, timeout: Optional[float] = None) -> list[Event]:
@@ -162,7 +162,7 @@ class Device:
         return self._ask(App, "entitle", {"app": app, "groups": list(groups), "iCloud": list(icloud)})
 
     def reset(self, app: str) -> None:
-        """Empties its data container to what it was after the installation."""
+        """Brings its data container back to the state after the installation."""
         self._do("reset", app=app)
 
     def deliver(self, app: str, *files: HostPath, progress: Optional[Progress] = None) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ class Device:
         return self._ask(Inspection, "inspect", {"app": app, "path": os.fspath(path)})
 
     def audit(self, app: str, *, patterns: Optional[str] = None, progress: Optional[Progress] = None) -> AuditReport:
-        """Holds its containers against Apple's data storage guidelines. What breaks them raises nothing."""
+        """Holds its containers against Apple's data storage guidelines. A breach is in the report, no error."""
         return self._ask(AuditReport, "audit", {"app": app, "patterns": patterns}, progress)
 
     def survey(self, app: str, *, progress: Optional[Progress] = None) -> Survey:

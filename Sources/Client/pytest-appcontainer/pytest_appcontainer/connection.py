@@ -48,7 +48,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 class Answer:
-    """An answer in lines, which may stay open. Whoever closes it goes away, as the device sees it."""
+    """An answer in lines, which may stay open. To the device, closing it is the end of the client."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Answer:
                 yield _parsed(line)
 
     def shut(self) -> None:
-        """Ends the answer from another thread: whoever waits for a line gets none any more."""
+        """Ends the answer from another thread: a thread that waits for a line gets none any more."""
         try:
             if self._socket is not None:
                 self._socket.shutdown(socket.SHUT_RDWR)
@@ -128,8 +128,8 @@ class Answer:
         except ValueError:
             told = None
         if told is None:
-            return DeviceError.other_version(f"what answers has no complaint beside the status {self._response.status}")
-        # A device of this version has every path that is asked for: what it does not find is something else.
+            return DeviceError.other_version(f"the answer has no complaint beside the status {self._response.status}")
+        # A device of this version has every path that is asked for, so something else was not found.
         server = self._response.getheader("Server") or "something that does not tell its version"
         if self._response.status == 404 and told.kind == "notFound" and server != f"appcontainer/{VERSION}":
             return DeviceError.other_version(told.message, server)
@@ -146,7 +146,7 @@ _open: weakref.WeakSet[socket.socket] = weakref.WeakSet()
 
 
 def _disown() -> None:
-    """In a forked child nobody is at work with them, and whoever stays with one has not gone away."""
+    """Closes a forked child's copies: to the device, the client would not have gone while one is open."""
     for connected in list(_open):
         descriptor = connected.detach()
         if descriptor >= 0:
@@ -211,4 +211,4 @@ def _parsed(text: bytes) -> object:
     try:
         return json.loads(text)
     except ValueError:
-        raise DeviceError.other_version("what answers does not answer in JSON") from None
+        raise DeviceError.other_version("the answer is not JSON") from None

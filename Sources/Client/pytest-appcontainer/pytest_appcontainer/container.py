@@ -22,7 +22,7 @@ __tracebackhide__ = SHOWN_WHERE_ASKED
 
 
 class AppContainer(Expectations):
-    """A mounted home of an app. What is not here is in ``device``.
+    """A mounted home of an app. Every other call is in ``device``.
 
     Paths may be relative to the home, or paths of the host in it.
     """
@@ -189,7 +189,7 @@ class AppContainer(Expectations):
         attributes.include(self._place(path))
 
     def is_excluded(self, path: HostPath) -> bool:
-        """Whether no backup has it, for whatever reason."""
+        """Whether it is in no backup, for any reason."""
         return attributes.is_excluded(self._place(path))
 
     def _known_passcode(self) -> str:

@@ -1,4 +1,4 @@
-"""Why a device did not do what it was asked."""
+"""The error of a call that a device refused."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ __all__ = ["SHOWN_WHERE_ASKED", "DeviceError"]
 
 
 class DeviceError(Exception):
-    """One line that says what was wrong and what to do, and a kind that programs can tell apart.
+    """One line with the reason and the remedy, and a kind that programs can tell apart.
 
     The kinds are those of the control API, such as ``unknownApp`` and ``wrongPasscode``, which ``docs/openapi.yaml``
-    in a checkout lists under ``x-kinds``, and two of whoever asks: ``programMissing`` where the command
-    ``appcontainer`` is not there or cannot be started, and ``otherVersion`` where an answer is not what this version
-    expects.
+    in a checkout lists under ``x-kinds``, and two of the client: ``programMissing`` if the command ``appcontainer`` is
+    not there or cannot be started, and ``otherVersion`` if an answer has another form than this version expects.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -54,5 +53,5 @@ class DeviceError(Exception):
         )
 
 
-#: The ``__tracebackhide__`` of a module: pytest shows who asked a device, and not how its refusal came back.
+#: The ``__tracebackhide__`` of a module: pytest shows the line of the call, and none of this package.
 SHOWN_WHERE_ASKED = operator.methodcaller("errisinstance", DeviceError)

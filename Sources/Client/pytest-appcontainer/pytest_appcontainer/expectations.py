@@ -1,4 +1,4 @@
-"""Expectations of tests, in words. One that does not hold is an AssertionError that says what holds instead."""
+"""Expectations of tests, in words. One that does not hold is an AssertionError with the state that was found."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Exceptions = Union[type[BaseException], tuple[type[BaseException], ...]]
 
 
 class Expectations:
-    """A mounted home, and what is expected of it."""
+    """A mounted home, and expectations of it."""
 
     def __init__(self, device: Device, identifier: str, home: Path) -> None:
-        #: What drives the device.
+        #: The client of the device's control API.
         self.device = device
         #: The app's identifier, such as ``com.example.Notes``.
         self.identifier = identifier
@@ -72,7 +72,7 @@ class Expectations:
         __tracebackhide__ = True
         place = self._place(path)
         try:
-            # Not waiting for whoever would write to a fifo.
+            # Not waiting for a writer of a fifo.
             descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
             try:
                 os.read(descriptor, 1)

@@ -1,6 +1,6 @@
-"""Descriptors that a forked child must not keep of this process: they hold open what ends by being closed.
+"""Descriptors that a forked child must not keep: a lease, a device or an answer lasts as long as one is open.
 
-A child closes what is known. Whoever opens such a thing makes it known before another thread can fork.
+A child closes the registered ones. Code that opens such a descriptor registers it before another thread can fork.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def _target(link: str) -> str:
 
 
 def _name(path: str, directory: str) -> Optional[str]:
-    """Relative to the directory; None for what is not in it."""
+    """Relative to the directory; None for a path outside it."""
     if path.endswith(_DELETED):
         path = path[: -len(_DELETED)]
     if path == directory:

@@ -13,7 +13,7 @@ __all__ = ["AppContainerOptions", "OptionError"]
 
 
 class OptionError(Exception):
-    """One line: an option that is not known or has a value that it cannot have, and what it takes."""
+    """One line: an option that is unknown or has an invalid value, and the valid ones."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +27,7 @@ class AppContainerOptions:
     #: The groups and iCloud containers that the app is entitled to.
     groups: tuple[str, ...] = ()
     icloud: tuple[str, ...] = ()
-    #: How many bytes the device holds; what the host does if it is None.
+    #: The capacity of the device in bytes; that of the host if it is None.
     capacity: Optional[int] = None
     #: How many seconds the device stays unlocked after it was told to lock.
     lock_grace: int = 0
@@ -72,7 +72,7 @@ class AppContainerOptions:
         return {"create": _given(create), "install": [_given(install)], "template": True}
 
     def place(self, root: Path) -> Optional[str]:
-        """Where the devices are made, whatever directory pytest was started in; None where nothing is said."""
+        """The absolute path at which the devices are made; None if no option names one."""
         return None if self.directory is None else os.path.join(root, self.directory)
 
     def key(self, root: Path) -> str:
@@ -84,7 +84,7 @@ def _given(values: Mapping[str, object]) -> dict[str, object]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-# By its type: what a value of an option has to be, and the words for that.
+# By the type of an option: the type of its values, and the words for that.
 _FORMS = {
     bool: (bool, "True or False"),
     int: (int, "a number"),

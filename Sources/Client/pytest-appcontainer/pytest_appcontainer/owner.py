@@ -1,6 +1,6 @@
-"""Devices that last as long as whoever owns them.
+"""Devices that last as long as their owners.
 
-Each is a process `appcontainer own`, which ends what runs, unmounts and deletes when the other end of its standard
+Each is a process `appcontainer own`, which ends running apps, unmounts and deletes when the other end of its standard
 input is closed. The kernel closes it even for an owner that is killed.
 """
 
@@ -23,12 +23,12 @@ from .errors import DeviceError
 
 __all__ = ["OwnedDevice", "boot", "program"]
 
-# Ending takes as long as unmounting does. What takes longer than this is stuck, and is said to be.
+# Ending takes as long as unmounting does. A longer end counts as stuck, and is an error.
 _LONGEST_END = 120
 
 
 def program() -> str:
-    """The command: what ``$APPCONTAINER`` names, or else the ``appcontainer`` in ``PATH``."""
+    """The command: the file that ``$APPCONTAINER`` names, or else the ``appcontainer`` in ``PATH``."""
     named = os.environ.get("APPCONTAINER")
     found = shutil.which(os.path.abspath(named) if named else "appcontainer")
     if found is None:
@@ -62,7 +62,7 @@ class OwnedDevice:
     """
 
     def __init__(self, order: Mapping[str, object], *, place: Optional[str] = None) -> None:
-        """``order``: what `appcontainer own` is told besides where: ``create`` or ``clone``, ``install``, ``template``,
+        """``order``: that of `appcontainer own`, without the place: ``create`` or ``clone``, ``install``, ``template``,
         as appcontainer(1) has them, with absolute paths.
 
         ``place``: the directory that the device's directory is made in, the one for temporary files if it is None.
@@ -89,7 +89,7 @@ class OwnedDevice:
         socket = report.get("socket")
         self._device = Device(socket) if isinstance(socket, str) else None
         warnings = report.get("warnings")
-        #: What there is to know of the start, a line each.
+        #: Warnings of the start, a line each.
         self.warnings: tuple[str, ...] = tuple(map(str, warnings)) if isinstance(warnings, list) else ()
 
     @property
@@ -129,7 +129,7 @@ class OwnedDevice:
             )
 
     def _delete(self) -> None:
-        """Does what its process could not do, or not any more."""
+        """Deletes the device if its own process could not."""
         if not os.path.lexists(self.directory):
             return
         try:
@@ -183,7 +183,7 @@ class OwnedDevice:
         try:
             os.write(self._life, json.dumps(order).encode() + b"\n")
         except BrokenPipeError:
-            # Whatever it is, it reads no order; what it says instead is looked at.
+            # The program reads no order; its answer is looked at below.
             pass
         return self._process.stdout.readline()
 

@@ -1,4 +1,4 @@
-"""The fixture `app_container`, its marker and ini options, and what a failed test's report has besides."""
+"""The fixture `app_container`, its marker and ini options, and the device's part of a failed test's report."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def app_container_options() -> Options:
-    """To be overridden: a mapping of what differs from the ini file, or AppContainerOptions that stand in its place."""
+    """To be overridden: a mapping of the options that differ from the ini file, or AppContainerOptions in its place."""
     return {}
 
 
 @pytest.fixture(scope="session")
 def app_container_templates() -> Iterator[dict[str, OwnedDevice]]:
-    """The templates that devices are cloned from, by what they were made of."""
+    """The templates that devices are cloned from, by their options."""
     templates: dict[str, OwnedDevice] = {}
     # Each is closed, also when another cannot be.
     with contextlib.ExitStack() as stack:
@@ -185,7 +185,7 @@ def _mounted(owned: OwnedDevice, options: AppContainerOptions) -> AppContainer:
 
 
 def _failure(error: Exception) -> BaseException:
-    """One line, without a trace of what is not the test's."""
+    """One line, without a traceback outside the test."""
     return pytest.fail.Exception(f"app_container: {error}", pytrace=False)
 
 

@@ -6,5 +6,5 @@ __all__ = ["printable"]
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would act on, such as a line break, written as Python writes it."""
+    """The text with unprintable characters, such as a line break, written as Python writes them."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

@@ -25,7 +25,7 @@ __all__ = [
 
 
 class ProtectionClass(str, enum.Enum):
-    """How long after a lock or a restart a file's content stays readable, by Foundation's own raw values."""
+    """The protection class of a file, which decides when its content can be read; by Foundation's own raw values."""
 
     COMPLETE = "NSFileProtectionComplete"
     COMPLETE_UNLESS_OPEN = "NSFileProtectionCompleteUnlessOpen"
@@ -46,10 +46,10 @@ class EventRange:
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened on a device. What does not apply is None; appcontainer(7) tells of each."""
+    """An event of a device. Fields that do not apply are None; appcontainer(7) describes each."""
 
     time: str
-    #: What happened, such as ``refused``, ``locked`` or ``purged``.
+    #: The kind of event, such as ``refused``, ``locked`` or ``purged``.
     event: str
     app: Optional[str] = None
     #: Relative to the app's home; of ``mounted`` and ``unmounted`` the mount point.
@@ -123,7 +123,7 @@ class App:
     icloud: tuple[str, ...] = named("iCloud")
     version: Optional[str] = None
     mount_point: Optional[str] = None
-    #: What there is to know of it, in the answer to an installation.
+    #: Notices of its installation, in the answer to that.
     notices: tuple[str, ...] = ()
 
 
@@ -166,7 +166,7 @@ class DeviceStatus:
 
 @dataclass(frozen=True)
 class Capacity:
-    """How much a device holds, in bytes; the water marks are in percent."""
+    """The capacity of a device, in bytes; the water marks are in percent."""
 
     total: int
     used: int
@@ -187,7 +187,7 @@ class Inspection:
     app: str
     kind: str
     zone: str
-    #: What the sandbox allows there, in words.
+    #: The rule of the sandbox there, in words.
     rule: str
     readable: bool
     size: int
@@ -216,7 +216,7 @@ class RunnableApp:
 
 @dataclass(frozen=True)
 class WorkProgress:
-    """How far long work has come."""
+    """The progress of long work."""
 
     activity: str
     #: ``bytes`` or ``files``.

@@ -62,7 +62,7 @@ class BackupItem:
     path: str
     size: int
     sealed: bool
-    #: None for what goes in; else ``excluded``, ``place`` or ``kind``.
+    #: None for an entry that goes in; else ``excluded``, ``place`` or ``kind``.
     left_out: Optional[str] = None
 
 

@@ -23,7 +23,7 @@ __tracebackhide__ = SHOWN_WHERE_ASKED
 
 Command = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 
-# How many seconds the device has to end what runs.
+# Seconds that the device has to end running processes.
 _LONGEST_END = 10
 
 # The events that say that a lease is no more: its app was removed, or its device has ended, or is about to.
@@ -52,7 +52,7 @@ except OSError as error:
 class Lease:
     """A mark of an app as running, until ``end`` or the end of the context; also when this process is killed.
 
-    An app that is not mounted is mounted for that time, and what was started under a lease ends with it.
+    An app that is not mounted is mounted for that time, and a process that was started under a lease ends with it.
     """
 
     def __init__(self, device: Device, app: str, verify_all: bool = False) -> None:
@@ -170,8 +170,8 @@ class Lease:
         return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
     def end(self) -> None:
-        """Ends what runs under it, and the mark, and waits until a mount that was made for it is gone, if nobody else
-        uses it. That it has ended already raises nothing."""
+        """Ends the processes under it, and the mark, and waits until a mount that was made for it is gone, unless another
+        process uses it. A lease that has ended already raises nothing."""
         self._end_processes()
         try:
             ask(self._device.socket, "run-end", {"app": self._app, "lease": self.app.lease})
@@ -182,7 +182,7 @@ class Lease:
             self._answer.close()
 
     def _end_processes(self) -> None:
-        """The device ends them with their descendants, as soon as it sees that whoever started them has gone."""
+        """The device ends them with their descendants, as soon as it sees that their starter has gone."""
         running = [process for process in self._started if process.poll() is None]
         if running:
             self._answer.close()
@@ -216,7 +216,7 @@ class Lease:
 
 
 def _end(process: subprocess.Popen[Any]) -> None:
-    """Lets a process go that has become nothing."""
+    """Releases a process that did not become the app's."""
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()

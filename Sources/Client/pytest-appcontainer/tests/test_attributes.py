@@ -26,7 +26,7 @@ from pytest_appcontainer import AppContainer, DeviceError
     ],
     ids=["protection", "backup_state", "is_excluded", "exclude", "include", "set_protection"],
 )
-def test_what_is_on_no_mount_is_refused_and_not_marked(tmp_path: Path, call: Callable[[Path], object]) -> None:
+def test_a_path_on_no_mount_is_refused_and_not_marked(tmp_path: Path, call: Callable[[Path], object]) -> None:
     (tmp_path / "note").write_text("note")
     os.mkfifo(tmp_path / "fifo")
     # An attribute that a filesystem of the host takes like any other, and that a copy from a mount has.
@@ -43,7 +43,7 @@ def test_what_is_on_no_mount_is_refused_and_not_marked(tmp_path: Path, call: Cal
 
 
 @pytest.mark.parametrize("path", ["Notes.app/Welcome.txt", "Notes.app", "", "Documents/fifo"])
-def test_what_has_no_protection_class_says_so(app_container: AppContainer, path: str) -> None:
+def test_a_path_without_a_protection_class_is_an_error(app_container: AppContainer, path: str) -> None:
     os.mkfifo(app_container.documents / "fifo")
     with pytest.raises(DeviceError, match="has no protection class: the bundle, .* and fifos have none$") as raised:
         app_container.protection(path)
@@ -52,7 +52,7 @@ def test_what_has_no_protection_class_says_so(app_container: AppContainer, path:
         app_container.set_protection(path, "NSFileProtectionNone")
 
 
-def test_what_can_bear_no_mark_says_so(app_container: AppContainer) -> None:
+def test_a_path_that_can_have_no_mark_is_an_error(app_container: AppContainer) -> None:
     os.mkfifo(app_container.documents / "fifo")
     with pytest.raises(DeviceError, match="fifo has no mark of exclusion: it is neither a file nor ") as raised:
         app_container.is_excluded("Documents/fifo")
@@ -62,7 +62,7 @@ def test_what_can_bear_no_mark_says_so(app_container: AppContainer) -> None:
         app_container.include("Notes.app")
 
 
-def test_what_may_only_be_written_takes_a_class_and_a_mark(app_container: AppContainer, tmp_path: Path) -> None:
+def test_a_write_only_path_takes_a_class_and_a_mark(app_container: AppContainer, tmp_path: Path) -> None:
     script = """
 import sys
 from pathlib import Path

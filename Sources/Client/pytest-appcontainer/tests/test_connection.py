@@ -24,7 +24,7 @@ Answering = Callable[..., Device]
 
 @pytest.fixture
 def answering() -> Iterator[Answering]:
-    """Makes a device of what answers the first requests with these bytes."""
+    """Makes a device of a server that answers the first requests with these bytes."""
     # The path of a socket has 108 bytes at most, which those of pytest may exceed.
     with tempfile.TemporaryDirectory(dir="/tmp") as place, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"{place}/socket")
@@ -70,7 +70,7 @@ def test_a_complaint_has_the_devices_own_kind_and_words(answering: Answering) ->
     "text, said",
     [
         (answer("404 Not Found", b"nothing here"), "no complaint beside the status 404"),
-        (answer("200 OK", b"<html>"), "does not answer in JSON: the device is served by another version"),
+        (answer("200 OK", b"<html>"), "the answer is not JSON: the device is served by another version"),
         (
             answer("200 OK", b'{"mood": "good"}'),
             "(DeviceStatus.state is missing): the device is served by another version",
@@ -86,7 +86,7 @@ def test_another_version_is_told_from_what_it_answers(answering: Answering, text
 
 @pytest.mark.parametrize("server", ["appcontainer/9.9", "nginx"])
 def test_a_call_that_another_version_does_not_know_says_which_it_is(answering: Answering, server: str) -> None:
-    # Whatever the words are: they are for people.
+    # The words may be any: they are for people.
     text = answer("404 Not Found", complaint("notFound", "no call of that name"), server)
     with pytest.raises(DeviceError) as raised:
         answering(text).survey("com.example.Notes")
@@ -97,7 +97,7 @@ def test_a_call_that_another_version_does_not_know_says_which_it_is(answering: A
     )
 
 
-def test_what_this_version_does_not_find_is_only_not_found(answering: Answering) -> None:
+def test_a_path_unknown_to_this_version_is_only_not_found(answering: Answering) -> None:
     body = complaint("notFound", "/v1/status is not a path of the control API")
     with pytest.raises(DeviceError) as raised:
         answering(answer("404 Not Found", body)).status()
@@ -131,14 +131,14 @@ def test_a_lease_that_cannot_be_ended_says_so(answering: Answering) -> None:
             pass
 
 
-def test_who_does_not_answer_in_time_is_not_waited_for(answering: Answering) -> None:
+def test_a_device_that_does_not_answer_in_time_is_an_error(answering: Answering) -> None:
     # Nobody takes the connection from the queue.
     with pytest.raises(DeviceError, match="has not answered for 0.1 seconds; ") as raised:
         answering().events(timeout=0.1)
     assert raised.value.kind == "daemonUnreachable"
 
 
-def test_who_follows_a_device_that_does_not_answer_waits_no_longer_than_he_said(answering: Answering) -> None:
+def test_a_follower_of_a_device_that_does_not_answer_waits_no_longer_than_its_timeout(answering: Answering) -> None:
     with pytest.raises(DeviceError, match="has not answered for 0.1 seconds; ") as raised:
         answering().follow_events(timeout=0.1)
     assert raised.value.kind == "daemonUnreachable"

@@ -91,7 +91,7 @@ def test_a_backup_comes_back(app_container: AppContainer, tmp_path: Path) -> Non
     assert raised.value.kind == "fileExists"
 
 
-def test_what_is_looked_at_is_told(app_container: AppContainer) -> None:
+def test_inspect_audit_survey_and_check_have_replies(app_container: AppContainer) -> None:
     device = app_container.device
     (app_container.documents / "download.bin").write_bytes(os.urandom(5000))
     inspection = app_container.inspect("Documents/download.bin")

@@ -245,7 +245,7 @@ def test_nothing_is_left_of_a_device_whose_process_a_test_has_hurt(
     owned.close()
 
 
-def test_what_cannot_be_deleted_is_named(tmp_path: Path, notes: Path) -> None:
+def test_a_device_that_cannot_be_deleted_is_named(tmp_path: Path, notes: Path) -> None:
     owned = OwnedDevice({"create": {}, "install": [{"app": str(notes)}]}, place=str(tmp_path))
     mine = Path(owned.directory) / "mine"
     mine.write_text("of somebody, who put it there")
@@ -257,7 +257,7 @@ def test_what_cannot_be_deleted_is_named(tmp_path: Path, notes: Path) -> None:
     subprocess.run([owner.program(), "delete", owned.directory], check=True)
 
 
-def test_what_its_own_process_cannot_delete_is_named(tmp_path: Path) -> None:
+def test_a_device_that_its_own_process_cannot_delete_is_named(tmp_path: Path) -> None:
     owned = OwnedDevice({"create": {}, "template": True}, place=str(tmp_path))
     mine = Path(owned.directory) / "mine"
     mine.write_text("of somebody, who put it there")
@@ -320,7 +320,7 @@ def careless(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return devices
 
 
-def test_what_is_left_without_a_word_is_named_beside_what_went_wrong_before(careless: Path) -> None:
+def test_a_device_left_without_a_message_is_named_beside_the_earlier_error(careless: Path) -> None:
     with pytest.raises(DeviceError) as raised:
         OwnedDevice({"create": {}}, place=str(careless))
     (left,) = os.listdir(careless)

@@ -25,7 +25,7 @@ def test_a_refusal_counts_whoever_met_it_and_whatever_he_made_of_it(app_containe
         sqlite3.connect(app_container / "notes.sqlite").execute("create table notes (text)")
 
 
-def test_what_was_not_refused_fails_and_says_what_was(app_container: AppContainer) -> None:
+def test_a_missing_refusal_fails_and_names_the_others(app_container: AppContainer) -> None:
     with pytest.raises(AssertionError, match="^nothing was refused by the rule inbox$"):
         with app_container.expect_refused("inbox"):
             (app_container.documents / "note").write_text("note")
@@ -81,7 +81,7 @@ def test_an_excluded_file_is_in_no_backup(app_container: AppContainer, tmp_path:
         app_container.expect_excluded(tmp_path)
 
 
-def test_what_is_purged_was_taken_by_a_purge(app_container: AppContainer) -> None:
+def test_a_purged_path_was_taken_by_a_purge(app_container: AppContainer) -> None:
     thumbnails = app_container.caches / "thumbnails"
     thumbnails.mkdir()
     (thumbnails / "one.png").write_bytes(b"png" * 1000)

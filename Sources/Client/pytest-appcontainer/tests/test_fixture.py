@@ -69,7 +69,7 @@ def test_options_come_from_the_ini_file_the_fixture_and_the_marker(project: pyte
     assert len([order for order in given(orders) if order.get("template")]) == 3
 
 
-def test_what_a_child_has_open_in_the_container_holds_nobody_up(project: pytest.Pytester) -> None:
+def test_a_child_in_the_container_does_not_delay_the_end(project: pytest.Pytester) -> None:
     project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
     project.makepyfile(
         """

@@ -9,7 +9,7 @@ import pytest
 from pytest_appcontainer import AppContainerOptions, OptionError
 
 
-def test_what_is_said_later_wins_and_the_rest_stays() -> None:
+def test_a_later_option_wins_and_the_rest_stays() -> None:
     first = AppContainerOptions(app="Notes.app", passcode="1")
     assert first.with_changes({"passcode": None, "groups": ["group.a"]}, "x") == AppContainerOptions(
         app="Notes.app", groups=("group.a",)
@@ -29,7 +29,7 @@ def test_what_is_said_later_wins_and_the_rest_stays() -> None:
         ({"lock_grace": None}, "the marker has None for lock_grace, which takes a number"),
     ],
 )
-def test_what_cannot_be_is_named_with_what_can(changes: "dict[str, object]", said: str) -> None:
+def test_an_invalid_option_is_named_with_the_valid_ones(changes: "dict[str, object]", said: str) -> None:
     with pytest.raises(OptionError) as raised:
         AppContainerOptions().with_changes(changes, "the marker")
     assert str(raised.value).startswith(said)

@@ -75,7 +75,7 @@ def test_a_lease_marks_the_app_running_and_terminate_ends_its_processes(app_cont
     assert device.status().running == ()
 
 
-def test_what_was_started_under_a_lease_ends_with_it(app_container: AppContainer) -> None:
+def test_a_process_started_under_a_lease_ends_with_it(app_container: AppContainer) -> None:
     with app_container.lease() as lease:
         script = "sleep 600 & echo $! >Documents/child; wait"
         process = lease.start(["sh", "-c", script])

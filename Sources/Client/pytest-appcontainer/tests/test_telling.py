@@ -83,7 +83,7 @@ def test_a_fixture_that_is_refused_something_has_the_events_in_its_report(projec
     result.stdout.re_match_lines([r"-* events of com.example.Notes's device -*", r".* refused mkdir mine .* topLevel"])
 
 
-def test_what_a_device_refuses_is_shown_at_the_tests_own_line(project: pytest.Pytester) -> None:
+def test_an_error_of_the_device_shows_the_tests_own_line(project: pytest.Pytester) -> None:
     project.makepyfile(
         """
         import pytest
@@ -117,7 +117,7 @@ def test_an_event_is_a_line_whatever_the_name(project: pytest.Pytester) -> None:
     assert [line for line in result.stdout.lines if r" should close: Documents/ü\nv (descriptor " in line]
 
 
-def test_who_stays_in_a_container_that_goes_is_brought_back(project: pytest.Pytester) -> None:
+def test_a_working_directory_in_a_container_that_ends_is_restored(project: pytest.Pytester) -> None:
     project.makeini("[pytest]\nappcontainer_app = Notes.app\n")
     project.makepyfile(
         """
@@ -157,7 +157,7 @@ def test_who_stays_in_a_container_that_goes_is_brought_back(project: pytest.Pyte
     project.runpytest("-W", warning).assert_outcomes(passed=9)
 
 
-def test_what_a_test_leaves_open_is_a_warning_that_names_it(project: pytest.Pytester) -> None:
+def test_a_file_left_open_is_a_warning_that_names_it(project: pytest.Pytester) -> None:
     project.makepyfile(
         """
         import pytest
