@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 const int platform_O_PATH = O_PATH;
@@ -154,6 +156,11 @@ const void *platform_remembered(void) {
     return remembered;
 }
 
+int platform_wait_until(void *semaphore, uint64_t nanoseconds) {
+    struct timespec end = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+    return sem_clockwait(semaphore, CLOCK_MONOTONIC, &end);
+}
+
 void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 long platform_getrandom(void *buffer, size_t size) { return getrandom(buffer, size, 0); }
@@ -182,7 +189,7 @@ enum platform_content_call platform_content_call(long number) {
     }
 }
 
-int platform_refresh_attributes(int fd) {
+int platform_refresh_status(int fd) {
     struct statx status;
     return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &status);
 }

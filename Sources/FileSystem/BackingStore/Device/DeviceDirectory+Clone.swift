@@ -18,11 +18,11 @@ extension DeviceDirectory {
     ) throws(Complaint) {
         let place = try DevicePlace.at(newPath)
         try finishUpdates(holding: lock)
-        let total: Int64 =
+        let total =
             counting
             ? try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
                 try root.openDirectory(Name.containers).contentSize()
-            } : 0
+            } : nil
         // The original's filesystem was probed when it was created.
         try place.build(provenOn: try? root.status().raw.st_dev) { (directory) throws(Complaint) in
             let failure = "cannot clone \(path) to \(place.path)"
@@ -44,7 +44,7 @@ extension DeviceDirectory {
                 var copied: Int64 = 0
                 return try copy.run { count in
                     copied += count
-                    return progress(DeviceProgress(unit: .bytes, completed: min(copied, total), total: total))
+                    return progress(DeviceProgress(unit: .bytes, completed: min(copied, total ?? copied), total: total))
                 }
             }
             guard finished else { throw Complaint.cancelled }

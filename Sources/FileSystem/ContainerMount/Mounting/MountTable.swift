@@ -12,17 +12,20 @@ import Synchronization
 /// A privileged daemon mounts the device once and binds each app's home; an unprivileged one has a session and a volume
 /// for each mount. Every call blocks until it is done, and may come from any thread that serves no requests.
 ///
-/// Locks: `changes` is held for the whole of a mount, an unmount, a lock, a restart or the end. `state` comes after it and
-/// is held for moments: no callback, system call or request runs under it.
+/// Locks: `changes` is held for the whole of a mount, an unmount, a lock, a restart or the end. `state` comes after it
+/// and is held for moments: no callback, system call or request runs under it.
 public final class MountTable: Sendable {
-    /// Called once for each mount that has ended: by ``unmount(_:lazily:)``, from outside, or at the daemon's end. It must
-    /// not call the table on the same thread.
+    /// Called once for each mount that has ended: by ``unmount(_:lazily:)``, from outside, or at the daemon's end. It
+    /// must not call the table on the same thread.
     public typealias Ended = @Sendable (ActiveMount) -> Void
 
     struct State: Sendable {
         var records = MountRecords()
+        /// The mount of the whole device, from the first mount to the end; nil in an unprivileged daemon.
         var device: DeviceMount?
+        /// nil before the first mount, and after the end.
         var watch: MountWatch?
+        /// Set by ``shutDown()``: no mount is made any more.
         var hasEnded = false
     }
 
@@ -40,18 +43,19 @@ public final class MountTable: Sendable {
 
     /// - Parameters:
     ///   - device: the device directory's path, for the source `DEVICE:BUNDLE-ID` that findmnt(8) shows.
-    ///   - privateDirectory: the directory of a privileged daemon's own mount. It is made and removed here; its parent must
-    ///     exist and be accessible to root only.
+    ///   - privateDirectory: the directory of a privileged daemon's own mount. It is made and removed here; its parent
+    ///     must exist and be accessible to root only.
     ///   - homesDirectory: a directory beside it where apps may be mounted.
     ///   - makeVolume: makes the volume of a superblock.
     ///   - ended: called when a mount has ended.
-    ///   - admitsRefusal: asked whether to report a refused call, with its rule and the caller's thread (0 if not visible).
-    ///     Returns the number of calls not reported since the last one, or nil for no. No lock is held.
-    ///   - refused: called for each refused call, before the call returns, on the thread of its request. No lock is held.
-    ///   - lost: called for each range that was written while the device locked or restarted, and refused: when the file is
-    ///     closed, or its write has ended. It must not call the table.
-    ///   - dropped: called with a line for the log when a request failed with EIO because its reply was dropped, which is a bug
-    ///     of this program; at most once a minute.
+    ///   - admitsRefusal: asked whether to report a refused call, with its rule and the caller's thread (0 if not
+    ///     visible). Returns the number of calls not reported since the last one, or nil for no. No lock is held.
+    ///   - refused: called for each refused call, before the call returns, on the thread of its request. No lock is
+    ///     held.
+    ///   - lost: called for each range that was written while the device locked or restarted, and refused: when the
+    ///     file is closed, or its write has ended. It must not call the table.
+    ///   - dropped: called with a line for the log when a request failed with EIO because its reply was dropped, which
+    ///     is a bug of this program; at most once a minute.
     ///   - guardian: told of every superblock; nil for none.
     public init(
         device: String, privateDirectory: String, homesDirectory: String,
@@ -126,10 +130,11 @@ public final class MountTable: Sendable {
             let record = isPrivileged ? try bind(home, mount) : try mountAlone(home, mount)
             state.withLock { $0.records.add(record) }
             do throws(SystemError) {
+                // Through the mount: a session that cannot serve is found here, not by its first user.
                 try HostPath.requireAnswer(place)
             } catch {
                 try? Session.unmount(place, lazily: true)
-                _ = state.withLock { $0.records.remove(serial) }
+                _ = removeRecord(serial)
                 throw Complaint(.unexpected, "the mount at \(place) does not answer: \(error.message)")
             }
             return mount
@@ -147,8 +152,8 @@ public final class MountTable: Sendable {
         }
     }
 
-    /// Waits briefly for the end of a mount that umount(8) has just removed: the kernel's notice of it and the end of its
-    /// session may still be under way.
+    /// Waits briefly for the end of a mount that umount(8) has just removed: the kernel's notice of it and the end of
+    /// its session may still be under way.
     private func awaitUnmount(of app: ContainerIdentifier) {
         guard mount(of: app) != nil || volume(of: app) != nil else { return }
         review()
@@ -158,6 +163,7 @@ public final class MountTable: Sendable {
         }
     }
 
+    /// Binds a home from the device's mount, which is made first if there is none yet.
     private func bind(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> MountRecord {
         let device: DeviceMount
         if let known = state.withLock({ $0.device }) {
@@ -172,6 +178,7 @@ public final class MountTable: Sendable {
         return MountRecord(mount: mount, home: home, volume: device.volume, session: nil)
     }
 
+    /// Mounts a home with a volume and a session of its own.
     private func mountAlone(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> MountRecord {
         let volume = makeVolume(.home(home))
         let mounted = VolumeFileSystem(volume, events: events)
@@ -195,10 +202,17 @@ public final class MountTable: Sendable {
 
     /// Removes a mount's record, and reports its end; nothing if another thread has done so.
     func finish(_ serial: UInt64) {
-        guard let record = state.withLock({ $0.records.remove(serial) }) else { return }
+        guard let record = removeRecord(serial), !record.isDetached else { return }
+        ended(record.mount)
+    }
+
+    /// Removes a mount's record, hides the home in the device's volume, and has the guard forget the connection.
+    /// - Returns: nil if another thread has done so.
+    private func removeRecord(_ serial: UInt64) -> MountRecord? {
+        guard let record = state.withLock({ $0.records.remove(serial) }) else { return nil }
         if let connection = record.connection { guardian?.ended(connection) }
         if record.session == nil { record.volume.hide(record.mount.app) }
-        if !record.isDetached { ended(record.mount) }
+        return record
     }
 
     /// Ends the records of mounts that are gone from the kernel's list.

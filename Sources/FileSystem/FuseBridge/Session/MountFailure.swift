@@ -28,6 +28,10 @@ public struct MountFailure: Error, Sendable {
         self.message = message
     }
 
+    /// The failure of a system call, of kind `refused`.
+    /// - Parameters:
+    ///   - doing: the action that failed.
+    ///   - code: an errno.
     static func system(_ doing: String, _ code: Int32) -> MountFailure {
         MountFailure(.refused, "\(doing): \(unsafe String(cString: strerror(code)))")
     }
@@ -38,6 +42,7 @@ enum Preconditions {
     static let device = "/dev/fuse"
 
     /// - Parameter privileged: whether this process may call mount(2).
+    /// - Throws: ``MountFailure`` of kind `mountPoint`, `unavailable` or `configuration`.
     static func check(at path: String, privileged: Bool, otherUsers: Bool) throws(MountFailure) {
         try checkDirectory(path)
         try checkDevice(privileged: privileged)
@@ -97,13 +102,14 @@ enum Preconditions {
         }
     }
 
-    /// The path of fusermount3; nil if there is none.
+    /// The path of fusermount3; nil if there is none. The usual folders come before those of PATH.
     static func helper() -> String? {
         let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? ""
         let directories = ["/usr/bin", "/bin", "/usr/local/bin"] + path.split(separator: ":").map(String.init)
         return directories.map { $0 + "/fusermount3" }.first { unsafe access($0, X_OK) == 0 }
     }
 
+    /// Whether /etc/fuse.conf has `user_allow_other`, without which fusermount3 refuses `allow_other` (mount.fuse3(8)).
     private static func allowsOtherUsers() -> Bool {
         guard let file = unsafe fopen("/etc/fuse.conf", "re") else { return false }
         defer { unsafe fclose(file) }

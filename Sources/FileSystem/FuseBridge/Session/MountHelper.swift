@@ -10,11 +10,14 @@ import Synchronization
 
 enum MountHelper {
     /// Held while a child has copies of this process's descriptors, and while a session stops. A child that closes a
-    /// descriptor in a mount waits for the mount's session: if that stopped meanwhile, the child would hang and keep the
-    /// connection open.
+    /// descriptor in a mount waits for the mount's session: if that stopped meanwhile, the child would hang and keep
+    /// the connection open.
     static let spawning = Mutex(())
 
-    /// - Returns: the descriptor of the connection.
+    /// Mounts. Blocks until the helper has ended.
+    /// - Parameter options: as for `fusermount3 -o`, separated by commas.
+    /// - Returns: the descriptor of the connection, which the caller closes.
+    /// - Throws: ``MountFailure`` of kind `unavailable`, `configuration`, `mountPoint` or `refused`.
     static func mount(at path: String, options: String) throws(MountFailure) -> Int32 {
         var ends: [Int32] = [-1, -1]
         guard unsafe platform_socket_pair(&ends) == 0 else { throw MountFailure.system("no socket", errno) }
@@ -37,6 +40,8 @@ enum MountHelper {
         return device
     }
 
+    /// Unmounts, with `lazily` as MNT_DETACH does. Blocks until the helper has ended.
+    /// - Throws: ``MountFailure`` of kind `busy`, `unavailable` or `refused`.
     static func unmount(_ path: String, lazily: Bool) throws(MountFailure) {
         if let words = try run(["-u"] + (lazily ? ["-z"] : []) + ["--", path]) {
             throw words.hasSuffix("busy")
@@ -58,6 +63,7 @@ enum MountHelper {
         let child: pid_t
         do throws(SystemError) {
             child = try spawning.withLock { _ throws(SystemError) in
+                // LC_ALL, as its words are compared. _FUSE_COMMFD is the socket over which it sends the descriptor.
                 try ProcessStart.start(
                     executable: helper, arguments: words,
                     environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "_FUSE_COMMFD=3"],

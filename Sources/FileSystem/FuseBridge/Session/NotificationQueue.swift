@@ -9,13 +9,14 @@ import SandboxModel
     @unsafe let session: OpaquePointer
 }
 
-/// Sends notifications in order. Those added after the end are dropped. Errors are ignored: the kernel does not know the
-/// node or the name, or the mount is gone, so nothing is cached.
+/// Sends notifications in order. Those added after the end are dropped. Errors are ignored: the kernel does not know
+/// the node or the name, or the mount is gone, so nothing is cached.
 @safe final class NotificationQueue: @unchecked Sendable {
     typealias Notice = @Sendable (Connection) -> Void
 
     private struct Queue {
         var waiting: [Notice] = []
+        /// Notifications ever added, and ever sent: ``drain()`` compares them.
         var added: UInt64 = 0
         var sent: UInt64 = 0
         var isClosed = false
@@ -30,6 +31,7 @@ import SandboxModel
         self.name = name
     }
 
+    /// Appends a notification. Returns at once.
     func add(_ notice: @escaping Notice) {
         queue.access { queue in
             guard !queue.isClosed else { return }
@@ -63,6 +65,7 @@ import SandboxModel
 
     /// - Returns: the waiting notifications; nil at the end.
     private func next() -> [Notice]? {
+        // The outer optional is the monitor's: nil goes on waiting.
         queue.wait { queue -> [Notice]?? in
             if !queue.waiting.isEmpty {
                 defer { queue.waiting = [] }

@@ -57,18 +57,21 @@ import SandboxModel
         }
     }
 
-    /// Waits until the kernel has obeyed all notifications so far. Do not call it from a request, nor with a lock held that
-    /// a request takes.
+    /// Waits until the kernel has obeyed all notifications so far. Do not call it from a request, nor with a lock held
+    /// that a request takes.
     public func drain() {
         names.drain()
         content.drain()
     }
 
+    /// Starts both threads.
+    /// - Parameter connection: valid until ``stop()`` has returned.
     func start(_ connection: Connection) throws(SystemError) {
         try names.start(connection)
         try content.start(connection)
     }
 
+    /// Sends the waiting notifications and ends both threads. Later ones are dropped.
     func stop() {
         names.stop()
         content.stop()

@@ -7,6 +7,8 @@ public import SandboxModel
 
 extension Session {
     /// Makes libfuse's session.
+    /// - Parameter session: the ``Session``, as every callback gets it; not retained.
+    /// - Returns: nil if libfuse refuses the options, or has no memory.
     static func makeConnection(_ options: Options, _ session: UnsafeMutableRawPointer) -> OpaquePointer? {
         var arguments = unsafe fuse_args()
         defer { unsafe fuse_opt_free_args(&arguments) }
@@ -17,7 +19,9 @@ extension Session {
             &arguments, &operations, MemoryLayout<fuse_lowlevel_ops>.size, session)
     }
 
-    /// - Returns: the descriptor of the connection.
+    /// Mounts by mount(2), without fusermount3.
+    /// - Returns: the descriptor of the connection, which the caller closes.
+    /// - Throws: ``MountFailure`` of kind `configuration`, `unavailable` or `refused`.
     func mountDirectly(at path: String) throws(MountFailure) -> Int32 {
         do throws(SystemError) {
             let device = try Descriptor.open(path: Preconditions.device, flags: O_RDWR)
@@ -42,13 +46,15 @@ extension Session {
     }
 
     private func mountAgain(_ device: Int32, source: String, at path: String) throws(SystemError) {
+        // The kernel requires the first four; `rootmode` is S_IFDIR in octal. `default_permissions`: it checks modes
+        // itself.
         var list = "fd=\(device),rootmode=40000,user_id=\(geteuid()),group_id=\(getegid()),default_permissions"
         if options.otherUsers { list += ",allow_other" }
         try HostMount.mount(source: source, at: path, type: "fuse.\(options.subtype)", options: list)
     }
 
-    /// Mounts the same superblock at another path, with its own source name. For root only. The session ends when all its
-    /// mounts are gone.
+    /// Mounts the same superblock at another path, with its own source name. For root only. The session ends when all
+    /// its mounts are gone.
     public func mountAgain(source: String, at path: String) throws(SystemError) {
         try mountAgain(unsafe fuse_session_fd(connection), source: source, at: path)
     }
@@ -63,6 +69,8 @@ extension Session {
     }
 
     /// Gives libfuse the descriptor with our own write function, which completes the reply to INIT.
+    /// - Parameter device: libfuse closes it with the session; closed here if libfuse refuses it.
+    /// - Throws: ``MountFailure`` of kind `refused`.
     func connect(_ device: Int32) throws(MountFailure) {
         var channel = fuse_custom_io()
         unsafe channel.read = { device, buffer, size, _ in unsafe read(device, buffer, size) }
@@ -71,6 +79,9 @@ extension Session {
             return unsafe session.send(device, vector!, count)
         }
         let code = unsafe fuse_session_custom_io(connection, &channel, device)
-        guard code == 0 else { throw MountFailure.system("libfuse refused the connection", -code) }
+        guard code == 0 else {
+            close(device)
+            throw MountFailure.system("libfuse refused the connection", -code)
+        }
     }
 }

@@ -7,7 +7,8 @@ import SandboxModel
 extension Session {
     /// Unmounts the topmost mount at the path. The session ends by itself if that was its last.
     /// - Parameter lazily: MNT_DETACH: out of sight at once, gone when no longer in use.
-    /// - Throws: `busy` if the mount is in use, unless `lazily`.
+    /// - Throws: ``MountFailure`` of kind `busy` if the mount is in use, unless `lazily`; `unavailable` without
+    ///   fusermount3; `refused` for anything else, such as a path where nothing is mounted.
     public static func unmount(_ path: String, lazily: Bool) throws(MountFailure) {
         if geteuid() == 0 {
             do throws(SystemError) {

@@ -43,9 +43,12 @@ import Synchronization
     /// Handles that the kernel holds. If the connection breaks, it sends no RELEASE for them.
     private let opened = Mutex<Set<UInt64>>([])
     private let droppedReplies = DroppedReplies()
+    /// Whether the reply to INIT is sent, which alone is completed.
     private let initialReplySent = Atomic<Bool>(false)
     private let hasEnded = Monitor(false)
+    /// Set by ``stop()``, and read by the workers between two requests.
     private let stopping = Atomic<Bool>(false)
+    /// Workers that serve. The session ends when none is left.
     private let running = Monitor(0)
     private let requests = Mutex<WorkerPool?>(nil)
     /// Threads that have not been joined.
@@ -55,6 +58,7 @@ import Synchronization
     /// - Parameters:
     ///   - path: an existing directory.
     ///   - ended: called once, on a thread of the session, when the mount is gone and all handles are closed.
+    /// - Throws: ``MountFailure`` of kind `mountPoint`, `unavailable`, `configuration` or `refused`.
     public static func mount(
         _ fileSystem: any FileSystem, at path: String, options: Options, ended: @escaping @Sendable () -> Void = {}
     ) throws(MountFailure) -> Session {
@@ -80,6 +84,7 @@ import Synchronization
         self.fileSystem = fileSystem
         self.options = options
         notifications = Notifications()
+        // A placeholder: `self` cannot be passed on before every field is set.
         unsafe connection = OpaquePointer(bitPattern: 1)!
         guard let connection = unsafe Session.makeConnection(options, Unmanaged.passUnretained(self).toOpaque()) else {
             throw MountFailure(.refused, "libfuse does not take the mount options")
@@ -89,8 +94,8 @@ import Synchronization
 
     // MARK: The end
 
-    /// Ends the session though mounts of it are left: requests under way are answered, later calls in the mount fail with
-    /// ENOTCONN. Waits for the end, so do not call it from a request.
+    /// Ends the session though mounts of it are left: requests under way are answered, later calls in the mount fail
+    /// with ENOTCONN. Waits for the end, so do not call it from a request.
     public func stop() {
         MountHelper.spawning.withLock { _ in
             stopping.store(true, ordering: .relaxed)
@@ -109,6 +114,7 @@ import Synchronization
         _ = hasEnded.wait { $0 ? true : nil }
     }
 
+    /// Waits until the session has ended, for a limited time.
     /// - Returns: whether it has ended.
     public func waitUntilEnded(atMost limit: Duration) -> Bool {
         let deadline = ContinuousClock.now + limit
@@ -119,6 +125,7 @@ import Synchronization
         return true
     }
 
+    /// Starts the threads: for notifications, the workers, the watch for stalls, and one that ends the session.
     private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
         try notifications.start(unsafe Connection(session: connection))
         let source = WorkerPool(self)
@@ -132,7 +139,7 @@ import Synchronization
             workers.withLock { $0.append(worker) }
         }
         let stallWatch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
-        _ = try HostThread(name: "fuse-end") {
+        try HostThread(name: "fuse-end") {
             self.running.wait { $0 == 0 ? () : nil }
             stallWatch.join()
             // Off the list before they are joined, because `stop` interrupts the threads on the list.
@@ -144,8 +151,10 @@ import Synchronization
             self.finish()
             ended()
         }
+        .detach()
     }
 
+    /// Runs when no worker is left. libfuse's session is destroyed last: notifications and handles refer to it.
     private func finish() {
         requests.withLock { $0 = nil }
         notifications.stop()
@@ -155,14 +164,14 @@ import Synchronization
         hasEnded.access { $0 = true }
     }
 
-    /// Waits until every request that is being served now is over. Do not call it from a request, nor with a lock held that
-    /// a request takes.
+    /// Waits until every request that is being served now is over. Do not call it from a request, nor with a lock held
+    /// that a request takes.
     public func quiesce() {
         requests.withLock { $0 }?.quiesce()
     }
 
-    /// Has every worker zero its request memory, and waits for it. Do not call it from a request, nor with a lock held that
-    /// a request takes.
+    /// Has every worker zero its request memory, and waits for it. Do not call it from a request, nor with a lock held
+    /// that a request takes.
     public func wipeRequests() {
         guard let source = requests.withLock({ $0 }) else { return }
         source.wipe { index in
@@ -175,6 +184,7 @@ import Synchronization
 
     // MARK: Handles
 
+    /// Records a handle that the kernel is about to get.
     func recordOpen(_ number: UInt64) {
         opened.withLock { _ = $0.insert(number) }
     }

@@ -81,6 +81,9 @@ int platform_pidfd_open(int process);
 void platform_remember(const void *pointer);
 const void *platform_remembered(void);
 
+/// sem_clockwait(3) on a sem_t, until CLOCK_MONOTONIC shows so many nanoseconds.
+int platform_wait_until(void *semaphore, uint64_t nanoseconds);
+
 /// Names the calling thread, by at most 15 bytes.
 void platform_name_thread(const char *name);
 
@@ -94,8 +97,8 @@ enum platform_content_call {
 };
 enum platform_content_call platform_content_call(long number);
 
-/// Has the filesystem asked for a file's attributes anew (AT_STATX_FORCE_SYNC of statx(2)).
-int platform_refresh_attributes(int fd);
+/// Has the filesystem asked for a file's status anew (AT_STATX_FORCE_SYNC of statx(2)).
+int platform_refresh_status(int fd);
 
 /// open_by_handle_at(2), which Swift's Glibc lacks: `bytes` are what name_to_handle_at(2) tells of a file.
 int platform_open_by_handle(int mount, int type, const void *bytes, unsigned count, int flags);

@@ -29,8 +29,8 @@ public struct ExportedHandle: Sendable {
 
 extension Descriptor {
     /// `statx(2)` with `AT_STATX_FORCE_SYNC`: the kernel asks the filesystem, whatever it has cached.
-    public borrowing func refreshAttributes() throws(SystemError) {
+    public borrowing func refreshStatus() throws(SystemError) {
         let number = self.number
-        _ = try systemCall { platform_refresh_attributes(number) }
+        _ = try systemCall { platform_refresh_status(number) }
     }
 }

@@ -1,5 +1,6 @@
 // A counting semaphore. Unlike with a condition, a woken thread has no lock to wait for.
 
+import CPlatform
 import Glibc
 
 /// `sem_t` of sem_overview(7), for threads of one process.
@@ -27,15 +28,11 @@ import Glibc
         while unsafe sem_wait(semaphore) != 0 && errno == EINTR {}
     }
 
-    /// `sem_timedwait(3)`.
+    /// `sem_clockwait(3)` by CLOCK_MONOTONIC, which nobody can set.
     /// - Returns: false after the time limit.
     public func wait(milliseconds: Int) -> Bool {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        let end = time.tv_nsec + milliseconds * 1_000_000
-        time.tv_sec += end / 1_000_000_000
-        time.tv_nsec = end % 1_000_000_000
-        while unsafe sem_timedwait(semaphore, &time) != 0 {
+        let end = MonotonicClock.nanoseconds + UInt64(milliseconds) * 1_000_000
+        while unsafe platform_wait_until(semaphore, end) != 0 {
             guard errno == EINTR else { return false }
         }
         return true
