@@ -70,7 +70,7 @@ let package = Package(
         module("HashFunctions", in: "System", uses: ["COpenSSL", "Platform"]),
         module("PropertyLists", in: "System"),
 
-        // Floor 2: trades that know nothing of each other, but that a Finder backup has its keys from DataProtection.
+        // Floor 2: formats, and the FUSE protocol. None knows another, but FinderBackup has its keys from DataProtection.
         module("DataProtection", in: "Formats", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
         module(
             "BundleSeal", in: "Formats",
@@ -136,7 +136,7 @@ let package = Package(
             "ContainerFoundation", in: "Client", uses: ["AppContainer", "Platform", "SandboxModel"],
             settings: [.define("LINUX_HOST")]),
 
-        // Floor 8: for whom all this is: tests, and the command.
+        // Floor 8: the clients: tests, and the command.
         module(
             "AppContainerTesting", in: "Client",
             uses: ["AppContainer", "ContainerFoundation", "Platform", "SandboxModel"]),

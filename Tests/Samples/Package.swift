@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Five apps' storage code, and what it meets on a phone: a package as one who uses appcontainer would write it.
+// Six apps' storage code, and what it meets on a phone: a package as one who uses appcontainer would write it.
 
 let package = Package(
     name: "Samples",

@@ -7,8 +7,8 @@ import SandboxModel
 
 /// Expects that the device refuses a call that the body makes.
 ///
-/// The body may throw what the refused call gave it, or take the error itself. What counts is the device's record: that it
-/// refused something of this container meanwhile, and by whom.
+/// The body may throw what the refused call gave it, or take the error itself. The device's record counts:
+/// whether it refused something of this container meanwhile, and by whom.
 ///
 /// - Parameters:
 ///   - refusal: who is to refuse.

@@ -137,7 +137,7 @@ struct PurgeSchedule<Job> {
     /// Whether a turn is to purge for writers or for low space, and how far.
     /// - Returns: the bytes that are to be available; nil for no purge.
     func target(
-        of turn: Turn, _ levels: PurgeLevels, at now: ContinuousClock.Instant, under conditions: Conditions
+        of turn: Turn, _ levels: PurgeNeed, at now: ContinuousClock.Instant, under conditions: Conditions
     ) -> Int64? {
         guard !isBackingOff(at: now, under: conditions) else { return nil }
         if turn.wanted > 0 { return levels.target(forWriters: turn.wanted) }

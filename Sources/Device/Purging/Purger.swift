@@ -100,7 +100,7 @@ public final class Purger: SpaceRelief {
 
     /// Purges for writers or for low space, where the schedule says so.
     private func relieve(in turn: PurgeSchedule<Job>.Turn, _ run: PurgeRun) {
-        let (levels, conditions) = (PurgeLevels(of: space), conditions)
+        let (levels, conditions) = (PurgeNeed(of: space), conditions)
         let target = state.access { $0.schedule.target(of: turn, levels, at: .now, under: conditions) }
         guard let target else { return }
         let outcome = run(PurgeOrder(.available(target), isReported: false)) { _ in !self.isStopped }

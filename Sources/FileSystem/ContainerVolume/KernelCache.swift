@@ -22,7 +22,7 @@ public protocol KernelCache: AnyObject, Sendable {
     /// A range of the content differs from the kernel's pages.
     func forgetContent(of node: NodeID, _ range: Range<Int64>)
     /// The kernel must ask before it relies on a file's attributes again.
-    func forgetAttributes(of node: NodeID)
+    func forgetStatus(of node: NodeID)
     /// A write that the kernel had accepted from an application was refused. Called with locks of the volume held.
     func lost(_ loss: LostRange)
 }

@@ -97,7 +97,7 @@ public final class Volume: Sendable {
     /// Whether the kernel may rely on a node's attributes. It may not for content that is closed even to open
     /// descriptors, nor while the device is nearly full: it asks before each write then, and the answer refuses the
     /// write.
-    public func keepsAttributes(of node: NodeID, _ status: FileStatus) -> Bool {
+    public func mayCacheStatus(of node: NodeID, _ status: FileStatus) -> Bool {
         guard status.kind == .file else { return status.kind != .directory || !isShared(node) }
         return context.deviceState.canOpen(.complete) && !context.space.isTight && places.epochs.isCurrent(node)
     }

@@ -182,6 +182,7 @@ public final class FinderBackupSink: BackupSink {
     }
 
     /// Writes the row of an entry.
+    /// Attributes that would make the row too long go into the table `Properties`.
     private func add(_ entry: BackupEntry, _ record: FileRecord) throws(Complaint) {
         var record = record
         if record.inode == 0 {
@@ -212,6 +213,8 @@ public final class FinderBackupSink: BackupSink {
     public func finish() throws(Complaint) {
         try end()
         try destination.fromDatabase { () throws(DatabaseFault) in try table.commit() }
+        // Each list has the digest of what is written before it: Manifest.plist that of Manifest.db, Status.plist that
+        // of Manifest.plist.
         let key = try encryptTable()
         let digest = try destination.digest(of: BackupDirectory.database, buffer: buffer)
         let manifest = try destination.write(

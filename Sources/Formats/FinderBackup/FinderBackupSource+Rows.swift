@@ -48,6 +48,7 @@ extension FinderBackupSource {
             protection: try protection(record, flags: row.flags, shown), isExcluded: isExcluded,
             attributes: attributes)
         let type = mode_t(record.mode) & S_IFMT
+        // Other programs may leave the type out (0). This project does so for sealed files, whose flags are 0 too.
         switch (row.flags, type) {
         case (2, S_IFDIR), (2, 0): return (entry, nil)
         case (4, S_IFLNK), (4, 0):
@@ -101,6 +102,8 @@ extension FinderBackupSource {
 
     /// Opens the content of a file, and compares its length with the record's.
     /// - Returns: nil for an empty file of an iPhone's backup, which may have no content.
+    /// - Throws: ``Complaint`` of kind `invalidBackup`, in a backup of this project also for another length than
+    ///   recorded.
     private func open(
         _ identifier: FileIdentifier, _ record: FileRecord, _ path: [FileName], _ shown: String
     ) throws(Complaint) -> OpenFile? {

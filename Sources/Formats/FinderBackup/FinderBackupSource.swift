@@ -93,6 +93,7 @@ public final class FinderBackupSource: BackupSource {
                 current = file
                 order.advance(to: entry.path, in: entry.domain, isDirectory: entry.kind == .directory)
                 return entry
+            // Other programs leave out directories. They are given from the top down, before the entry in `held`.
             case .missing(let count) where !directory.manifest.isOwn:
                 let path = Array(entry.path.prefix(count))
                 order.advance(to: path, in: entry.domain, isDirectory: true)

@@ -8,7 +8,7 @@ extension Rule {
         case .topLevel: "at the home's top level, and in Groups and iCloud, nothing is created, renamed or removed"
         case .standardDirectory: "the system's own directories are neither removed nor renamed"
         case .metadata: "the container's metadata belongs to the system, and is read-only"
-        case .inbox: "what was delivered can be read, removed and moved out of the Inbox; nothing else"
+        case .inbox: "a delivered file can be read, removed and moved out of the Inbox; nothing else"
         case .inboxName:
             "in Documents nothing is named Inbox but the directory that appears with the first delivered file"
         case .deviceNode: "device nodes cannot be made; fifos and sockets can"

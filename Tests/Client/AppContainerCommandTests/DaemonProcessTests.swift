@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func `it keeps nothing of who started it`() async throws {
+    @Test func `it keeps no descriptor, session or directory of the process that started it`() async throws {
         try await Sandbox.run { sandbox in
             try prepare(sandbox)
             _ = try sandbox.run("exec 8< Notes.app/Info.plist 9> kept; appcontainer check phone")

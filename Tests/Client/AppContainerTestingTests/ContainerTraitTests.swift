@@ -38,7 +38,7 @@ let notes = "Tests/Fixtures/Notes.app"
         }
     }
 
-    @Test func `what was delivered lies in the Inbox`() async throws {
+    @Test func `a delivered file is in the Inbox`() async throws {
         let delivered = try await AppContainer.current.deliver("\(notes)/Info.plist")
         #expect(delivered == [AppContainer.current.path("Documents/Inbox/Info.plist")])
         expectReadable(delivered[0])

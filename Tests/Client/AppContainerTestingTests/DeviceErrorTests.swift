@@ -14,7 +14,7 @@ import Testing
         await expect(kind: .deviceMissing) { _ = try await Device.temporary(copyOf: directory["none"]) }
     }
 
-    @Test func `of two who make a device at one place one does`() async throws {
+    @Test func `one of two tasks that make a device at one place succeeds`() async throws {
         let path = directory["phone"]
         let outcomes = await withTaskGroup(of: Result<Device, DeviceError>.self) { group in
             for _ in 0..<2 {

@@ -57,7 +57,7 @@ import Testing
         #expect(said.hasPrefix("the environment variable APPCONTAINER_TEST_DEVICES is \(number); set it to how many"))
     }
 
-    @Test func `the directory for what is temporary is missing, or none for devices`() throws {
+    @Test func `the temporary directory is missing, or unsuitable for devices`() throws {
         let end = "name another directory in the environment variable TMPDIR)"
         let missing = try complaint(["TMPDIR": directory["none"]])
         #expect(missing.hasPrefix("\(directory["none"]) is not a directory; make it first") && missing.hasSuffix(end))

@@ -12,7 +12,7 @@ import Testing
             await #expect(throws: DeviceError.self) { _ = try await DeviceClient(socket: socket).status() })
     }
 
-    @Test func `where there is no socket, or nobody listens, one is told to start the device`() async throws {
+    @Test func `a missing socket, or one without a listener, is an unreachable device`() async throws {
         let place = FileManager.default.temporaryDirectory.appending(path: "no-socket-\(UUID())").path
         for path in [place, "/dev/null"] {
             let error = try await complaint(of: path)
@@ -32,7 +32,7 @@ import Testing
         #expect(try openFiles() < before + 500)
     }
 
-    @Test func `what speaks another language is no device`() async throws {
+    @Test func `a server of another protocol is not a device`() async throws {
         let error = try await complaint(of: try FakeDevice(answering: "SSH-2.0-OpenSSH_9.2\r\n").socket)
         #expect(error.kind == .daemonUnreachable && error.message.hasSuffix("is not a device"))
     }

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func `what a request may leave out can be left out`() throws {
+    @Test func `optional keys of a request can be left out`() throws {
         let mount = try decode(MountRequest.self, #"{"app":"a","mountPoint":"/m"}"#)
         #expect(mount.readOnly == nil && mount.allowOther == nil && mount.running == nil && mount.documents == nil)
         let run = try decode(RunRequest.self, #"{"app":"a"}"#)

@@ -33,7 +33,7 @@ import Testing
         #expect(try mode(of: old) == 0o644)
     }
 
-    @Test func `where nothing was the new item is moved`() throws {
+    @Test func `a new item is moved if there is no original`() throws {
         let new = try place.file("new", "new")
         _ = try files.replaceItemAt(place("document"), withItemAt: new)
         #expect(try text(of: place("document")) == "new")
@@ -112,7 +112,7 @@ import Testing
         #expect(try names == ["document false", "document true"])
     }
 
-    @Test func `what a new item has taken over it can give back`() throws {
+    @Test func `metadata that a new item took over can be undone`() throws {
         let old = try place.file("document", "old", mode: 0o440)
         let new = try place.file("new", "new", mode: 0o644)
         let (target, source) = (try FilePlace(old.path), try FilePlace(new.path))

@@ -37,7 +37,7 @@ import Testing
         #expect(stream == "text")
     }
 
-    @Test func `what is there is not overwritten when that is forbidden`() throws {
+    @Test func `an existing file is not overwritten if that is forbidden`() throws {
         let file = try place.file("file")
         let options: Data.WritingOptions = [.withoutOverwriting, .completeFileProtection]
         #expect(code { try Data().write(to: file, options: options) } == .fileWriteFileExists)
@@ -60,7 +60,7 @@ import Testing
         #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.protectionKey] == nil)
     }
 
-    @Test func `what is not there has no values, and takes none`() throws {
+    @Test func `a missing file has no resource values, and none can be set`() throws {
         var file = place("none")
         var values = URLResourceValues()
         #expect(code { try file.setResourceValues(values) } == nil)
@@ -110,7 +110,7 @@ import Testing
         #expect(try ContainerFoundationTests.attributes(of: file) == [])
     }
 
-    @Test func `room is what the filesystem has free`() throws {
+    @Test func `the capacities are those of the filesystem`() throws {
         let keys: Set<URLResourceKey> = [
             .volumeAvailableCapacityForImportantUsageKey, .volumeAvailableCapacityForOpportunisticUsageKey,
         ]

@@ -116,7 +116,7 @@ import Testing
         #expect(backup.item("AppDomain-com.example.Notes/Documents/b")?.content == [7])
     }
 
-    @Test func `what an app keeps open while the device is locked goes in as ciphertext`() throws {
+    @Test func `a file that is open while the device is locked is backed up as ciphertext`() throws {
         let device = try make(passcode: "1234")
         try write(device, "closed", 1, 2, 3, protection: .complete)
         let path = try documents(device) + "/closed"

@@ -36,7 +36,7 @@ extension BackupTests {
             .contains(app.data.text))
     }
 
-    @Test func `what waits is in a backup, and is removed with the groups that came with it`() throws {
+    @Test func `waiting data is backed up, and is removed with the groups that came with it`() throws {
         let device = try make()
         try write(device, "Documents/note", Array("hello".utf8))
         try write(device, "shared", Array("ours".utf8), in: .shared(group))
@@ -73,7 +73,7 @@ extension BackupTests {
         #expect(device.registry == AppRegistry())
     }
 
-    @Test(.enabled(if: isRoot)) func `what waits becomes its new user's, and what was another's stays so`() throws {
+    @Test(.enabled(if: isRoot)) func `waiting data becomes its new user's, except files of another user`() throws {
         let device = try make()
         try write(device, "Documents/note", [1])
         try write(device, "Documents/strange", [2])

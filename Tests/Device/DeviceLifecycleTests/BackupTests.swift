@@ -53,7 +53,7 @@ import Testing
 
     func data(_ device: BootedDevice) throws -> String { try device.backingPath(of: notes, .data) }
 
-    @Test func `what a phone backs up goes in, in the order of names, and nothing else`() throws {
+    @Test func `a backup has the files that a phone backs up, in the order of names, and no others`() throws {
         let device = try make()
         for path in ["Documents/b", "Documents/a", "Library/x", "Library/Caches/c", "tmp/t"] {
             try write(device, path, Array(path.utf8))
@@ -74,8 +74,7 @@ import Testing
         #expect(backup.isFinished)
     }
 
-    @Test func `what is marked stays out with all below it, and goes in with its mark where marks are ignored`() throws
-    {
+    @Test func `a marked entry stays out with all below it, and goes in with its mark if marks are ignored`() throws {
         let device = try make()
         let documents = try data(device) + "/Documents"
         try FileManager.default.createDirectory(atPath: documents + "/out/in", withIntermediateDirectories: true)
@@ -94,7 +93,7 @@ import Testing
         #expect(names == "122\n")
     }
 
-    @Test func `deciding what goes in opens nothing`() throws {
+    @Test func `the decision about an entry of a backup opens no file`() throws {
         let device = try make()
         func opens(_ body: () throws -> Void) rethrows -> Int {
             let before = faults_opens()
@@ -201,7 +200,7 @@ import Testing
         #expect(try backUp(device).0.description == first.description)
     }
 
-    @Test func `of an earlier backup what is the same is continued, by its content`() throws {
+    @Test func `unchanged content of an earlier backup is continued`() throws {
         let device = try make()
         try write(device, "Documents/same", [1])
         try write(device, "Documents/changed", [2])
@@ -216,7 +215,7 @@ import Testing
         #expect(backup.item("AppDomain-com.example.Notes/Documents/changed")?.content == [2])
     }
 
-    @Test func `what is closed goes in as ciphertext, and opens after a restore and an unlock`() throws {
+    @Test func `a closed file is backed up as ciphertext, and opens after a restore and an unlock`() throws {
         let device = try make(passcode: "1234")
         try write(device, "Documents/closed", Array("secret".utf8), protection: .complete)
         try write(device, "Documents/open", Array("plain".utf8))
@@ -313,7 +312,7 @@ import Testing
         #expect(complaint?.message.contains("Documents/note") == true)
     }
 
-    @Test func `a device without room for it is left as it was`() throws {
+    @Test func `a device without space for it is left as it was`() throws {
         let device = try make()
         try write(device, "Documents/note", [UInt8](repeating: 1, count: 3 << 20))
         let (backup, _) = try backUp(device)

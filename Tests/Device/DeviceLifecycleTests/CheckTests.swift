@@ -115,7 +115,7 @@ private let bundleFiles = 7
         #expect(modes == "0\n0\n")
     }
 
-    @Test func `a file that is being written is looked at through whoever has it open`() throws {
+    @Test func `a file that is being written is checked through its open file`() throws {
         let device = try makeFilledDevice()
         let path = try bag(device) + "/large"
         let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR))

@@ -39,7 +39,7 @@ import Testing
         #expect(!scratch.containers.contains { $0 == "UUID" })
     }
 
-    @Test func `what is delivered is encrypted under the default class`() throws {
+    @Test func `a delivered file is encrypted under the default class`() throws {
         let device = try scratch.makeDevice()
         _ = try device.install(sampleApp)
         let mail = try write("mail.txt", String(repeating: "plaintext ", count: 100_000))
@@ -71,7 +71,7 @@ import Testing
         #expect(Int(try shell("du -k '\(bag)/sparse' | cut -f1").dropLast())! < 1000)
     }
 
-    @Test func `what cannot be delivered is refused, and nothing of it appears`() throws {
+    @Test func `a delivery that fails is refused, and no part of it appears`() throws {
         let device = try scratch.makeDevice()
         _ = try device.install(sampleApp)
         let mail = try write("mail.txt", "one")
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(.enabled(if: isRoot, "giving files away takes root"))
-    func `what is delivered belongs to the container's user`() throws {
+    func `delivered files belong to the container's user`() throws {
         let device = try scratch.makeDevice()
         _ = try device.install(sampleApp, owner: ContainerOwner(user: 1234, group: 567))
         try shell("cd '\(scratch.path)'; mkdir -p bag/a; ln -s x bag/a/link; touch bag/a/file")
@@ -164,7 +164,7 @@ import Testing
         #expect(try device.text(of: data + "/" + DataContainer.metadata.text).contains(app.data.text))
     }
 
-    @Test func `entitle adds what is not there`() throws {
+    @Test func `entitle adds missing containers`() throws {
         let device = try scratch.makeDevice()
         let app = try device.install(sampleApp, groups: [id("group.a")])
         #expect(try device.entitle(notes, groups: [id("group.a")]) == app)

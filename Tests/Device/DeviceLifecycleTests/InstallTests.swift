@@ -109,7 +109,7 @@ import Testing
         ("sed -i 's/com.example.Notes/a..b/' Info.plist", .invalidIdentifier),
         ("sed -i 's|com.example.Notes|../x|' Info.plist", .invalidIdentifier),
     ])
-    func `what is not a proper bundle is refused in one line and leaves nothing`(
+    func `an invalid bundle is refused in one line and leaves nothing`(
         script: String, kind: Complaint.Kind
     ) throws {
         let device = try scratch.makeDevice()
@@ -118,7 +118,7 @@ import Testing
         #expect(scratch.containers == emptyDevice)
     }
 
-    @Test func `what is not a bundle at all is named as what it is`() throws {
+    @Test func `a folder, a plain file and a missing path are refused, each with its kind`() throws {
         let device = try scratch.makeDevice()
         try shell("mkdir '\(scratch["folder"])'; touch '\(scratch["file.app"])'")
         #expect(complaint { _ = try device.install(scratch["folder"]) }?.kind == .invalidApp)
@@ -168,7 +168,7 @@ import Testing
     }
 
     @Test(.enabled(if: isRoot, "mounting takes root"))
-    func `a host without room is named as such, and what was there stays`() throws {
+    func `a host without space is named as such, and existing content stays`() throws {
         let point = scratch["small"]
         try shell("mkdir '\(point)' && mount -t tmpfs -o size=1m none '\(point)'")
         defer { _ = try? shell("umount '\(point)'") }

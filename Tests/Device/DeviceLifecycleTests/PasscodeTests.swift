@@ -113,7 +113,7 @@ import Testing
         #expect(isFull(device))
     }
 
-    // MARK: What is damaged
+    // MARK: Damage
 
     /// Ways to spoil the keys of a device: a line of shell in its directory, and a word of what is said.
     static let spoilt = [

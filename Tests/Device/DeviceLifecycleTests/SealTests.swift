@@ -65,7 +65,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "\(scratch.device)/Identity.pem"))
     }
 
-    @Test func `one who is not trusted has not signed`() throws {
+    @Test func `a signature of an untrusted signer is refused`() throws {
         let device = try scratch.makeDevice()
         let stranger = SigningIdentity(commonName: "Stranger")
         let refusal = complaint { _ = try device.install(signedApp(by: stranger), demands: trust(identity)) }
@@ -149,7 +149,7 @@ import Testing
         #expect(try device.check().problems.first?.path.hasPrefix("Notes.app/") == true)
     }
 
-    @Test func `what only looks as if it had been written to is read once`() throws {
+    @Test func `an unchanged file with new times is read once`() throws {
         let device = try scratch.makeDevice()
         let app = try device.install(sampleApp)
         try shell(

@@ -8,7 +8,7 @@ import Testing
 @testable import BackingStore
 @testable import DeviceLifecycle
 
-@Suite("The count of what operations bring and take")
+@Suite("The space that operations add and free")
 struct SpaceTests {
     private let scratch = Scratch()
     private let group = id("group.com.example.shared")
@@ -40,7 +40,7 @@ struct SpaceTests {
         expectCounted(device)
     }
 
-    @Test func `what two containers have names for goes with the last of them`() throws {
+    @Test func `a file with names in two containers counts until the last name is removed`() throws {
         let device = try makeDevice()
         let other = try scratch.makeApp("Other", identifier: "com.example.Other")
         _ = try device.install(other, groups: [group])
@@ -52,7 +52,7 @@ struct SpaceTests {
         expectCounted(device)
     }
 
-    @Test func `what two containers have names for goes when both go`() throws {
+    @Test func `a file with names in two containers is subtracted once if both are removed`() throws {
         let device = try makeDevice()
         try device.uninstall(id("com.example.Notes"))
         expectCounted(device)

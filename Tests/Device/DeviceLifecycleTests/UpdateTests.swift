@@ -185,7 +185,7 @@ import Testing
         var reading: SealedBundle? = try device.sealedBundle(of: app)
         _ = try device.install(try laterApp())
         let staged = scratch["device/Staging/\(app.bundle)/Notes.app/Info.plist"]
-        // Whatever else is done to the device.
+        // The update stays staged through the other calls.
         try device.reset(other.identifier)
         try device.uninstall(other.identifier)
         #expect(try device.check(repair: true).repaired == [])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Purging
 
-@Suite("What a purge takes, and what it leaves")
+@Suite("The entries that a purge takes and leaves")
 struct PurgePlanTests {
     private static let notes = ContainerIdentifier("com.example.Notes")!
     private static let mail = ContainerIdentifier("com.example.Mail")!
@@ -60,7 +60,7 @@ struct PurgePlanTests {
         #expect(PurgePlan([], running: [], demand: PurgeDemand(.everything)).isEnough)
     }
 
-    @Test func `nothing of a running app goes: others make room for it`() {
+    @Test func `no entry of a running app goes, and other apps' entries go for it`() {
         let units = [
             PurgePlanTests.unit("old", used: 1), PurgePlanTests.unit("new", used: 9, of: PurgePlanTests.mail),
         ]
@@ -69,7 +69,7 @@ struct PurgePlanTests {
         #expect(told(units, .everything, running: [PurgePlanTests.notes]) == expected)
     }
 
-    @Test func `what has an open file stays, and the next one goes in its place`() {
+    @Test func `an entry with an open file stays, and the next one goes in its place`() {
         let units = [
             PurgePlanTests.unit("a", used: 1, open: true), PurgePlanTests.unit("b", used: 2),
             PurgePlanTests.unit("c", used: 3),
@@ -78,7 +78,7 @@ struct PurgePlanTests {
         #expect(told(units, .bytes(50)) == expected)
     }
 
-    @Test func `only what was unused for so long goes`() {
+    @Test func `only entries that were unused for so long go`() {
         let units = [PurgePlanTests.unit("old", used: 99), PurgePlanTests.unit("new", used: 100)]
         #expect(told(units, .unused(since: 100)) == Told(chosen: ["old"], skipped: ["new: usedRecently"]))
     }
@@ -91,7 +91,7 @@ struct PurgePlanTests {
         #expect(told(units, .everything, of: PurgePlanTests.mail) == expected)
     }
 
-    @Test func `what takes no space stays when it is about space`() {
+    @Test func `an empty entry stays if a purge is to free space`() {
         let units = [PurgePlanTests.unit("a", used: 1, bytes: 0), PurgePlanTests.unit("b", used: 2)]
         #expect(told(units, .bytes(100)) == Told(chosen: ["b"], skipped: ["a: empty"]))
         #expect(told(units, .everything).chosen == ["a", "b"])

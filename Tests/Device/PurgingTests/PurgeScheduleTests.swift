@@ -11,8 +11,8 @@ struct PurgeScheduleTests {
 
     private let begun = ContinuousClock.now
     private let quiet = Schedule.Conditions(running: [], uses: 1)
-    private let low = PurgeLevels(available: 4, lowWater: 5, highWater: 10)
-    private let enough = PurgeLevels(available: 5, lowWater: 5, highWater: 10)
+    private let low = PurgeNeed(available: 4, lowWater: 5, highWater: 10)
+    private let enough = PurgeNeed(available: 5, lowWater: 5, highWater: 10)
 
     private func ask(_ schedule: inout Schedule, for bytes: Int64, after seconds: Int = 0) throws -> Schedule.Ticket {
         guard case .waits(let ticket) = schedule.ask(for: bytes, at: begun + .seconds(seconds), under: quiet) else {

@@ -59,7 +59,7 @@ import Testing
         String(command.split(separator: " ").first ?? "")
     }
 
-    @Test func `what succeeds, or fails otherwise, is not told`() throws {
+    @Test func `calls that succeed, or fail for another reason, are not reported`() throws {
         try onMount { fixture in
             try run("mkdir Documents/d; mkdir Documents/d; rmdir Documents/none; cat Notes.app/Info.plist", in: fixture)
             #expect(fixture.refused().isEmpty)

@@ -28,7 +28,7 @@ final class TestHome: @unchecked Sendable {
 
     static let group: ContainerIdentifier = ContainerIdentifier("group.com.example.notes")!
     static let iCloud: ContainerIdentifier = ContainerIdentifier("iCloud.com.example.Notes")!
-    static let caller = Caller(user: geteuid(), group: getegid(), process: getpid())
+    static let caller = Caller(user: geteuid(), group: getegid(), thread: getpid())
 
     /// - Parameters:
     ///   - place: a directory of the host for many small files.
@@ -71,7 +71,7 @@ final class TestHome: @unchecked Sendable {
         func expireEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
         func forgetContent(of node: NodeID, _ range: Range<Int64>) {}
-        func forgetAttributes(of node: NodeID) {}
+        func forgetStatus(of node: NodeID) {}
         func lost(_ loss: LostRange) {}
     }
 

@@ -81,7 +81,7 @@ final class MemoryFileSystem: FileSystem {
         state.nodes[number]!.references += 1
         return KernelEntry(
             node: KernelNode(rawValue: number), generation: UInt64(MemoryFileSystem.generation),
-            status: status(number, state), nameTimeout: timeout, attributeTimeout: timeout)
+            status: status(number, state), nameTimeout: timeout, statusTimeout: timeout)
     }
 
     private func status(_ number: UInt64, _ state: State) -> FileStatus {

@@ -19,7 +19,7 @@ import Testing
         $0.packed = Zip.zeros(copies: 4000)
     }
 
-    @Test func `what is deflated far is unpacked within the limits`() throws {
+    @Test func `a highly compressed entry is unpacked within the limits`() throws {
         let scratch = try UnpackingScratch()
         #expect(try scratch.unpack(Zip.archive(app(zeros))) == "Notes.app")
         #expect(try Data(contentsOf: URL(filePath: scratch["Notes.app/zeros"])) == Data(zeros.content))

@@ -98,7 +98,7 @@ import Testing
             ])
     }
 
-    @Test func `what stands beside the app in an archive is skipped`() throws {
+    @Test func `entries beside the app in an archive are skipped`() throws {
         let name = try scratch.unpack(
             Zip.archive(
                 app(

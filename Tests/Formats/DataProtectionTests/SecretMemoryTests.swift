@@ -58,7 +58,7 @@ struct SecretMemoryTests {
         withExtendedLifetime(cell.bytes) {}
     }
 
-    @Test("Where memory cannot be locked, keys work and the arena says so")
+    @Test("Keys work in memory that cannot be locked, and the arena reports it")
     func limitTooSmall() {
         let arena = unsafe SecretArena { _, _ in false }
         #expect(arena.isLocked)

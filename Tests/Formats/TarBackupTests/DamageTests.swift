@@ -94,7 +94,7 @@ import Testing
         #expect(complaint { try source.verifyEnd() } == fault)
     }
 
-    @Test func `what is no backup of ours is refused in one line`() throws {
+    @Test func `a file that is no backup of ours is refused in one line`() throws {
         try shell("cd '\(scratch.path)' && echo x > x && tar -cf foreign.tar x && gzip -k foreign.tar")
         let foreign = "is no backup made by appcontainer; name a file that `appcontainer backup` wrote"
         for name in ["foreign.tar", "foreign.tar.gz"] {

@@ -23,7 +23,7 @@ import Testing
 
     private func refusal(_ entries: Forged...) throws -> String? { try refusal(Forgery.archive(top + entries)) }
 
-    @Test func `what is made like one of ours is one`() throws {
+    @Test func `a forgery without a flaw is accepted`() throws {
         #expect(try refusal(.sample(.file("\(home)/Documents/a", "x"))) == nil)
     }
 
@@ -67,7 +67,7 @@ import Testing
             try refusal(.sample(.file("\(shared)/x", "x"))) == "has \(shared)/x, but not the directory that it lies in")
     }
 
-    @Test func `hard links to what they cannot be linked to`() throws {
+    @Test func `hard links to an unsuitable or later entry`() throws {
         let file = Forged.sample(.file("\(home)/Documents/b", "x"))
         func link(_ name: String, to target: String) -> Forged {
             .raw("\(home)/Documents/\(name)", .hardLink, as: .hardLink, link: target)

@@ -121,7 +121,7 @@ import Testing
         #expect(try read(scratch["b/later.tar"]).map(\.text) == later.map(\.text))
     }
 
-    @Test func `what it continues has to be the very backup, and unchanged`() throws {
+    @Test func `the base of an incremental backup has to be the same file, unchanged`() throws {
         try write(plain, to: scratch["base.tar"])
         try write(later, to: scratch["later.tar"], since: scratch["base.tar"])
         let whole = try bytes(of: scratch["base.tar"])

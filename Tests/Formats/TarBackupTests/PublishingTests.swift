@@ -24,7 +24,7 @@ import Testing
         #expect(scratch.names == [])
     }
 
-    @Test func `what is there is not replaced, whenever it came`() throws {
+    @Test func `an existing file is not replaced, whenever it was made`() throws {
         try put([1], at: scratch["a.tar"])
         let early = complaint { _ = try TarBackupSink(path: scratch["a.tar"], apps: [notes]) }
         #expect(early?.kind == .fileExists)
@@ -68,7 +68,7 @@ import Testing
         #expect(scratch.names == [])
     }
 
-    @Test func `a host without room is said in one line, and nothing is left`() throws {
+    @Test func `a host without space is reported in one line, and nothing is left`() throws {
         try shell("mkdir '\(scratch["small"])' && mount -t tmpfs -o size=3m none '\(scratch["small"])'")
         defer { _ = try? shell("umount '\(scratch["small"])'") }
         let big = Sample.file("\(home)/f", [UInt8](repeating: 1, count: 8 << 20))

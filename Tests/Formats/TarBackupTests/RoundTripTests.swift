@@ -143,7 +143,7 @@ import Testing
         try expectBack(samples)
     }
 
-    @Test func `what a file has under each of its names comes with the first`() throws {
+    @Test func `class, mark and attributes of a hard link come with its first name`() throws {
         let file = Sample.file("\(home)/a", "x").with {
             $0.entry.protection = .complete
             $0.entry.isExcluded = true
@@ -169,7 +169,7 @@ import Testing
         #expect(try read(path).map(\.text) == [Sample.directory(home), file].map(\.text))
     }
 
-    @Test func `what could not be read comes back as it was, with the keybag that it needs`() throws {
+    @Test func `sealed files come back as they were, with the keybag that they need`() throws {
         var generator = SeededGenerator(seed: 1)
         let bytes = generator.bytes(8193)
         try expectBack(

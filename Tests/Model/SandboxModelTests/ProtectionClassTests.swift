@@ -16,7 +16,7 @@ struct ProtectionClassTests {
         #expect(ProtectionClass.standard == .completeUntilFirstUserAuthentication)
     }
 
-    @Test("Which classes can be opened in which state")
+    @Test("Classes that can be opened, by state")
     func opening() {
         func classes(_ state: DeviceState) -> [UInt8] {
             ProtectionClass.allCases.filter { state.canOpen($0) }.map(\.rawValue)

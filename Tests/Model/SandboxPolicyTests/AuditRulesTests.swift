@@ -18,7 +18,7 @@ import Testing
                 sort: sort, inclusion: inclusion, isMarked: isMarked, protection: protection), of: app)
     }
 
-    @Test func `what can be made again is not to be backed up, wherever it lies`() {
+    @Test func `recreatable files are not to be backed up, in any directory`() {
         #expect(broken("Documents/a.part", .recreatable) == [.recreatableBackedUp])
         #expect(broken("Library/Application Support/Cache", .recreatable, isDirectory: true) == [.recreatableBackedUp])
         #expect(broken("shared.tmp", .recreatable, isData: false) == [.recreatableBackedUp])

@@ -4,7 +4,7 @@ import SandboxModel
 import SandboxPolicy
 import Testing
 
-@Suite("What goes into a backup")
+@Suite("The content of a backup")
 struct BackupPolicyTests {
     private func path(_ text: String) -> [FileName] { text.split(separator: "/").map { FileName(String($0))! } }
 

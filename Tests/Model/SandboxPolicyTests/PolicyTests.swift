@@ -125,7 +125,7 @@ struct PolicyTests {
         }
     }
 
-    @Test("What does not reach content is answered in every state and class")
+    @Test("Operations that do not reach content are allowed in every state and class")
     func metadataStaysReachable() {
         let content: Set<Operation> = [.read, .write, .truncate, .create]
         for operation in Operation.allCases where !content.contains(operation) {

@@ -65,7 +65,7 @@ oncecase_a_report_draws_itself_in_a_browser() {
     head -c 100K /dev/urandom >"$DOCUMENTS/out" && setfattr -n "$MARK" -v x "$DOCUMENTS/out"
     refused mkdir "$MOUNT/top"
     appcontainer report "$DEVICE" "$APP" "$WORK/report.html"
-    # Whatever it is to load it would have to name.
+    # A page names whatever it loads.
     if grep -Eq '(src=|href|url\(|@import|fetch\(|XMLHttpRequest|https?:)' "$WORK/report.html"; then
         fail "the page refers to something outside it"
     fi

@@ -191,14 +191,14 @@ ok      getxattr $MOUNT/Groups/group.com.example.notes $BACKUP included
 TABLE
 }
 
-case_what_is_never_in_a_backup_says_so() {
+case_entries_never_in_a_backup_answer_as_excluded() {
     start --group group.com.example.notes --icloud iCloud.com.example.Notes
     places
     [ "$(rules neverInBackup)" -ge 4 ] || fail "no events of the rule"
     contains "$(appcontainer explain "$DEVICE")" "are never in a backup"
 }
 
-rootcase_what_is_never_in_a_backup_says_so_to_the_containers_user() {
+rootcase_entries_never_in_a_backup_answer_as_excluded_to_the_containers_user() {
     as_container_user --group group.com.example.notes --icloud iCloud.com.example.Notes
     places
 }

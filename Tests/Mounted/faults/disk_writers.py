@@ -228,7 +228,7 @@ class Database(threading.Thread):
     def compare(cls, path, committed, asked, unreadable):
         if unreadable:
             # A commit was being appended to a block that held the end of the one before: until it is synchronized, that
-            # block may be lost, and SQLite does not go past it. What lies before is whole.
+            # block may be lost, and SQLite does not go past it. The frames before it are whole.
             os.truncate(path + "-wal", min(unreadable) * 4096)
             committed = 0
         database = sqlite3.connect(path, isolation_level=None)

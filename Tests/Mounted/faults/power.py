@@ -6,8 +6,7 @@
 DISK is the file behind the loop device whose filesystem holds DEVICE, and lies on a filesystem that can clone files: a
 clone has at one instant what reached the disk, and nothing of what the kernel holds in memory. That is what is left when
 the power fails. Each clone, CUT, is mounted in a namespace of its own in which the host has booted anew, and looked at
-while writers and device go on. What has to be there,
-disk_writers.py says."""
+while writers and device go on. disk_writers.py says what has to be there."""
 
 import fcntl
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Kills the daemon in the middle of purges, at moments spread over the time that a purge takes, and looks each time at
-what is there: every entry is whole or gone, and `check` finds nothing. What lay in the trash is removed."""
+what is there: every entry is whole or gone, and `check` finds nothing. The trash is emptied."""
 
 import json
 import os

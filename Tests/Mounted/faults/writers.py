@@ -2,8 +2,8 @@
 
 A writer keeps outside the mount what was there when it was last told that a file is safe, and every state that it
 asked for since. Afterwards each block of 4 KiB must be as it was in one of these states, and so must the length be
-between the shortest and the longest: what was acknowledged and not touched since is there in full. What counts as an
-acknowledgement is for those to say who stop the writers."""
+between the shortest and the longest: what was acknowledged and not touched since is there in full. The
+program that stops the writers decides which calls are an acknowledgement."""
 
 import os
 import random

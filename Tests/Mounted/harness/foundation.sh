@@ -24,7 +24,7 @@ ubiquity: $MOUNT/iCloud/iCloud.com.example.Notes"
     [ -d "$MOUNT/Library/Application Support" ] || fail "the app could not make it"
 }
 
-case_what_an_app_saves_has_the_class_it_asks_for() {
+case_a_saved_file_has_the_class_that_the_app_asks_for() {
     start
     same "$(notes save)" "secret: NSURLFileProtectionComplete
 atomic: NSFileProtectionComplete
@@ -136,7 +136,7 @@ merged/old/file"
 }
 
 # An Inbox takes part in no exchange, and takes nothing back: what is delivered is copied beside the document first.
-case_what_was_delivered_takes_a_document_s_place() {
+case_a_delivered_file_replaces_a_document() {
     start_protected
     mkdir "$DOCUMENTS/vault" "$DOCUMENTS/vault/album"
     appcontainer protect complete "$DOCUMENTS/vault"
@@ -178,7 +178,7 @@ new"
 }
 
 # An attribute that has the class's name elsewhere is not one: the document keeps the class that it has.
-case_what_comes_from_elsewhere_brings_no_class() {
+case_a_replacement_from_off_the_mount_brings_no_class() {
     start
     mkdir "$DOCUMENTS/vault"
     appcontainer protect complete "$DOCUMENTS/vault"

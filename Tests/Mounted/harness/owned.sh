@@ -210,7 +210,7 @@ assert often + omitted == 5000 and omitted > 0, (often, omitted)
 PYTHON
 }
 
-case_what_became_of_a_tested_command_is_passed_on() {
+case_the_exit_status_of_a_tested_command_is_passed_on() {
     make_template
     # ends CODE COMMAND…
     ends() {

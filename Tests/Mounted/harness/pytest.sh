@@ -73,7 +73,7 @@ rootcase_a_test_in_python_is_told_what_the_machine_lacks() {
 }
 
 # A filesystem that is full fails a test before it begins, in one line, and another beside it takes what pytest asks for.
-rootcase_a_test_in_python_is_told_that_there_is_no_room() {
+rootcase_a_test_in_python_is_told_that_there_is_no_space() {
     python_place
     mkdir tests full
     cp -R "$BASE/Notes.app" tests/

@@ -91,7 +91,7 @@ case_eight_runs_share_a_mount_that_goes_with_the_last() {
     done
 }
 
-case_what_is_left_behind_keeps_its_mount_until_it_ends() {
+case_a_process_left_behind_keeps_its_mount_until_it_ends() {
     start_unmounted
     appcontainer run "$DEVICE" "$APP" -- sh -c "setsid sh -c '$hold' >/dev/null 2>&1 & while [ ! -e Documents/ready ]; do sleep 0.05; done"
     runs_not

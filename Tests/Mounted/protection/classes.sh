@@ -96,7 +96,7 @@ rootcase_protection_classes_are_attributes_for_an_apps_user_on_roots_daemon() {
     attribute_rules
 }
 
-case_what_is_made_takes_its_directorys_class() {
+case_a_new_entry_takes_its_directorys_class() {
     start
     mkdir "$DOCUMENTS/secret"
     echo before >"$DOCUMENTS/secret/before"

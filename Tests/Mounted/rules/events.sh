@@ -71,7 +71,7 @@ TABLE
     same "$(named refused | wc -l)" "$before" "refusals after calls that none was"
 }
 
-case_what_the_kernel_does_by_itself_is_no_refusal() {
+case_calls_of_the_kernel_itself_are_no_refusals() {
     start
     echo one >one.txt
     cp one.txt two.txt
@@ -117,7 +117,7 @@ open $DOCUMENTS/folder/new excl # Documents/folder/new create dataProtection
 TABLE
 }
 
-case_what_is_refused_of_an_open_file_after_a_lock_is_an_event() {
+case_each_refused_call_on_an_open_file_after_a_lock_is_an_event() {
     start_protected
     classed complete "$DOCUMENTS/diary"
     echo 'dear diary' >"$DOCUMENTS/diary/today"

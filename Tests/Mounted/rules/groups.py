@@ -234,7 +234,7 @@ USUAL = [
 
 
 def work(top, seed, seconds, counts):
-    """Makes, moves and removes at random. What is refused is what POSIX would refuse, and ESTALE (see docs/Limits.md)."""
+    """Makes, moves and removes at random. POSIX allows each refusal but ESTALE (see docs/Limits.md)."""
     choice = random.Random(seed)
     end = time.monotonic() + seconds
     names = "abcd"

@@ -36,7 +36,7 @@ rootcase_a_directory_of_a_group_is_in_both_homes() {
     shared places "$SECOND" "$FIRST"
 }
 
-rootcase_what_one_app_changes_in_a_group_the_other_sees_at_once() {
+rootcase_a_change_in_a_group_shows_in_the_other_app_at_once() {
     start_both
     mount_second
     shared changes "$FIRST" "$SECOND"

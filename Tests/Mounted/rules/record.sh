@@ -46,7 +46,7 @@ until_is() {
 
 # MARK: How much is recorded
 
-case_what_tools_and_scripts_do_is_recorded_to_the_last_call() {
+case_a_thousand_refusals_are_recorded_to_the_last_call() {
     start
     refuse 1000 "$MOUNT/new"
     same "$(counted new)" "1000 0"
@@ -75,7 +75,7 @@ case_a_flood_is_counted_to_the_last_call() {
     whole
 }
 
-case_what_was_left_out_is_told_before_the_device_is_shut_down() {
+case_omitted_refusals_are_counted_before_the_device_is_shut_down() {
     start
     refuse 5000 "$MOUNT/new"
     stop
@@ -134,7 +134,7 @@ PYTHON
     [ "$(stat -c %s "$DEVICE/Events.jsonl")" -lt $((4 << 20)) ] || fail "the record has grown too much"
 }
 
-# MARK: What is told of whom
+# MARK: Events and their processes
 
 case_a_lock_that_was_cancelled_is_no_unlock() {
     start_protected --lock-grace 600
@@ -185,7 +185,7 @@ followed() {
     diff <(events) "$1"
 }
 
-case_who_follows_has_every_event_once() {
+case_a_follower_gets_every_event_once() {
     start
     following first
     # They begin while events come.
@@ -202,7 +202,7 @@ case_who_follows_has_every_event_once() {
     [ "$(wc -l <first)" -ge 2401 ] || fail "$(wc -l <first) events"
 }
 
-case_who_follows_is_told_at_once_and_ends_when_interrupted_or_unread() {
+case_a_follower_gets_events_at_once_and_ends_when_interrupted_or_unread() {
     start
     following seen
     refused mkdir "$MOUNT/new"
@@ -230,7 +230,7 @@ PYTHON
     complains 3 appcontainer events "$WORK/none" --follow
 }
 
-case_a_daemon_that_is_killed_ends_who_follows() {
+case_a_killed_daemon_ends_its_followers() {
     start
     following seen
     kill -9 "$(daemon_pid)"
@@ -241,14 +241,14 @@ case_a_daemon_that_is_killed_ends_who_follows() {
     appcontainer unmount "$MOUNT"
 }
 
-case_a_reader_who_does_not_read_holds_nothing_up_and_is_told_what_he_missed() {
+case_a_follower_that_does_not_read_delays_nothing_and_learns_how_many_it_missed() {
     start
     appcontainer status --json "$DEVICE" >state.json
     /usr/bin/python3 "$HERE/slow_follower.py" "$MOUNT" state.json
     same "$(events | grep -c '"event":"missed"' || true)" 0 "events of the record that somebody missed"
 }
 
-case_who_follows_does_not_keep_the_device_on() {
+case_a_follower_does_not_keep_the_device_on() {
     start
     refuse 1000 "$MOUNT/Notes.app/$(printf 'n%.0s' $(seq 200))" 8
     local socket

@@ -125,7 +125,7 @@ PYTHON
     contains "$(cat said)" "a sealed resource is missing or invalid: large"
 }
 
-case_what_is_put_into_the_backing_copy_is_not_shown() {
+case_a_file_put_into_the_backing_copy_is_not_shown() {
     start
     local copy
     copy=$(backing_bundle)

@@ -102,7 +102,7 @@ case_calls_by_path_find_tmp_before_or_after_the_update() {
     whole
 }
 
-case_who_stands_in_the_old_bundle_or_tmp_is_not_disturbed() {
+case_a_process_in_the_old_bundle_or_tmp_is_not_disturbed() {
     start
     mkfifo go1 go2
     mkdir "$MOUNT/tmp/inner"
@@ -221,7 +221,7 @@ case_a_locked_device_takes_an_update() {
     whole
 }
 
-case_what_is_open_where_the_app_was_unmounted_works_on() {
+case_open_files_of_an_unmounted_app_survive_an_update() {
     start
     echo one >"$DOCUMENTS/file"
     echo t >"$MOUNT/tmp/t"

@@ -78,7 +78,7 @@ case_a_full_device_under_eight_writers() {
     whole
 }
 
-case_what_was_refused_is_never_zeros() {
+case_a_refused_range_is_never_zeros() {
     start_bounded 64M
     space refused "$DOCUMENTS/sparse"
     rm "$DOCUMENTS/sparse"
@@ -87,7 +87,7 @@ case_what_was_refused_is_never_zeros() {
     whole
 }
 
-case_what_was_refused_is_no_damage_and_hides_none() {
+case_a_refused_range_is_no_damage_and_hides_none() {
     start_bounded 64M
     space left "$DOCUMENTS/left"
     whole
@@ -147,7 +147,7 @@ oncecase_operations_on_containers_are_counted() {
     counted
 }
 
-case_what_an_update_drops_is_counted() {
+case_files_that_an_update_drops_are_counted() {
     start_bounded 512M
     mkdir "$MOUNT/tmp/inner"
     head -c 5M /dev/urandom >"$MOUNT/tmp/one"

@@ -26,9 +26,9 @@ hostcase_a_host_that_fills_up_is_noticed() {
     appcontainer shutdown "$device"
 }
 
-# without_room NAME…: nobody finds room any more, not for a block, nor for another name in the device's trash. What it
-# takes is in files NAME.
-without_room() {
+# without_space NAME…: fills the host, so that there is no space for a block, nor for a name in the device's trash. The
+# space is taken by files NAME.
+without_space() {
     dd if=/dev/zero of="$1" bs=1M 2>/dev/null || true
     dd if=/dev/zero of="$1" bs=1K oflag=append conv=notrunc 2>/dev/null || true
     /usr/bin/python3 - "$DEVICE/Trash" <<'PYTHON'
@@ -61,7 +61,7 @@ sys.exit(purge.returncode)
 PYTHON
 }
 
-hostcase_entries_go_whole_where_the_trash_has_no_room_for_a_name() {
+hostcase_entries_go_whole_where_the_trash_has_no_space_for_a_name() {
     DEVICE=$HOSTS/small/${WORK##*/}-device
     local filler=$HOSTS/small/${WORK##*/}-filler backing
     start
@@ -70,7 +70,7 @@ hostcase_entries_go_whole_where_the_trash_has_no_room_for_a_name() {
     backing=$(appcontainer path "$DEVICE" "$APP" data --backing)/Library/Caches/unit
     # Held until there is no room: it would be purged before.
     exec 7<"$CACHES/unit/1"
-    without_room "$filler"
+    without_space "$filler"
     exec 7<&-
     same "$(purge_watched "$backing")" 800 "files that were seen in the entry"
     [ ! -e "$CACHES/unit" ]
@@ -88,7 +88,7 @@ hostcase_without_a_reserve_entries_are_removed_where_they_are() {
     cache "$CACHES/unit" 1
     mkdir -p "$CACHES/unit/a/b/c" && echo x >"$CACHES/unit/a/b/c/file"
     exec 7<"$CACHES/unit/data"
-    without_room "$filler"
+    without_space "$filler"
     exec 7<&-
     appcontainer purge "$DEVICE" --level critical >/dev/null
     [ ! -e "$CACHES/unit" ]

@@ -264,7 +264,7 @@ case_nothing_of_a_running_app_goes() {
     whole
 }
 
-case_writers_find_room_by_purging() {
+case_writers_find_space_by_purging() {
     bounded 64M
     local number entry
     # Four times as much as there is room for, with never a word to the writer.

@@ -38,7 +38,7 @@ enum SpareProcess {
 
     /// Starts one a moment later, when the device that was just made is unlocked and mounted, which its user waits for.
     static func prepareSoon(of program: String) {
-        WorkQueue().start(after: moment) { prepare(of: program) }
+        Timers.host.start(after: moment) { prepare(of: program) }
     }
 
     private static let moment = Duration.milliseconds(30)

@@ -8,8 +8,7 @@ import SandboxModel
 
 /// Failures of `run`, `launch` and `test` themselves, with the exit codes of env(1).
 enum RunFailure: Error {
-    /// A failure before the command: 125.
-    /// Of every kind: a script must not take it for a status of the command.
+    /// A failure of any kind before the command: 125, so that a script does not take it for a status of the command.
     case own(Complaint)
     /// The command does not exist (127), or cannot be executed (126).
     /// - Parameters: the command as the user gave it, and the error of execve(2).

@@ -20,14 +20,18 @@ final class LockController: Sendable {
 
     private let device: BootedDevice
     private let mounts: Mounts
+    private let timers: Timers
     private let report: @Sendable (Change) -> Void
     /// See the type. One thread at a time locks, unlocks, restarts or changes the passcode.
     private let changes = Mutex(())
     private let locks = ScheduledLocks()
 
-    init(device: BootedDevice, mounts: Mounts, report: @escaping @Sendable (Change) -> Void) {
+    init(
+        device: BootedDevice, mounts: Mounts, timers: Timers = .host, report: @escaping @Sendable (Change) -> Void
+    ) {
         self.device = device
         self.mounts = mounts
+        self.timers = timers
         self.report = report
     }
 
@@ -40,7 +44,7 @@ final class LockController: Sendable {
 
     /// Seconds until an announced lock; nil when none is pending.
     var graceRemaining: Double? {
-        locks.read { $0.remaining(at: .now) }.map { $0 / .seconds(1) }
+        locks.read { $0.remaining(at: timers.now) }.map { $0 / .seconds(1) }
     }
 
     /// The number of requests that wait for a lock.
@@ -93,13 +97,13 @@ final class LockController: Sendable {
             case .unlocked: break
             }
             device.beginLocking()
-            return (schedule.announce(for: .now + .seconds(grace ?? 0)), true)
+            return (schedule.announce(for: timers.now + .seconds(grace ?? 0)), true)
         }
         guard let lock, isNew else { return lock }
         report(.willBecomeUnavailable)
         if let grace {
             // A device that is let go of in between is not locked: its keys end with its process.
-            WorkQueue().start(after: .seconds(grace)) { [weak self] in self?.finish(lock) }
+            timers.start(after: .seconds(grace)) { [weak self] in self?.finish(lock) }
         }
         return lock
     }

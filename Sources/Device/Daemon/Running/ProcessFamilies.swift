@@ -16,13 +16,13 @@ struct ProcessFamilies {
     }
 
     /// Asks all to end, and waits for that. Descendants that were started meanwhile join the family.
-    mutating func terminate(within grace: Duration) {
+    mutating func terminate(within timeout: Duration) {
         for member in members {
             member.send(SIGTERM)
             // A stopped process gets the signal only when it goes on.
             member.send(SIGCONT)
         }
-        let deadline = ContinuousClock.now + grace
+        let deadline = ContinuousClock.now + timeout
         if !members.allSatisfy({ $0.waitForEnd(until: deadline) }) {
             // Not asked to end: the caller kills them.
             members += roots.flatMap(\.family)

@@ -47,7 +47,7 @@ final class RunningApps: Sendable {
     private let state = Monitor(State())
 
     /// The time between SIGTERM and SIGKILL.
-    static let grace = Duration.seconds(5)
+    static let terminationTimeout = Duration.seconds(5)
 
     // MARK: Looking
 
@@ -140,17 +140,17 @@ final class RunningApps: Sendable {
     // MARK: Ending
 
     /// Ends the processes and marks of an app; returns when it runs no more.
-    /// - Throws: ``Complaint`` of kind `notRunning`, or as ``end(grace:where:)``.
+    /// - Throws: ``Complaint`` of kind `notRunning`, or as ``end(within:where:)``.
     func terminate(_ app: ContainerIdentifier) throws(Complaint) {
         guard isRunning(app) else { throw Complaint(.notRunning, "\(app) is not running") }
-        try end(grace: RunningApps.grace) { hold, _ in hold.app == app }
+        try end(within: RunningApps.terminationTimeout) { hold, _ in hold.app == app }
     }
 
     /// Kills all that runs, and lets nothing begin until the body has returned. Holds of mounts stay.
     func closing<Result>(_ body: () throws(Complaint) -> Result) throws(Complaint) -> Result {
         close()
         defer { state.access { $0.isClosed = false } }
-        try end(grace: nil) { _, holder in
+        try end(within: nil) { _, holder in
             if case .mount = holder { false } else { true }
         }
         return try body()
@@ -159,7 +159,7 @@ final class RunningApps: Sendable {
     /// Ends everything, and lets nothing begin any more.
     func endAll() throws(Complaint) {
         close()
-        try end(grace: RunningApps.grace) { _, _ in true }
+        try end(within: RunningApps.terminationTimeout) { _, _ in true }
     }
 
     /// Lets nothing begin to run. Waits for another thread's ``closing(_:)`` first.
@@ -172,10 +172,10 @@ final class RunningApps: Sendable {
     }
 
     /// Ends the holds that `isMeant` selects.
-    /// - Parameter grace: the time that processes have after SIGTERM; nil to kill them at once.
+    /// - Parameter timeout: the time that processes have after SIGTERM; nil to kill them at once.
     /// - Throws: ``Complaint`` of kind `notAllowed` when a process is another user's, `inUse` when one does not end.
     private func end(
-        grace: Duration?, where isMeant: (Hold, Holder) -> Bool
+        within timeout: Duration?, where isMeant: (Hold, Holder) -> Bool
     ) throws(Complaint) {
         let (processes, others) = state.access { state in
             let meant = state.holds.filter { isMeant($0.key, $0.value.holder) }
@@ -191,9 +191,9 @@ final class RunningApps: Sendable {
         }
 
         var families = ProcessFamilies(of: processes.values.compactMap(\.process))
-        if let grace { families.terminate(within: grace) }
+        if let timeout { families.terminate(within: timeout) }
         families.kill()
-        let deadline = ContinuousClock.now + RunningApps.grace
+        let deadline = ContinuousClock.now + RunningApps.terminationTimeout
         for (hold, record) in processes {
             guard let process = record.process else { continue }
             guard process.waitForEnd(until: deadline) else {

@@ -9,7 +9,12 @@ extension BundleDigests {
     private static let version: UInt32 = 1
     private static let digestLength = 32
 
-    /// The bytes of the list, in the layout of Format.md.
+    /// The bytes of the list, in the layout of Format.md ("A bundle").
+    ///
+    /// Magic, version and number of entries come first. An entry is kind (the raw value of ``FileStatus/Kind``), mode,
+    /// time in nanoseconds since 1970, and path, then what its kind adds. Paths and link targets have their length
+    /// before them.
+    /// - Parameter key: of this device and this bundle's container.
     public func encoded(_ key: BundleKey) -> [UInt8] {
         var bytes = BundleDigests.magic
         bytes.append(number: BundleDigests.version)
@@ -38,6 +43,8 @@ extension BundleDigests {
         return bytes + key.authenticationCode(over: bytes)
     }
 
+    /// Decodes the list. The code is compared before anything is parsed, so that bytes of others do not reach the
+    /// parser.
     /// - Returns: nil unless this device wrote the bytes for this bundle.
     public init?(decoding bytes: [UInt8], _ key: BundleKey) {
         let length = bytes.count - BundleKey.codeLength
@@ -60,6 +67,8 @@ extension BundleDigests {
         self.entries = entries
     }
 
+    /// Decodes an entry.
+    /// - Returns: nil for a kind that no bundle has, and beyond the end of the bytes.
     private static func entry(_ reader: inout ByteReader) -> Entry? {
         guard let kind = reader.number(UInt8.self).flatMap(FileStatus.Kind.init), let mode = reader.number(UInt16.self),
             let modified = reader.number(Int64.self), let pathLength = reader.number(UInt32.self),
@@ -91,12 +100,13 @@ extension BundleDigests {
 }
 
 extension [UInt8] {
+    /// Appends a number, little-endian, in as many bytes as its type has.
     fileprivate mutating func append(number: some FixedWidthInteger) {
         for byte in 0..<(number.bitWidth / 8) { append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
     }
 }
 
-/// Reads numbers and bytes in order, and nil beyond the end.
+/// Reads numbers and bytes in order, and nil beyond the end. A failed read consumes nothing.
 private struct ByteReader {
     private let content: [UInt8]
     private var position = 0

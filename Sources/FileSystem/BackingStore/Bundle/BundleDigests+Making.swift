@@ -15,6 +15,7 @@ extension BundleDigests {
     ///     written whatever it finds: the caller checks the result, and discards the container.
     ///   - progress: called with the bytes hashed since the last call; false cancels.
     /// - Returns: false when cancelled.
+    /// - Throws: EEXIST if the container has trees already; EINVAL for an entry that no bundle has; errors of the host.
     public static func write(
         _ trees: HashTrees, verifying verification: inout SealVerification?, in container: borrowing Descriptor,
         key: BundleKey, progress: (Int64) -> Bool = { _ in true }
@@ -29,6 +30,7 @@ extension BundleDigests {
         return true
     }
 
+    /// - Parameter digests: of the regular files, in the order of the tree's entries.
     private static func entries(of trees: HashTrees, _ digests: [[UInt8]]) throws(SystemError) -> [Entry] {
         let root = try trees.tree.root.descriptor.status()
         var entries = [

@@ -13,7 +13,8 @@ public struct BundleDigests: Sendable {
         public let treeOffset: Int64
         /// The digest, in the form of fs-verity.
         public let digest: [UInt8]
-        /// Tells quickly that the backing copy was not changed.
+        /// The backing copy's status when it was last read as a whole. While it is the same, nobody has written to the
+        /// copy.
         public var trace: Trace
 
         public init(size: Int64, treeOffset: Int64, digest: [UInt8], trace: Trace) {
@@ -25,6 +26,7 @@ public struct BundleDigests: Sendable {
     }
 
     /// The status of a host's file that a write or a replacement changes.
+    /// A program that sets the modification time back still changes the time of the status change.
     public struct Trace: Equatable, Sendable {
         let inode: UInt64
         let modified: HostTime
@@ -43,6 +45,7 @@ public struct BundleDigests: Sendable {
         }
     }
 
+    /// The kinds of entries that a bundle can have.
     public enum Content: Equatable, Sendable {
         case directory
         case symbolicLink(target: [UInt8])

@@ -60,6 +60,9 @@ public final class SealedBundle: Sendable {
     }
 
     /// Opens the backing copy of a file of the list.
+    /// - Parameter index: the file's index in the list.
+    /// - Throws: EISDIR for the bundle's own directory; ENFILE if only the reserve of descriptors is left; errors of
+    ///   the host, such as ELOOP for a copy that was replaced by a link.
     public func open(_ index: Int, context: StoreContext) throws(Fault) -> SealedFile {
         let path = digests.entries[index].path
         guard let name = path.last else { throw .system(.isDirectory) }

@@ -97,7 +97,10 @@ public final class SealedFile: Sendable {
         }
     }
 
-    /// Finds or reads a block of the tree, verified up to the root.
+    /// Finds or reads a block of the tree, verified up to the root, whose hash gives the file's digest.
+    /// - Parameters:
+    ///   - block: the number within its level.
+    ///   - level: 0 for the hashes of content; the last one is the root.
     /// - Returns: its offset among the verified blocks.
     private func tree(
         _ block: Int64, level: Int, _ verified: inout VerifiedBlocks, _ workspace: Workspace

@@ -2,6 +2,7 @@
 
 import Platform
 
+/// A read-only file without a backing file, such as `CACHEDIR.TAG`.
 public final class SyntheticFile: Sendable {
     private let buffer: PageBuffer
     private let count: Int

@@ -12,6 +12,7 @@ public struct ReadResult {
 
     public var segmentCount: Int { workspace.segments.count }
 
+    /// A segment: bytes of its buffer, valid until the call that lends the result returns.
     public func segment(_ index: Int) -> (buffer: PageBuffer, offset: Int, count: Int) {
         let segment = workspace.segments[index]
         return (segment.buffer, segment.offset, segment.count)

@@ -22,7 +22,8 @@ public final class StoreContext: Sendable {
     /// Corruptions that are remembered as reported: a failing disk must not fill the memory.
     private static let mostReported = 10_000
 
-    /// - Parameter report: called once for each place that does not authenticate.
+    /// - Parameter report: called once for each place that does not authenticate, on the thread that found it. A file's
+    ///   lock may be held, so it must not use the file.
     public init(
         keys: KeyRing, history: SessionHistory, space: SpaceLedger = SpaceLedger(), uses: UseRecord = UseRecord(),
         report: @escaping @Sendable (Corruption) -> Void
@@ -89,6 +90,7 @@ public final class StoreContext: Sendable {
     /// pages are verified more closely.
     public var isDisturbed: Bool { disturbed.load(ordering: .relaxed) }
 
+    /// Records a write that failed halfway. Only the end of the session ends that state.
     func markDisturbed() {
         disturbed.store(true, ordering: .relaxed)
     }

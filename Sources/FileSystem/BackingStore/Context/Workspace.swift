@@ -34,6 +34,7 @@ public final class Workspace: @unchecked Sendable {
         public let count: Int
     }
 
+    /// Zeros of holes, shared by all threads. Nobody writes to it.
     static let zeros = PageBuffer(count: 64 * 1024)
 
     private(set) var segments: [Segment] = []
@@ -63,6 +64,7 @@ public final class Workspace: @unchecked Sendable {
         segments.removeAll(keepingCapacity: true)
     }
 
+    /// Adds a segment to the result, or lengthens the last one that it continues.
     func append(_ buffer: PageBuffer, offset: Int, count: Int) {
         if let last = segments.last, last.buffer === buffer, last.offset + last.count == offset {
             segments[segments.count - 1] = Segment(buffer: buffer, offset: last.offset, count: last.count + count)
@@ -71,6 +73,7 @@ public final class Workspace: @unchecked Sendable {
         }
     }
 
+    /// Adds a hole to the result.
     func appendZeros(_ count: Int) {
         var left = count
         while left > 0 {
@@ -95,6 +98,8 @@ final class WorkspacePool: Sendable {
 
     private let state = Mutex(State())
 
+    /// Takes an idle workspace, or makes one. For callers with a span, which a closure cannot capture: ``give(_:)``
+    /// must follow in a `defer`.
     func take() -> Workspace {
         state.withLock { state in
             let workspace = state.idle.popLast() ?? Workspace()

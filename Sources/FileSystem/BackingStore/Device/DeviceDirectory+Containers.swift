@@ -6,6 +6,7 @@ public import SandboxModel
 
 extension DeviceDirectory {
     /// The directory that holds all containers of a kind.
+    /// - Returns: an `O_PATH` descriptor, as all descriptors of this file.
     public func containers(_ kind: ContainerKind) throws(SystemError) -> Descriptor {
         try root.openDirectory(at: kind.path)
     }

@@ -10,6 +10,8 @@ extension DeviceDirectory {
     ///
     /// The new keys are written first, to a directory whose existence marks the erase as decided: the next ``lock()``
     /// finishes it. So no keybag ever meets another UID key.
+    /// - Parameter makeKeybag: encodes a keybag for the new UID key.
+    /// - Throws: errors of `makeKeybag`, after which nothing is erased; errors of the host.
     public func erase(
         holding lock: DeviceLock, makeKeybag: (UIDKey) throws(Complaint) -> [UInt8],
         progress: (DeviceProgress) -> Bool = { _ in true }
@@ -38,6 +40,7 @@ extension DeviceDirectory {
             try root.exists(Name.erasing)
         }
         guard pending else { return }
+        // First: the registry names no container that is gone already.
         try replace(Name.apps, with: try DeviceRecords.encode(AppRegistry()))
         try Complaint.wrap("cannot erase \(path)") { () throws(SystemError) in
             let staging = try staging()
@@ -48,6 +51,7 @@ extension DeviceDirectory {
                 try root.rename(Name.trash, to: ContainerUUID().fileName, in: staging)
             }
             let keys = try root.openDirectory(Name.erasing)
+            // A name that is missing here was moved by an interrupted call.
             for name in [Name.keybag, Name.uidKey] where try keys.exists(name) {
                 try keys.rename(name, to: name, in: root)
             }
@@ -94,6 +98,7 @@ extension DeviceDirectory {
         try Complaint.wrap("cannot delete \(path)") { () throws(SystemError) in try removeOwnName() }
     }
 
+    /// Removes the directory itself, which is empty by now.
     private func removeOwnName() throws(SystemError) {
         guard let place = HostPath.place(of: try HostPath.resolved(path)) else { return }
         let parent = try Descriptor.open(path: place.directory, flags: O_RDONLY | O_DIRECTORY)

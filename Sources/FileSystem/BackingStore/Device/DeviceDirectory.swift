@@ -19,8 +19,10 @@ public final class DeviceDirectory: Sendable {
     public let uuid: String
     /// When the device was created: ISO 8601, in UTC.
     public let created: String
+    /// As on disk. The lock is a leaf.
     private let currentRecord: Mutex<DeviceRecord>
 
+    /// The entries of the directory. A new one belongs in `isOwn` too: `delete` refuses to remove foreign files.
     enum Name {
         static let record: FileName = "Device.json"
         static let apps: FileName = "Apps.json"
@@ -99,6 +101,8 @@ public final class DeviceDirectory: Sendable {
         return DeviceDirectory(path: path, root: root, record: record)
     }
 
+    /// Reads and checks Device.json.
+    /// - Throws: ``Complaint`` of kind `notADevice`, `newerFormat` or `damaged`, or with the host's error.
     static func record(in root: borrowing Descriptor, path: String) throws(Complaint) -> DeviceRecord {
         let file = "\(path)/\(Name.record.text)"
         let bytes: [UInt8]?
@@ -180,6 +184,7 @@ public final class DeviceDirectory: Sendable {
     // MARK: Keys
 
     /// The key that stands for the one in a phone's processor.
+    /// - Throws: ``Complaint`` of kind `damaged` if it is missing or invalid.
     public func uidKey() throws(Complaint) -> UIDKey {
         let file = "\(path)/\(Name.uidKey.text)"
         let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
@@ -223,6 +228,7 @@ public final class DeviceDirectory: Sendable {
     /// Every installed app, by identifier.
     public func apps() throws(Complaint) -> [InstalledApp] { try registry().apps }
 
+    /// - Throws: ``Complaint`` of kind `damaged`.
     public func registry() throws(Complaint) -> AppRegistry {
         try DeviceRecords.registry(from: read(Name.apps), file: "\(path)/\(Name.apps.text)")
     }
@@ -275,6 +281,8 @@ public final class DeviceDirectory: Sendable {
             SessionRecord.self, from: read(Name.sessions), file: "\(path)/\(Name.sessions.text)")
     }
 
+    /// Reads a record that every device has.
+    /// - Throws: ``Complaint`` of kind `damaged` if it is missing.
     func read(_ name: FileName) throws(Complaint) -> [UInt8] {
         let bytes = try Complaint.wrap("cannot read \(path)/\(name.text)") { () throws(SystemError) in
             try RecordFile(name: name).read(in: root)
@@ -285,6 +293,7 @@ public final class DeviceDirectory: Sendable {
         return bytes
     }
 
+    /// Replaces a record, durably (``RecordFile``). The caller has the device's lock.
     func replace(_ name: FileName, with bytes: [UInt8]) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)/\(name.text)") { () throws(SystemError) in
             try RecordFile(name: name).replace(with: bytes, in: root)

@@ -14,6 +14,7 @@ struct DevicePlace: ~Copyable {
 
     /// Checks that a device can be created at a path.
     /// - Throws: ``Complaint`` of kind `invalidIdentifier`, `notFound` or `deviceExists`.
+    /// - Parameter path: absolute, or from the working directory.
     static func at(_ path: String) throws(Complaint) -> DevicePlace {
         let path = DeviceDirectory.withoutTrailingSlashes(path)
         let slash = path.lastIndex(of: "/")
@@ -52,6 +53,7 @@ struct DevicePlace: ~Copyable {
         }
     }
 
+    /// The present state of the place.
     private enum State {
         case free, emptyDirectory, device, taken
     }
@@ -67,6 +69,8 @@ struct DevicePlace: ~Copyable {
     /// Builds a device under a temporary name, makes it durable, and renames it. If `body` throws, or the process is
     /// killed before the last step, there is no device.
     /// - Parameter host: a filesystem that was probed already.
+    /// - Throws: ``Complaint`` of kind `hostFilesystem`, `deviceExists` if the place was taken meanwhile, `noSpace`;
+    ///   errors of `body`.
     borrowing func build(
         provenOn host: dev_t? = nil, _ body: (borrowing Descriptor) throws(Complaint) -> Void
     ) throws(Complaint) {
@@ -132,6 +136,7 @@ struct DevicePlace: ~Copyable {
         }
     }
 
+    /// Renames the finished device. rename(2) replaces no directory but an empty one.
     private borrowing func moveIntoPlace(_ temporary: FileName) throws(Complaint) {
         do throws(SystemError) {
             try parent.rename(temporary, to: name, in: parent, mode: replacing ? .replacing : .keeping)

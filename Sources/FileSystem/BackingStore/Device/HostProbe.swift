@@ -4,11 +4,14 @@ import Glibc
 public import Platform
 public import SandboxModel
 
-/// The abilities of a host filesystem that containers need.
+/// The abilities of a host filesystem that containers need. The raw values are words for messages.
 public enum HostAbility: String, CaseIterable, Sendable {
+    /// For attributes of applications, and for facts of an entry that the mount hides, such as its last use.
     case userAttributes = "user.* extended attributes"
+    /// Holes of an application's file take no space on the host either.
     case sparseFiles = "sparse files"
     case holePunching = "hole punching"
+    /// For moves that must not replace an entry.
     case renameKeeping = "rename without replacing (RENAME_NOREPLACE)"
     case renameExchanging = "exchanging two names (RENAME_EXCHANGE)"
     case longNames = "names of 255 bytes"
@@ -56,6 +59,7 @@ public enum HostProbe {
     private static let first: FileName = "probe-1"
     private static let second: FileName = "probe-2"
 
+    /// Tries a file and a directory, as containers need both.
     private static func hasUserAttributes(_ directory: borrowing Descriptor) throws(SystemError) -> Bool {
         let name = Array("user.appcontainer.probe".utf8)
         return try withFile(first, directory) { (_) throws(SystemError) in
@@ -72,6 +76,7 @@ public enum HostProbe {
         }
     }
 
+    /// Whether a file of 64 MiB with one byte at its end takes less than half of that.
     private static func hasSparseFiles(_ directory: borrowing Descriptor) throws(SystemError) -> Bool {
         try withFile(first, directory) { (file) throws(SystemError) in
             let length: Int64 = 64 << 20
@@ -86,6 +91,7 @@ public enum HostProbe {
         }
     }
 
+    /// Whether the middle one of three pages reads as zeros, and the bytes beside it are as before.
     private static func hasHolePunching(_ directory: borrowing Descriptor) throws(SystemError) -> Bool {
         try withFile(first, directory) { (file) throws(SystemError) in
             let page = PageBuffer.pageSize
@@ -103,6 +109,7 @@ public enum HostProbe {
         }
     }
 
+    /// Whether the flag has its effect, rather than only that the call succeeds.
     private static func hasRename(
         _ directory: borrowing Descriptor, _ mode: Descriptor.RenameMode
     ) throws(SystemError) -> Bool {
@@ -119,6 +126,7 @@ public enum HostProbe {
         }
     }
 
+    /// Looks for the name in the listing, in case the filesystem has shortened it.
     private static func hasLongNames(_ directory: borrowing Descriptor) throws(SystemError) -> Bool {
         let name = FileName([UInt8](repeating: UInt8(ascii: "n"), count: FileName.maximumLength))!
         do throws(SystemError) {
@@ -133,6 +141,7 @@ public enum HostProbe {
         }
     }
 
+    /// Runs `body` with a new file, and removes the file.
     private static func withFile(
         _ name: FileName, _ directory: borrowing Descriptor,
         _ body: (borrowing Descriptor) throws(SystemError) -> Bool

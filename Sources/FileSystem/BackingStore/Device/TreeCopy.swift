@@ -29,6 +29,7 @@ struct TreeCopy: ~Copyable {
         self.target = target
     }
 
+    /// Copies everything. The modes of the source are as before when this returns; only a kill leaves them lifted.
     /// - Parameter progress: called with the bytes copied since the last call; false cancels.
     /// - Returns: false if cancelled.
     mutating func run(progress: (Int64) -> Bool) throws(SystemError) -> Bool {
@@ -58,8 +59,11 @@ struct TreeCopy: ~Copyable {
         }
     }
 
+    /// Copies a directory's entries, then its attributes, owner and mode, and last the times, which making entries
+    /// changes.
     private mutating func copyDirectory(_ path: [FileName], progress: (Int64) -> Bool) throws(SystemError) -> Bool {
         let from = try source.openDirectory(at: path)
+        // Reopened, because fchmod(2) and its kin refuse an O_PATH descriptor.
         let to = try target.openDirectory(at: path).reopen(flags: O_RDONLY | O_DIRECTORY)
         // Before reading entries, which changes the time of access.
         let status = try from.status()
@@ -74,6 +78,7 @@ struct TreeCopy: ~Copyable {
         return true
     }
 
+    /// Copies an entry; of a directory only the directory itself, whose entries come later.
     private mutating func copyEntry(
         _ name: FileName, _ path: [FileName], from: borrowing Descriptor, to: borrowing Descriptor,
         progress: (Int64) -> Bool
@@ -92,6 +97,7 @@ struct TreeCopy: ~Copyable {
             let inode = Inode(device: status.raw.st_dev, number: status.inode)
             if let first = firstNames[inode], let firstName = first.last {
                 try target.openDirectory(at: first.dropLast()).link(firstName, to: name, in: to)
+                // Counted for each name, as `contentSize()` does.
                 return progress(status.kind == .file ? status.size : 0)
             }
             firstNames[inode] = path + [name]
@@ -112,10 +118,12 @@ struct TreeCopy: ~Copyable {
         return true
     }
 
+    /// Copies a file's content, attributes, owner, mode and times.
     private func copyFile(
         _ name: FileName, _ status: FileStatus, from: borrowing Descriptor, to: borrowing Descriptor,
         progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
+        // For the moment of opening: a file's owner may have no permission to read it.
         let lifted = !isPrivileged && status.permissions & S_IRUSR == 0
         if lifted { try from.changeMode(of: name, to: status.permissions | S_IRUSR) }
         let input: Descriptor
@@ -136,6 +144,7 @@ struct TreeCopy: ~Copyable {
         return true
     }
 
+    /// Copies the attributes of the namespace `user.`. Those of others belong to the host.
     private static func copyAttributes(
         from source: AttributeHolder, to target: AttributeHolder
     ) throws(SystemError) {

@@ -36,6 +36,7 @@ final class ContentPage: @unchecked Sendable {
     /// A bit for each block whose older slot recovery made current, because its last write never arrived.
     private(set) var turnedBack: UInt64 = 0
 
+    /// Byte offsets of the fields that every page has.
     private enum Field {
         static let magic = 0
         static let kind = 4
@@ -67,6 +68,7 @@ final class ContentPage: @unchecked Sendable {
         turnedBack = 0
     }
 
+    /// Whether magic and kind are right. Says nothing of the seal.
     func isWellFormed(_ kind: Kind) -> Bool {
         bytes.load(UInt32.self, at: Field.magic) == ContentPage.magic
             && bytes.load(UInt8.self, at: Field.kind) == kind.rawValue
@@ -112,6 +114,7 @@ final class ContentPage: @unchecked Sendable {
         bytes.store(UInt16(length), at: slot.offset + Slot.lengthOffset)
     }
 
+    /// Whether a block is marked by ``refuse(_:length:)``.
     func isRefused(_ index: Int) -> Bool {
         let slot = current(index)
         return slot.length > 0 && bytes.isZero(slot.offset, count: Slot.lengthOffset)
@@ -140,6 +143,7 @@ final class ContentPage: @unchecked Sendable {
 
 /// The fields of the header.
 extension ContentPage {
+    /// Byte offsets and, of the key, the capacity of the header's fields.
     private enum HeaderField {
         static let version = 52
         static let protection = 54
@@ -195,6 +199,7 @@ extension ContentPage {
         }
     }
 
+    /// The number of the class; not authenticated before the page's seal is verified.
     var protectionRawValue: UInt8 { bytes.load(UInt8.self, at: HeaderField.protection) }
 
     /// The wrapped key with its class; nil if this is no header of the known version, or its fields are impossible.
@@ -207,6 +212,7 @@ extension ContentPage {
         return WrappedFileKey(protection: protection, blob: bytes.bytes(HeaderField.key, count: length))
     }
 
+    /// Sets class, wrapped key and version. The seal is then out of date.
     func setKey(_ key: WrappedFileKey) {
         precondition(key.blob.count <= HeaderField.keyCapacity)
         bytes.store(key.protection.rawValue, at: HeaderField.protection)
@@ -216,6 +222,7 @@ extension ContentPage {
         bytes.store(ContentPage.formatVersion, at: HeaderField.version)
     }
 
+    /// Whether a map page exists, of a sparse file.
     func hasMap(_ map: Int) -> Bool {
         bytes.load(UInt8.self, at: HeaderField.maps + map / 8) >> UInt8(map % 8) & 1 == 1
     }
@@ -232,6 +239,8 @@ extension ContentPage {
 extension ContentPage {
     private static let mapBits = 64
 
+    /// Whether a group exists.
+    /// - Parameter index: the group's place among those of the map.
     func hasGroup(_ index: Int) -> Bool {
         bytes.load(UInt8.self, at: ContentPage.mapBits + index / 8) >> UInt8(index % 8) & 1 == 1
     }

@@ -12,6 +12,7 @@ final class ContentPageCache: Sendable {
 
     private let pages = Mutex<[ContentPage?]>([])
 
+    /// A cached page; nil if it has to be read.
     func page(_ number: Int) -> ContentPage? {
         pages.withLock { pages in
             guard !pages.isEmpty, let page = pages[number % ContentPageCache.capacity], page.number == number else {
@@ -33,6 +34,7 @@ final class ContentPageCache: Sendable {
         return reused ?? ContentPage()
     }
 
+    /// Caches a page, which evicts the one at its place.
     func insert(_ page: ContentPage) {
         pages.withLock { pages in
             if pages.isEmpty { pages = [ContentPage?](repeating: nil, count: ContentPageCache.capacity) }

@@ -47,6 +47,7 @@ extension EncryptedFile {
 
     // MARK: Changes
 
+    /// Changes the access, except for a file that a restart has retired. Takes the lock exclusively.
     func setAccess(_ access: Access) {
         lock.writing {
             if self.access != .retired { self.access = access }

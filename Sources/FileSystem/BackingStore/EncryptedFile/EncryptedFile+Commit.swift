@@ -9,6 +9,7 @@ extension EncryptedFile {
     // MARK: fsync
 
     /// `fsync(2)`, or with `dataOnly` `fdatasync(2)`: makes everything durable that reading needs.
+    /// - Throws: EIO if writeback to the host's disk failed; other errors of the host.
     public func synchronize(dataOnly: Bool) throws(Fault) {
         try commitUnsealedEnd()
         let file = lock.writing {
@@ -83,6 +84,7 @@ extension EncryptedFile {
         }
     }
 
+    /// Whether a block below the length has no seal.
     private func findHole(_ workspace: Workspace) throws(Fault) -> Bool {
         for group in 0...ContentLayout.lastGroup(length: contentLength) {
             guard let page = try tagPage(group, workspace) else { return true }
@@ -150,6 +152,7 @@ extension EncryptedFile {
         try onHost { () throws(SystemError) in try file.descriptor.synchronize(dataOnly: true) }
     }
 
+    /// Seals a map page and writes it to its place.
     private func writeMap(_ page: ContentPage, _ workspace: Workspace) throws(Fault) {
         seal(page, workspace)
         let file = self.file

@@ -11,6 +11,8 @@ extension EncryptedFile {
     ///
     /// - Parameter releasing: returns the space to the host, as FALLOC_FL_PUNCH_HOLE does; otherwise the space stays
     ///   allocated, as after FALLOC_FL_ZERO_RANGE.
+    /// - Throws: EIO or `refused(.dataProtection)` without a key; `corrupt` for a block at either end that does not
+    ///   authenticate; errors of the host.
     public func zero(_ offset: Int64, count: Int64, releasing: Bool) throws(Fault) {
         try lock.writing { () throws(Fault) in
             try requireReading()
@@ -23,6 +25,7 @@ extension EncryptedFile {
         }
     }
 
+    /// Makes the whole blocks of a range holes, and seals the blocks at its ends anew with zeros in them.
     private func zeroRange(
         _ offset: Int64, _ end: Int64, releasing: Bool, _ workspace: Workspace
     ) throws(Fault) {
@@ -32,6 +35,7 @@ extension EncryptedFile {
         // A range that reaches the end of the content has the last block whole.
         let endWhole = end == contentLength ? blockCount : end / size
         if firstWhole > endWhole || firstWhole == endWhole, offset % size != 0 || end % size != 0 {
+            // No whole block: a part of one block, or the end of one and the beginning of the next.
             try zeroWithinBlock(offset..<min(end, firstWhole * size), workspace)
             if end > firstWhole * size { try zeroWithinBlock(max(offset, endWhole * size)..<end, workspace) }
             return
@@ -55,6 +59,7 @@ extension EncryptedFile {
         }
     }
 
+    /// Returns the space of blocks of one group, which lie next to each other in the backing file.
     private func punch(_ blocks: Range<Int64>) throws(Fault) {
         let start = ContentLayout.blockOffset(blocks.lowerBound)
         let count = Int64(blocks.count) * Int64(ContentLayout.blockSize)
@@ -89,6 +94,8 @@ extension EncryptedFile {
     /// `fallocate(2)`: allocates space on the host for a range, tag pages included.
     ///
     /// - Parameter extending: whether the content grows to the end of the range.
+    /// - Throws: EINVAL for an empty range; EFBIG behind ``ContentLayout/maximumLength``; ENOSPC; EIO or
+    ///   `refused(.dataProtection)` without a key.
     public func allocate(_ offset: Int64, count: Int64, extending: Bool) throws(Fault) {
         guard offset >= 0, count > 0 else { throw .system(.invalid) }
         guard offset <= ContentLayout.maximumLength - count else { throw .system(.fileTooLarge) }
@@ -118,6 +125,7 @@ extension EncryptedFile {
     /// `lseek(2)` with SEEK_HOLE or SEEK_DATA: the next offset from `offset` on that is a hole, or that is data.
     ///
     /// - Returns: nil if there is no data from `offset` on. The end of the content counts as a hole.
+    /// - Throws: EIO or `refused(.dataProtection)` without a key; `corrupt` for a tag page that does not authenticate.
     public func seek(from offset: Int64, toHole: Bool) throws(Fault) -> Int64? {
         try lock.reading { () throws(Fault) -> Int64? in
             try requireReading()

@@ -40,7 +40,9 @@ extension EncryptedFile {
         lock.writing { losses.takeUnreported() }
     }
 
-    /// Whether a part of a range was refused for want of space, or lost otherwise, so that it cannot be read.
+    /// Whether a part of a range was refused for want of space, or lost otherwise, so that it cannot be read. A tag
+    /// page that cannot be read counts as not refused.
+    /// - Parameter range: not empty.
     public func isRefused(_ range: Range<Int64>) -> Bool {
         lock.reading {
             if losses.overlaps(range) { return true }

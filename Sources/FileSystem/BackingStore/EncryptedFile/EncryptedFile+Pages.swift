@@ -78,6 +78,8 @@ extension EncryptedFile {
         return page
     }
 
+    /// The verified page of a map that the header names.
+    /// - Throws: `corrupt` if it is missing or does not authenticate.
     func mapPage(_ map: Int, _ workspace: Workspace) throws(Fault) -> ContentPage {
         if let page = maps.page(map) { return page }
         let page = maps.blank(for: map)
@@ -151,6 +153,7 @@ extension EncryptedFile {
 
     // MARK: Seals
 
+    /// Whether the page's own seal holds under the file's key.
     func authenticates(_ page: ContentPage, _ workspace: Workspace) -> Bool {
         workspace.cipher.verify(
             page.bytes, ranges: ContentPage.sealedRanges, key: key, binding: binding(page),

@@ -21,6 +21,7 @@ extension EncryptedFile {
         body(ReadResult(workspace))
     }
 
+    /// Reads into the workspace's image, whose parts become the segments. The caller holds the lock.
     private func read(_ count: Int, from offset: Int64, _ workspace: Workspace) throws(Fault) {
         try requireReading()
         try requireNoLoss(offset..<offset + Int64(count))
@@ -47,6 +48,7 @@ extension EncryptedFile {
         for block in stride(from: first, through: last, by: 1) {
             let group = ContentLayout.group(of: block)
             if group != pageGroup {
+                // The tag pages of later groups lie between the blocks, and were read with them.
                 let inImage = Int(ContentLayout.tagPageOffset(group: group) - start)
                 let isRead = inImage >= 0 && inImage + ContentPage.size <= got
                 page = try tagPage(group, image: isRead ? inImage : nil, workspace)
@@ -81,6 +83,8 @@ extension EncryptedFile {
         let opened =
             length <= available
             && open(block, slot, of: page, in: BlockCipher.Place(workspace.image, place), workspace)
+        // Read by itself: its seal may cover more than the image has of it. If that does not open either, it is
+        // reported.
         if !opened {
             length = try readBlock(block, page, workspace)
             workspace.image.copy(from: workspace.block, at: 0, count: length, to: place)

@@ -52,6 +52,8 @@ extension EncryptedFile {
         }
     }
 
+    /// Brings length, groups and holes in line with the pages that are there, and writes header and maps. Without write
+    /// access to the backing file only the state in memory is changed.
     private func recover(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
         needsWriter = !isWritable
         let wasOpen = header.isOpen
@@ -140,6 +142,7 @@ extension EncryptedFile {
         }
     }
 
+    /// Whether the host has nothing but zeros in the place of a block.
     private func isMissing(_ block: Int64, _ workspace: Workspace) throws(Fault) -> Bool {
         let file = self.file
         let got = try onHost { () throws(SystemError) in

@@ -9,6 +9,8 @@ public import SandboxModel
 
 extension EncryptedFile {
     /// `ftruncate(2)`: changes the length of the content; added bytes read as zeros.
+    /// - Throws: EINVAL, EFBIG; EIO or `refused(.dataProtection)` without a key; `corrupt` if the new last block does
+    ///   not authenticate; errors of the host.
     public func truncate(to newLength: Int64) throws(Fault) {
         guard newLength >= 0 else { throw .system(.invalid) }
         guard newLength <= ContentLayout.maximumLength else { throw .system(.fileTooLarge) }
@@ -47,6 +49,7 @@ extension EncryptedFile {
         return page.current(ContentLayout.index(of: last)).length < tail
     }
 
+    /// Lengthens the content by a hole. The caller holds the lock exclusively, as for ``shrink(to:finishing:_:)``.
     func extend(to newLength: Int64, _ workspace: Workspace) throws(Fault) {
         try openHeader(workspace)
         let file = self.file
@@ -59,6 +62,7 @@ extension EncryptedFile {
         contentLength = newLength
     }
 
+    /// Cuts the content, and seals its last block anew.
     /// - Parameter finishing: whether recovery finishes an interrupted truncation. Its last block or group may be lost
     ///   then, which must not cost the rest of the file.
     func shrink(to newLength: Int64, finishing: Bool = false, _ workspace: Workspace) throws(Fault) {

@@ -102,6 +102,7 @@ extension EncryptedFile {
                 if page?.current(ContentLayout.index(of: block)).length ?? 0 == 0 { missing += 1 }
             }
         }
+        // Blocks and tag pages have the same size.
         return missing * Int64(ContentPage.size)
     }
 
@@ -153,6 +154,8 @@ extension EncryptedFile {
         }
     }
 
+    /// Writes run after run. After an error the completed ones stay.
+    /// - Parameter headerLength: the content's new length, for the header if the first run writes that; nil otherwise.
     private func writeRuns(
         _ bytes: borrowing RawSpan, at offset: Int64, headerLength: Int64?, _ workspace: Workspace
     ) throws(Fault) {

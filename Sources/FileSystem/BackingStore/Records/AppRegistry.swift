@@ -65,6 +65,7 @@ public struct AppRegistry: Equatable, Sendable {
     public var waitingIdentifiers: [String] { waiting.map(\.identifier.text).sorted() }
 
     /// The data or group container of an identifier, whether an app has it or it waits.
+    /// - Parameter kind: `data` or `group`.
     public func container(_ kind: ContainerKind, _ identifier: ContainerIdentifier) -> ContainerUUID? {
         let installed =
             kind == .data

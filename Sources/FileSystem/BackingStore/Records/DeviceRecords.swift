@@ -22,6 +22,7 @@ struct DeviceRecord: Codable, Equatable {
 
 /// Encodes and decodes the records. A record that does not decode is damaged: see ``damaged(_:)``.
 enum DeviceRecords {
+    /// JSON with sorted keys and a newline at the end: the same bytes for the same record.
     static func encode(_ record: some Encodable) throws(Complaint) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -44,6 +45,7 @@ enum DeviceRecords {
         }
     }
 
+    /// The complaint about a record that does not decode, or whose values are impossible.
     static func damaged(_ file: String) -> Complaint {
         Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
     }
@@ -56,16 +58,20 @@ enum DeviceRecords {
         return try decode(Format.self, from: bytes, file: file).format
     }
 
+    /// The present time in ISO 8601, UTC.
     static func now() -> String { Date.now.formatted(.iso8601) }
 
     // MARK: The registry of apps
 
+    /// The content of Apps.json. The types here are apart from the model's, so that renaming a field there changes no
+    /// file.
     private struct Registry: Codable {
         var apps: [App]
         /// nil if none waits.
         var waiting: [Waiting]?
     }
 
+    /// A ``WaitingContainer`` in JSON.
     private struct Waiting: Codable {
         var identifier, uuid: String
         var isGroup: Bool
@@ -82,6 +88,7 @@ enum DeviceRecords {
             groups = container.groups.isEmpty ? nil : container.groups.map(\.text)
         }
 
+        /// nil if an identifier or a UUID is invalid.
         var container: WaitingContainer? {
             guard let identifier = ContainerIdentifier(identifier), let uuid = ContainerUUID(uuid) else { return nil }
             return WaitingContainer(
@@ -90,6 +97,7 @@ enum DeviceRecords {
         }
     }
 
+    /// An ``InstalledApp`` in JSON.
     private struct App: Codable {
         var identifier, bundleName, displayName, version, build: String
         var executable: String?
@@ -99,6 +107,7 @@ enum DeviceRecords {
         var owner, ownerGroup: UInt32
     }
 
+    /// A ``SharedContainerRecord`` in JSON.
     private struct Shared: Codable {
         var identifier, uuid: String
 
@@ -126,6 +135,8 @@ enum DeviceRecords {
         return try encode(Registry(apps: apps, waiting: waiting))
     }
 
+    /// - Parameter file: the file's path, for the complaint.
+    /// - Throws: ``Complaint`` of kind `damaged`.
     static func registry(from bytes: [UInt8], file: String) throws(Complaint) -> AppRegistry {
         let record = try decode(Registry.self, from: bytes, file: file)
         let waiting = (record.waiting ?? []).compactMap(\.container)

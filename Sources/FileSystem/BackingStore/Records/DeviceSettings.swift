@@ -15,7 +15,9 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     public var lowWater: Double?
     public var highWater: Double?
 
+    /// Permitted values of ``lockGrace``: up to a day.
     public static let lockGraces = 0.0...86_400
+    /// Permitted values of ``capacity``: 1 MiB to 1 EiB.
     public static let capacities = Int64(1 << 20)...Int64(1 << 60)
 
     public init(keyDerivationCost: Int? = nil, lockGrace: Double? = nil, capacity: Int64? = nil) {
@@ -29,6 +31,7 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
         SpaceMarks(low: lowWater ?? SpaceMarks.usual.low, high: highWater ?? SpaceMarks.usual.high)
     }
 
+    /// Whether grace period, capacity and marks are within their bounds. If not, the record is damaged.
     var isPossible: Bool {
         lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
             && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil

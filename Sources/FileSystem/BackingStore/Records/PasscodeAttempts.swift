@@ -11,6 +11,7 @@ public struct PasscodeAttempts: Codable, Equatable, Sendable {
     public let bootID: String
     public let nanoseconds: Int64
 
+    /// Permitted values of ``wrong``.
     private static let counts = 1...1_000_000_000
 
     public init(wrong: Int, at instant: HostInstant) {

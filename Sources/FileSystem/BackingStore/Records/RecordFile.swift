@@ -18,6 +18,7 @@ public struct RecordFile {
         self.mode = mode
     }
 
+    /// The new file's name until it is complete. A kill may leave it; the next replacement removes it.
     private var replacement: FileName { FileName(".\(name.text).new")! }
 
     /// - Returns: nil if there is no such file.
@@ -35,6 +36,8 @@ public struct RecordFile {
     }
 
     /// Replaces the content: the new file is written under another name, synchronized, and renamed. Durable on return.
+    /// - Throws: ENOSPC or EDQUOT if not even ``RecordReserve`` suffices; other errors of the host. The old content
+    ///   stays, unless only the last synchronization failed.
     public func replace(with bytes: [UInt8], in directory: borrowing Descriptor) throws(SystemError) {
         try RecordReserve.use(in: directory) { () throws(SystemError) in try replaceNow(with: bytes, in: directory) }
     }

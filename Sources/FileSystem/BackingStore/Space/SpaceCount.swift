@@ -24,6 +24,7 @@ final class SpaceCount: Sendable {
     private let isUnderWay = Atomic<Bool>(false)
     private let state = Mutex(State())
 
+    /// Begins a count with nothing seen. Changes are recorded from then on.
     func begin() {
         state.withLock { $0 = State() }
         isUnderWay.store(true, ordering: .sequentiallyConsistent)
@@ -67,6 +68,7 @@ final class SpaceCount: Sendable {
     /// The next moved directory, which has to be walked.
     func takeMoved() -> SharedDescriptor? { state.withLock { $0.moved.popLast() } }
 
+    /// Ends the count.
     /// - Returns: the counted bytes; nil after ``disturb()``.
     func end() -> Int64? {
         isUnderWay.store(false, ordering: .sequentiallyConsistent)

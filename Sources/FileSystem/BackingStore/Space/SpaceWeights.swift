@@ -31,6 +31,7 @@ public struct SpaceWeights: Sendable {
     private static let ext4: Int64 = 0xEF53
     private static let xfs: Int64 = 0x5846_5342
 
+    /// The bytes that an inode counts for, by its status.
     public func bytes(_ status: FileStatus) -> Int64 {
         switch status.kind {
         case .directory: directory

@@ -4,6 +4,6 @@
 /// and it notifies the kernel of every change that does not come through the mount.
 enum CacheTimeout {
     static let name = 3600.0
-    static let attributes = 3600.0
+    static let status = 3600.0
     static let absence = 3600.0
 }

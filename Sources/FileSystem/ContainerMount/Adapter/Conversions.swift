@@ -19,13 +19,13 @@ extension KernelEntry {
         self.init(
             node: KernelNode(entry.node), generation: entry.generation, status: entry.status,
             nameTimeout: entry.keepsName ? CacheTimeout.name : 0,
-            attributeTimeout: entry.keepsAttributes ? CacheTimeout.attributes : 0)
+            statusTimeout: entry.mayCacheStatus ? CacheTimeout.status : 0)
     }
 }
 
 extension Caller {
     init(_ caller: RequestCaller) {
-        self.init(user: caller.user, group: caller.group, process: caller.process)
+        self.init(user: caller.user, group: caller.group, thread: caller.thread)
     }
 }
 

@@ -50,15 +50,15 @@ extension VolumeFileSystem {
         _ rule: Rule, _ call: CallName, _ fault: Fault, of caller: RequestCaller, at place: (Rule) -> HomePath
     ) {
         // A refused write-back has no caller: its range is reported as lost.
-        if call == .write, caller.process == 0 { return }
+        if call == .write, caller.thread == 0 { return }
         // First, so that a flood of refusals costs no lookups.
-        guard let omitted = events.admits(rule, caller.process) else { return }
-        let process = caller.process == 0 ? nil : HostProcess(ofThread: caller.process)
+        guard let omitted = events.admits(rule, caller.thread) else { return }
+        let process = caller.thread == 0 ? nil : HostProcess(ofThread: caller.thread)
         // The daemon's own calls on its mount are not reported.
         guard process?.id != getpid() else { return }
         events.refused(
             RefusedCall(
-                rule: rule, call: CallName(call, ofThread: caller.process), place: place(rule),
+                rule: rule, call: CallName(call, ofThread: caller.thread), place: place(rule),
                 error: SystemError(code: fault.errno), process: process, omitted: omitted))
     }
 }
@@ -74,8 +74,8 @@ public struct CallInHand: Sendable {
     public static var current: CallInHand? {
         guard let request = CurrentRequest.current else { return nil }
         return CallInHand(
-            call: request.kind.map { CallName($0, ofThread: request.process) },
-            process: request.process == 0 ? nil : HostProcess(ofThread: request.process))
+            call: request.kind.map { CallName($0, ofThread: request.thread) },
+            process: request.thread == 0 ? nil : HostProcess(ofThread: request.thread))
     }
 }
 
@@ -88,7 +88,7 @@ extension CallName {
         case .read: self = CallName(.write, ofThread: thread, unseen: .read)
         case .write: self = .write
         // A change of size is the only SETATTR that reaches content.
-        case .changeAttributes: self = .truncate
+        case .changeStatus: self = .truncate
         case .allocate: self = .fallocate
         case .seek: self = .lseek
         case .copy: self = .copyFileRange

@@ -27,8 +27,8 @@ extension VolumeFileSystem {
     }
 
     private func send(_ status: FileStatus, of node: KernelNode, _ reply: consuming FileStatusReply) {
-        let keeps = volume.keepsAttributes(of: node.id, status)
-        reply.status(status, timeout: keeps ? CacheTimeout.attributes : 0)
+        let keeps = volume.mayCacheStatus(of: node.id, status)
+        reply.status(status, timeout: keeps ? CacheTimeout.status : 0)
     }
 
     func statistics(of node: KernelNode, reply: consuming StatisticsReply) {

@@ -11,7 +11,7 @@ import Synchronization
 extension VolumeFileSystem {
     func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<FileHandle>) {
         do throws(Fault) {
-            let handle = try volume.open(node.id, flags: flags, by: reply.caller.process)
+            let handle = try volume.open(node.id, flags: flags, by: reply.caller.thread)
             if !reply.opened(handle) { volume.close(handle) }
         } catch {
             fail(reply, error, .open, of: node.id)

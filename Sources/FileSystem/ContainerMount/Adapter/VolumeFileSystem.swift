@@ -156,7 +156,7 @@ final class VolumeFileSystem: FileSystem {
     /// The fault of a call that makes a name: ESTALE instead of ENOENT if the directory has been replaced meanwhile. On
     /// ESTALE the kernel walks the path once more, and looks up each of its names.
     func staleIfMoved(_ fault: Fault, in directory: NodeID, for caller: RequestCaller) -> Fault {
-        guard fault == .system(.noEntry), volume.sendsBack(caller.process, from: directory) else { return fault }
+        guard fault == .system(.noEntry), volume.sendsBack(caller.thread, from: directory) else { return fault }
         return .system(.stale)
     }
 
@@ -197,7 +197,7 @@ extension VolumeFileSystem: KernelCache {
         kernel?.forgetContent(of: KernelNode(node), offset: range.lowerBound, count: Int64(range.count))
     }
 
-    func forgetAttributes(of node: NodeID) {
+    func forgetStatus(of node: NodeID) {
         kernel?.forgetContent(of: KernelNode(node), offset: -1)
     }
 

@@ -13,6 +13,7 @@ public enum AbandonedMount {
     }
 
     /// Removes all mounts that a killed daemon of the device left. The caller must hold the device's lock.
+    /// Errors are ignored.
     /// - Parameter privateDirectory: the directory of the device's own mount.
     public static func removeAll(of device: String, privateDirectory: String) {
         MountPoint.removeAbandoned(of: device)

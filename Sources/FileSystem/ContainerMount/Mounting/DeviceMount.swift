@@ -6,8 +6,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The superblock of a device, from the first app's mount to the end of the daemon. All binds share it, and so the locks,
-/// mappings and cached pages of a file.
+/// The superblock of a device, from the first app's mount to the end of the daemon. All binds share it, and so the
+/// locks, mappings and cached pages of a file.
 final class DeviceMount: Sendable {
     let volume: Volume
     let session: Session
@@ -24,6 +24,7 @@ final class DeviceMount: Sendable {
     /// - Parameters:
     ///   - device: the device directory's path, for the source that findmnt(8) shows.
     ///   - directory: made here, with mode 0700. Its parent must be accessible to root only.
+    /// - Throws: ``Complaint`` of kind `fuseConfiguration`, `fuseMissing`, `mountPoint` or `unexpected`.
     init(device: String, directory: String, volume: Volume, events: MountEvents) throws(Complaint) {
         self.device = device
         self.directory = directory
@@ -57,8 +58,11 @@ final class DeviceMount: Sendable {
         if wanted > ours { ReadAhead.setKibibytes(wanted, ofFilesystemAt: whole) }
     }
 
+    /// The limit of read-ahead, in KiB.
     private static let farthestKibibytes = 512
 
+    /// Makes the directory with its two mount points, after removing what a killed daemon left.
+    /// - Throws: ``Complaint`` of kind `fuseConfiguration` or `unexpected`.
     private static func prepare(_ directory: String) throws(Complaint) {
         remove(directory)
         do throws(SystemError) {
@@ -101,6 +105,7 @@ final class DeviceMount: Sendable {
             try session.mountAgain(source: "\(device):\(home.app)", at: stage)
             defer { try? HostMount.unmount(stage, .lazily) }
             try HostMount.bind("\(stage)/\(home.app)", at: place)
+            // In a second step, because mount(2) ignores MS_RDONLY beside MS_BIND.
             if readOnly {
                 do throws(SystemError) {
                     try HostMount.makeReadOnly(place)

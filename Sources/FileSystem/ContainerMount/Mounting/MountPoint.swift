@@ -7,6 +7,7 @@ import Platform
 import SandboxModel
 
 enum MountPoint {
+    /// The type as findmnt(8) shows it: the kernel puts `fuse.` before the subtype.
     static let subtype = "appcontainer"
     static let type = "fuse.appcontainer"
 
@@ -78,6 +79,8 @@ enum MountPoint {
         throw Complaint(.mountPoint, "\(path) is not a directory: name a directory to mount at")
     }
 
+    /// Unmounts the topmost mount at a path if it is one of this program. The caller has found that it does not answer.
+    /// - Returns: whether it is unmounted.
     private static func removeDead(at path: String) -> Bool {
         guard let place = placeOfDead(path), let mounts = try? MountInfo.all(),
             mounts.last(where: { $0.mountPoint == place })?.type == type
@@ -97,6 +100,7 @@ enum MountPoint {
 
     /// Unmounts what a killed daemon of the device left, wherever it is.
     static func removeAbandoned(of device: String) {
+        // The last first: a mount may lie in another.
         for mount in ((try? MountInfo.all()) ?? []).reversed()
         where mount.type == type && mount.source.hasPrefix(device + ":") && HostMount.isAbandoned(mount.mountPoint) {
             try? Session.unmount(mount.mountPoint, lazily: true)

@@ -43,6 +43,7 @@ struct MountRecords: Sendable {
 
     mutating func add(_ record: MountRecord) { bySerial[record.mount.serial] = record }
 
+    /// - Returns: nil if another thread has removed it.
     mutating func remove(_ serial: UInt64) -> MountRecord? { bySerial.removeValue(forKey: serial) }
 
     /// Marks a mount as out of sight.

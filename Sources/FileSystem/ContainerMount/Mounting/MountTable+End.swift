@@ -12,7 +12,7 @@ extension MountTable {
 
     /// Unmounts the app at a mount point.
     /// - Parameter lazily: out of sight at once; files open in it still work.
-    /// - Throws: ``Complaint`` of kind `notMounted`, or `inUse` unless `lazily`.
+    /// - Throws: ``Complaint`` of kind `notMounted`, `inUse` unless `lazily`, `fuseMissing` or `unexpected`.
     public func unmount(_ path: String, lazily: Bool) throws(Complaint) {
         try changing { () throws(Complaint) in
             let resolved = (try? HostPath.resolved(path)) ?? path
@@ -61,7 +61,9 @@ extension MountTable {
                 defer { state.watch = nil }
                 return state.watch
             }
+            // Not under `state`, which the thread of the watch takes.
             watch?.stop()
+            // Detached ones too: their sessions still serve files that are open.
             let records = state.withLock { $0.records.all }
             dropAll()
             for record in records {

@@ -14,8 +14,8 @@ extension MountTable {
         }
     }
 
-    /// Waits until the kernel has obeyed all invalidations so far. Do not call it on a thread for which a request may wait:
-    /// the kernel may need that request's end first.
+    /// Waits until the kernel has obeyed all invalidations so far. Do not call it on a thread for which a request may
+    /// wait: the kernel may need that request's end first.
     public func waitForKernel() {
         for superblock in superblocks { superblock.session.notifications.drain() }
     }

@@ -5,8 +5,8 @@ import ContainerVolume
 import Platform
 
 extension MountTable {
-    /// While the device is nearly full, has the kernel keep few dirty pages and ask before each write(2). Call it after the
-    /// space or the capacity has changed, with no lock held.
+    /// While the device is nearly full, has the kernel keep few dirty pages and ask before each write(2). Call it after
+    /// the space or the capacity has changed, with no lock held.
     public func noticeTightness() {
         for superblock in superblocks {
             superblock.boundDirtyPages()
@@ -16,8 +16,8 @@ extension MountTable {
 }
 
 extension Superblock {
-    /// Bounds the superblock's dirty pages by the device's capacity, where this process may, and tells the space ledger the
-    /// bound.
+    /// Bounds the superblock's dirty pages by the device's capacity, where this process may, and tells the space ledger
+    /// the bound.
     func boundDirtyPages() {
         guard let entrance else { return }
         let space = volume.space

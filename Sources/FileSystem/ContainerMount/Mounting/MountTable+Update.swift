@@ -12,8 +12,8 @@ extension MountTable {
         fileprivate let session: Session
         fileprivate let replaced: Volume.Replaced
 
-        /// Waits until the kernel has forgotten what was replaced and is not in use, and completes the rest. Call it before
-        /// the host's files are removed, with no lock held that a request takes.
+        /// Waits until the kernel has forgotten what was replaced and is not in use, and completes the rest. Call it
+        /// before the host's files are removed, with no lock held that a request takes.
         public func complete() {
             session.notifications.drain()
             volume.release(replaced)
@@ -29,6 +29,7 @@ extension MountTable {
     ///
     /// - Parameter exchange: puts the new `tmp` and metadata into place. Called exactly once.
     /// - Returns: nil if no superblock shows the app's home.
+    /// - Throws: errors of the host, and of `exchange`.
     public func update(
         _ update: HomeUpdate, _ exchange: () throws(SystemError) -> Void
     ) throws(SystemError) -> ShownUpdate? {

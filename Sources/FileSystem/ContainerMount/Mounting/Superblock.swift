@@ -19,7 +19,8 @@ struct Superblock: Sendable {
         if let entrance { MountPoint.synchronize(entrance) }
     }
 
-    /// Has the kernel drop all it caches of containers that a second home is about to show. Do not call it from a request.
+    /// Has the kernel drop all it caches of containers that a second home is about to show. Do not call it from a
+    /// request.
     func stopCaching(_ containers: NewlyShared) {
         if containers.isEmpty { return }
         // After this, earlier replies have reached the kernel.
@@ -30,7 +31,8 @@ struct Superblock: Sendable {
         session.notifications.drain()
     }
 
-    /// - Returns: nil if another filesystem is mounted at the entrance.
+    /// Opens the root through the mount.
+    /// - Returns: nil if the mount is out of sight, or another filesystem is mounted at the entrance.
     func openRoot() -> SharedDescriptor? {
         guard let entrance, let root = try? Descriptor.open(path: entrance, flags: O_RDONLY | O_DIRECTORY),
             let inode = try? root.status().inode, inode == (try? volume.status(of: .root, handle: nil).inode)

@@ -7,8 +7,8 @@
 // 4. Reads are refused, and the kernel drops the content: it has no page, and gets none.
 // 5. The keys are destroyed, and every request that held content is over and wiped.
 //
-// The kernel drops pages one by one, and writes dirty ones out as it goes. In a file that is still being written it would
-// chase the writer. So such a file is dropped later, when its writes are refused.
+// The kernel drops pages one by one, and writes dirty ones out as it goes. In a file that is still being written it
+// would chase the writer. So such a file is dropped later, when its writes are refused.
 
 public import BackingStore
 import ContainerVolume
@@ -42,9 +42,12 @@ extension MountTable {
             let files = superblocks.flatMap { superblock in
                 superblock.volume.filesToLock.map { RevokedFile(superblock: superblock, file: $0) }
             }
+            // The rest of step 2, and step 3.
             let writes = finishWrites(in: files, superblocks)
+            // Step 4. A file that is still being written is dropped below, when its writes are refused.
             openFiles.refuseReading()
             RevokedFile.drop(files.filter { !writes.goOn(in: $0) })
+            // Step 5.
             openFiles.close()
             takeKeys()
             writes.dropWritten()
@@ -105,7 +108,7 @@ extension MountTable {
 
     /// Waits for the writes under way, and has the kernel write their pages out.
     private func finishWrites(in files: [RevokedFile], _ superblocks: [Superblock]) -> UnfinishedWrites {
-        RevokedFile.forgetAttributes(of: files)
+        RevokedFile.forgetStatus(of: files)
         for superblock in superblocks { superblock.volume.openAliases() }
         let barrier = WriteBarrier(files)
         let unfinished = barrier.wait(atMost: MountTable.patience)
@@ -146,6 +149,7 @@ extension Superblock {
 }
 
 extension RevokedFile {
+    /// Whether a write(2) to the file may be under way.
     fileprivate var mayBeWritten: Bool { superblock.volume.mayBeWritten(file.node) }
 
     fileprivate func isSame(as other: RevokedFile) -> Bool {
@@ -159,7 +163,7 @@ extension RevokedFile {
     }
 
     /// Has the kernel forget the status, and waits for it.
-    fileprivate static func forgetAttributes(of files: [RevokedFile]) {
+    fileprivate static func forgetStatus(of files: [RevokedFile]) {
         for revoked in files { revoked.forgetContent(from: -1) }
         drain(files)
     }
@@ -196,8 +200,10 @@ private struct UnfinishedWrites {
     }
 
     var isEmpty: Bool { waiting.isEmpty && unknown.isEmpty }
+    /// The files whose writes have timed out.
     var files: [RevokedFile] { waiting.map(\.file) }
 
+    /// Whether a write to the file has timed out, and may go on.
     func goOn(in revoked: RevokedFile) -> Bool { waiting.contains { $0.file.isSame(as: revoked) } }
 
     /// Drops the pages up to that size, not beyond, so that this does not chase the writer.

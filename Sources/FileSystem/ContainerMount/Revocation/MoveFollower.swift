@@ -1,15 +1,16 @@
-// Looks up directories that one home has moved, at their new place. The kernel has one dentry for each directory node, and
-// moves it only when a lookup finds the node at its new place; until then a process in it has the old path.
+// Looks up directories that one home has moved, at their new place. The kernel has one dentry for each directory node,
+// and moves it only when a lookup finds the node at its new place; until then a process in it has the old path.
 
 import ContainerVolume
 import Glibc
 import Platform
 import SandboxModel
 
-/// Looks directories up through the mount, on a thread of its own, because a lookup waits for requests and for the locks
-/// of the directories above. Nothing waits for that thread.
+/// Looks directories up through the mount, on a thread of its own, because a lookup waits for requests and for the
+/// locks of the directories above. Nothing waits for that thread.
 final class MoveFollower: Sendable {
     private struct Queue {
+        /// Directories to look up, in order, and the same as a set.
         var waiting: [NodeID] = []
         var known: Set<NodeID> = []
         var hasThread = false
@@ -30,6 +31,7 @@ final class MoveFollower: Sendable {
         self.entrance = entrance
     }
 
+    /// Has a moved directory looked up soon. Returns at once, and may be called while a request is served.
     func follow(_ directory: NodeID) {
         let needsThread = queue.access { queue in
             guard !queue.hasEnded, queue.waiting.count < MoveFollower.mostWaiting,
@@ -46,6 +48,7 @@ final class MoveFollower: Sendable {
                 while let next = next() { lookUp(next) }
             }.detach()
         } catch {
+            // No thread is to be had: the next ordinary lookups move the directories.
             queue.access { $0 = Queue() }
         }
     }
@@ -71,6 +74,8 @@ final class MoveFollower: Sendable {
         }
     }
 
+    /// Looks a directory up, at the path that it has by then. Errors other than ESTALE are ignored: it is gone or moved
+    /// on.
     private func lookUp(_ directory: NodeID) {
         for _ in 0..<MoveFollower.tries {
             guard let path = volume.path(to: directory) else { return }

@@ -24,9 +24,13 @@ final class WriteBarrier: Sendable {
     }
 
     private struct Progress {
+        /// Calls that no thread has begun.
         var waiting: [Call]
+        /// Files of begun calls that have not returned, by serial number.
         var underWay: [Int: RevokedFile] = [:]
+        /// Files whose call returned without having taken the lock.
         var failed: [RevokedFile] = []
+        /// Calls that have returned, and threads that are alive.
         var returned = 0
         var threads = 0
     }
@@ -52,6 +56,7 @@ final class WriteBarrier: Sendable {
     /// Looks without a finished call after which the threads count as blocked, and another is started.
     private static let idleLooks = 4
 
+    /// - Parameter files: those that nobody may be writing to are passed over.
     init(_ files: [RevokedFile]) {
         var roots: [ObjectIdentifier: SharedDescriptor] = [:]
         var calls: [Call] = []
@@ -100,6 +105,7 @@ final class WriteBarrier: Sendable {
     /// Whether all calls begun have returned.
     var isOver: Bool { progress.access { $0.underWay.isEmpty } }
 
+    /// Starts a thread, unless there are enough. Without one, the others make the remaining calls.
     private func startThread() {
         let mayStart = progress.access { progress in
             guard !progress.waiting.isEmpty, progress.threads < WriteBarrier.mostThreads else { return false }
@@ -146,7 +152,7 @@ extension WriteBarrier.Call {
             let opened = try open()
             let holder = AttributeHolder(file: opened)
             guard pass(holder) else { return false }
-            try opened.refreshAttributes()
+            try opened.refreshStatus()
             return pass(holder)
         } catch {
             return false

@@ -63,7 +63,7 @@ final class HomeRegistry: Sendable {
         table.withNames(of: node) { node in node.withRare { $0.home = home } }
     }
 
-    /// Hides a home. What is open in it stays open.
+    /// Hides a home. Its open files stay open.
     func hide(_ app: ContainerIdentifier) {
         guard let home = homes.withLock({ $0.removeValue(forKey: app) }) else { return }
         // As long as the kernel knows the home's node, somebody may be in it.
@@ -88,7 +88,7 @@ final class HomeRegistry: Sendable {
         return sharing.add(home.updated(update))
     }
 
-    // MARK: What the kernel forgets when a container comes to be shared
+    // MARK: The kernel's cache when a container comes to be shared
 
     /// Has the kernel forget what it caches of containers, absence included, as far as nobody uses it.
     func forget(_ shared: NewlyShared) {

@@ -11,7 +11,7 @@ extension Volume {
     @discardableResult
     public func show(_ home: Home) -> NewlyShared { homes.show(home) }
 
-    /// Hides an app's home. What is open in it stays open.
+    /// Hides an app's home. Its open files stay open.
     public func hide(_ app: ContainerIdentifier) { homes.hide(app) }
 
     /// Counts a home among those that show its containers, before it shows them.
@@ -40,7 +40,7 @@ extension Volume {
         }
     }
 
-    // MARK: What one home does, and the others see
+    // MARK: Changes that other homes see
 
     /// Records a name that was given in a directory. The caller holds `names`.
     func recordName(_ name: FileName, in directory: Node) {

@@ -55,7 +55,7 @@ extension Volume {
         do throws(Fault) {
             return Entry(
                 node: node.id, generation: UInt64(node.generation), status: try statuses.status(of: node),
-                keepsAttributes: false, keepsName: false)
+                mayCacheStatus: false, keepsName: false)
         } catch {
             forget(id, count: 1)
             throw error

@@ -62,7 +62,7 @@ extension Volume {
         do throws(Fault) {
             let node = try node(entry.node)
             guard node.kind == .file else { throw .system(.exists) }
-            return (entry, try open(node, flags: new.flags, by: new.caller.process))
+            return (entry, try open(node, flags: new.flags, by: new.caller.thread))
         } catch {
             forget(entry.node, count: 1)
             throw error
@@ -93,7 +93,7 @@ extension Volume {
         let node = try node(entry.node)
         access.recordUse(of: node)
         let writing = new.flags & O_ACCMODE != O_RDONLY
-        let content = openFiles.add(file, to: node, writing: writing, by: new.caller.process)
+        let content = openFiles.add(file, to: node, writing: writing, by: new.caller.thread)
         return (entry, FileHandle(node: node, content: content, canWrite: writing))
     }
 }

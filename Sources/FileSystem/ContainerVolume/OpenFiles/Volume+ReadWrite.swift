@@ -78,6 +78,6 @@ extension Volume {
     /// become true, with no lock held.
     public func haveWritersAsk() {
         guard let kernelCache else { return }
-        for file in openFiles.openFiles where file.mayBeWritten { kernelCache.forgetAttributes(of: file.node) }
+        for file in openFiles.openFiles where file.mayBeWritten { kernelCache.forgetStatus(of: file.node) }
     }
 }

@@ -11,7 +11,7 @@ public struct Entry: Sendable {
     public let generation: UInt64
     public let status: FileStatus
     /// Whether the kernel may rely on the attributes until it is notified.
-    public var keepsAttributes = true
+    public var mayCacheStatus = true
     /// Whether it may rely on the name.
     public var keepsName = true
 }
@@ -24,11 +24,12 @@ public typealias FileMode = mode_t
 public struct Caller: Sendable {
     public let user: uid_t
     public let group: gid_t
-    public let process: pid_t
+    /// As gettid(2) returns it; 0 for the kernel itself, and for a thread that is not visible here.
+    public let thread: pid_t
 
-    public init(user: uid_t, group: gid_t, process: pid_t) {
+    public init(user: uid_t, group: gid_t, thread: pid_t) {
         self.user = user
         self.group = group
-        self.process = process
+        self.thread = thread
     }
 }

@@ -44,7 +44,7 @@ struct RemovedName {
         }
     }
 
-    /// Takes the name from the nodes. What loses its last name is reached by the descriptor from then on.
+    /// Takes the name from the nodes. A node without a name is reached by the descriptor from then on.
     /// - Returns: the directory's nodes in other homes that knew the name.
     @discardableResult
     func removeName(_ name: FileName, in parent: Node, from table: NodeTable) -> [Node] {

@@ -94,7 +94,7 @@ extension Volume {
         return Entry(
             node: node.id, generation: UInt64(node.generation),
             status: status.presented(zone: root.zone, home: root.home ?? node.home, sealed: root.sealed),
-            keepsAttributes: !(root.view?.isShared ?? false))
+            mayCacheStatus: !(root.view?.isShared ?? false))
     }
 
     /// Counts a lookup of an entry that the host has. The caller holds `names`.
@@ -116,7 +116,7 @@ extension Volume {
         let isShared = parent.view?.isShared ?? false
         return Entry(
             node: node.id, generation: UInt64(node.generation), status: shown,
-            keepsAttributes: kind == .directory ? !isShared : keepsAttributes(of: node.id, shown), keepsName: !isShared)
+            mayCacheStatus: kind == .directory ? !isShared : mayCacheStatus(of: node.id, shown), keepsName: !isShared)
     }
 
     /// The target of a symbolic link; in the bundle, the target as it was installed.

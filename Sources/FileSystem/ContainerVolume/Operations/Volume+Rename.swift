@@ -6,7 +6,7 @@ public import SandboxModel
 import SandboxPolicy
 
 extension Volume {
-    /// Removes a name of a file. What is open stays open.
+    /// Removes a name of a file. Open descriptors stay open.
     /// - Throws: `refused` by the zone of the entry; the host's error.
     public func removeFile(_ name: FileName, in parent: NodeID) throws(Fault) {
         try remove(name, in: parent) { (directory) throws(SystemError) in try directory.descriptor.removeFile(name) }

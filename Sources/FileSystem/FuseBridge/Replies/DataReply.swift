@@ -4,7 +4,7 @@ import CFuse
 import Glibc
 public import Platform
 
-/// The reply to READ.
+/// The reply to READ. To the kernel fewer bytes than requested mean the end of the file: it shows the rest as zeros.
 public struct DataReply: ~Copyable, Reply {
     let token: ReplyToken
 
@@ -39,6 +39,7 @@ public struct DataReply: ~Copyable, Reply {
         }
     }
 
+    /// Sends bytes that are valid during the call.
     public consuming func bytes(_ bytes: RawSpan) {
         let request = unsafe token.take()
         unsafe bytes.withUnsafeBytes { bytes in

@@ -8,6 +8,7 @@ import Glibc
     private let token: ReplyToken
     /// READDIRPLUS: the kernel wants each entry's status too. Each entry so listed is a reference to its node.
     public let withEntries: Bool
+    /// Bytes of the kernel's buffer.
     private let capacity: Int
     private var used = 0
     private let buffer: Buffer
@@ -41,6 +42,7 @@ import Glibc
     public mutating func add(_ name: [UInt8], inode: UInt64, type: UInt8, next: Int64) -> Bool {
         var parameters = fuse_entry_param()
         parameters.attr.st_ino = ino_t(inode)
+        // libfuse takes the type from the mode: DTTOIF of readdir(3).
         parameters.attr.st_mode = mode_t(type) << 12
         return add(name, parameters, next)
     }

@@ -29,7 +29,7 @@ final class DroppedReplies: Sendable {
             defer { state = State(nextReport: now + DroppedReplies.interval) }
             let others = state.omitted == 0 ? "" : "; so were \(state.omitted) others since the last report"
             return
-                "the reply to FUSE request \(opcode) of process \(caller.process) was dropped, which answered EIO\(others)"
+                "the reply to FUSE request \(opcode) of thread \(caller.thread) was dropped, which answered EIO\(others)"
         }
     }
 }

@@ -19,6 +19,7 @@ extension ReplyToken {
 /// The reply to GETXATTR.
 public struct ExtendedAttributeReply: ~Copyable, Reply {
     let token: ReplyToken
+    /// Bytes that the caller's buffer has room for; 0 asks for the length.
     let capacity: Int
 
     public consuming func value(_ value: [UInt8]) { token.sized(value, capacity: capacity) }
@@ -35,6 +36,7 @@ public struct ExtendedAttributeReply: ~Copyable, Reply {
 /// The reply to LISTXATTR.
 public struct ExtendedAttributeNamesReply: ~Copyable, Reply {
     let token: ReplyToken
+    /// As in ``ExtendedAttributeReply``.
     let capacity: Int
 
     /// - Parameter names: without terminators.

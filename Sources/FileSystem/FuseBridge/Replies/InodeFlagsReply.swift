@@ -40,10 +40,12 @@ enum InodeFlags {
     /// The FS_*_FL flags that both forms have.
     static let common: UInt32 = 0xF8
 
+    /// FS_XFLAG_* of FS_*_FL. Flags without a counterpart are dropped.
     static func extended(_ flags: UInt32) -> UInt32 {
         pairs.reduce(0) { flags & $1.0 != 0 ? $0 | $1.1 : $0 }
     }
 
+    /// FS_*_FL of FS_XFLAG_*. Flags without a counterpart are dropped.
     static func plain(_ extended: UInt32) -> UInt32 {
         pairs.reduce(0) { extended & $1.1 != 0 ? $0 | $1.0 : $0 }
     }

@@ -23,7 +23,7 @@ enum HandleReference {
     }
 
     /// Releases the reference.
-    /// - Returns: the object; nil if the kernel does not hold this number.
+    /// - Returns: the object; nil if the kernel does not hold this number, which is then not used as an address.
     static func end<Handle: AnyObject>(_ number: UInt64, as type: Handle.Type, in session: Session) -> Handle? {
         guard session.removeOpen(number), let address = unsafe UnsafeRawPointer(bitPattern: UInt(number)) else {
             return nil
@@ -48,6 +48,7 @@ public struct OpenReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     /// - Returns: false if the kernel did not take the reply: the filesystem must close the handle itself.
     @discardableResult
     public consuming func opened(_ handle: Handle) -> Bool {
+        // Before the reply, as RELEASE may be served by another worker before this function returns.
         let number = HandleReference.make(handle, in: session)
         var information = HandleReference.information(number)
         if unsafe fuse_reply_open(token.take(), &information) == 0 { return true }

@@ -4,8 +4,8 @@ import CFuse
 import Glibc
 public import Platform
 
-/// A name's node and status, as LOOKUP returns them. Each reply with an entry gives the kernel one more reference to the
-/// node, which it drops by FORGET.
+/// A name's node and status, as LOOKUP returns them. Each reply with an entry gives the kernel one more reference to
+/// the node, which it drops by FORGET.
 public struct KernelEntry: Sendable {
     public var node: KernelNode
     /// Distinguishes two nodes that had the same number at different times.
@@ -14,16 +14,16 @@ public struct KernelEntry: Sendable {
     /// Seconds for which the kernel may cache the name.
     public var nameTimeout: Double
     /// Seconds for which the kernel may cache the status.
-    public var attributeTimeout: Double
+    public var statusTimeout: Double
 
     public init(
-        node: KernelNode, generation: UInt64, status: FileStatus, nameTimeout: Double, attributeTimeout: Double
+        node: KernelNode, generation: UInt64, status: FileStatus, nameTimeout: Double, statusTimeout: Double
     ) {
         self.node = node
         self.generation = generation
         self.status = status
         self.nameTimeout = nameTimeout
-        self.attributeTimeout = attributeTimeout
+        self.statusTimeout = statusTimeout
     }
 
     var parameters: fuse_entry_param {
@@ -31,7 +31,7 @@ public struct KernelEntry: Sendable {
         parameters.ino = node.rawValue
         parameters.generation = generation
         parameters.attr = status.raw
-        parameters.attr_timeout = attributeTimeout
+        parameters.attr_timeout = statusTimeout
         parameters.entry_timeout = nameTimeout
         return parameters
     }
@@ -49,6 +49,7 @@ public struct EntryReply: ~Copyable, Reply {
     }
 
     /// There is no such name.
+    /// The kernel takes an entry with node number 0 for the fact that there is none.
     /// - Parameter timeout: seconds for which the kernel may cache that.
     public consuming func absent(timeout: Double) {
         var parameters = fuse_entry_param()
@@ -104,7 +105,7 @@ public struct CountReply: ~Copyable, Reply {
     public var caller: RequestCaller { token.caller }
 }
 
-/// The reply to LSEEK.
+/// The reply to LSEEK: the offset of the data or the hole that was found.
 public struct PositionReply: ~Copyable, Reply {
     let token: ReplyToken
 
@@ -123,6 +124,7 @@ public struct FileSystemStatistics: Sendable {
     public var freeBlocks: UInt64
     /// Free for users other than root.
     public var availableBlocks: UInt64
+    /// Inodes, used and free.
     public var files: UInt64
     public var freeFiles: UInt64
 
@@ -152,6 +154,7 @@ public struct StatisticsReply: ~Copyable, Reply {
         answer.f_bavail = fsblkcnt_t(statistics.availableBlocks)
         answer.f_files = fsfilcnt_t(statistics.files)
         answer.f_ffree = fsfilcnt_t(statistics.freeFiles)
+        // No inode is kept for root.
         answer.f_favail = fsfilcnt_t(statistics.freeFiles)
         answer.f_namemax = 255
         unsafe fuse_reply_statfs(token.take(), &answer)

@@ -48,6 +48,6 @@ extension RequestCaller {
     /// - Parameter request: not answered yet; answering frees its context.
     init(of request: fuse_req_t) {
         let context = unsafe fuse_req_ctx(request).pointee
-        self.init(user: context.uid, group: context.gid, process: context.pid)
+        self.init(user: context.uid, group: context.gid, thread: context.pid)
     }
 }

@@ -9,13 +9,13 @@ public import Glibc
 public struct CurrentRequest: Sendable {
     /// The kinds of request that reach file content.
     public enum Kind: Sendable {
-        case open, create, read, write, changeAttributes, allocate, seek, copy, synchronize
+        case open, create, read, write, changeStatus, allocate, seek, copy, synchronize
     }
 
     /// nil if the request reaches no content.
     public let kind: Kind?
     /// The thread that made the call; 0 for the kernel itself, and for a caller that is not visible here.
-    public let process: pid_t
+    public let thread: pid_t
 
     /// nil on a thread that serves no requests.
     public static var current: CurrentRequest? {
@@ -24,7 +24,7 @@ public struct CurrentRequest: Sendable {
         // struct fuse_in_header (linux/fuse.h): len, opcode: 4 bytes; unique, nodeid: 8; uid, gid, pid: 4.
         let kind = unsafe Kind(opcode: header.load(fromByteOffset: 4, as: UInt32.self))
         return CurrentRequest(
-            kind: kind, process: unsafe pid_t(bitPattern: header.load(fromByteOffset: 32, as: UInt32.self)))
+            kind: kind, thread: unsafe pid_t(bitPattern: header.load(fromByteOffset: 32, as: UInt32.self)))
     }
 
     /// The opcode (linux/fuse.h); 0 on a thread that serves no requests.
@@ -43,7 +43,7 @@ public struct CurrentRequest: Sendable {
 extension CurrentRequest.Kind {
     fileprivate init?(opcode: UInt32) {
         switch opcode {
-        case 4: self = .changeAttributes
+        case 4: self = .changeStatus
         case 14: self = .open
         case 15: self = .read
         case 16: self = .write

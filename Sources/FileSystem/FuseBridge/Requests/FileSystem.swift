@@ -20,7 +20,7 @@ public struct RequestCaller: Sendable {
     public let group: gid_t
     /// The thread that made the call, as gettid(2) returns it; 0 for the kernel's own requests, and for a caller in a PID
     /// namespace that is not visible here.
-    public let process: pid_t
+    public let thread: pid_t
 }
 
 /// The arguments of a RENAME or RENAME2.

@@ -60,6 +60,7 @@ final class ContentReader {
     }
 
     /// The ranges of the file that are not holes, by lseek(2) with SEEK_DATA. Encrypted content has no holes.
+    /// - Throws: ``Failure/host(_:)``.
     func dataRanges() throws(Failure) -> [Range<Int64>] {
         guard cipher == nil else { return length > 0 ? [0..<length] : [] }
         do throws(SystemError) {
@@ -83,6 +84,7 @@ final class ContentReader {
     /// - Parameters:
     ///   - digest: SHA-256 of the content with holes as zeros; nil to verify nothing.
     ///   - body: called with bytes and their offset, and within long holes with no bytes, so that it can cancel.
+    /// - Throws: ``Failure/damaged`` for another digest, and for stored bytes that are missing; the error of `body`.
     func read(
         _ ranges: [Range<Int64>], digest expected: [UInt8]?, buffer: PageBuffer,
         _ body: (borrowing RawSpan, Int64) throws(Complaint) -> Void

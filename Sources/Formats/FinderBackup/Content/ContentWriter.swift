@@ -32,7 +32,7 @@ final class ContentWriter {
         self.buffer = buffer
     }
 
-    /// Writes bytes, after a hole up to their offset.
+    /// Writes bytes, after a hole up to their offset. The digest and, if encrypted, the file have zeros for it.
     /// - Throws: EINVAL for an offset before the end of earlier bytes.
     func write(_ bytes: borrowing RawSpan, at offset: Int64) throws(SystemError) {
         guard offset >= position else { throw .invalid }

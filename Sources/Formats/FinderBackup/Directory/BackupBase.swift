@@ -37,6 +37,7 @@ final class BackupBase {
         let identifier = FileIdentifier(domain: entry.domain.name, path: entry.path.joined)
         guard var known = try record(of: identifier) else { return nil }
         guard known.addition?.hardLinkOf == nil else { return nil }
+        // Both are set when a row is written, so a new record has neither.
         known.inode = 0
         known.addition?.path = nil
         // Fields that only a written record has.
@@ -46,6 +47,7 @@ final class BackupBase {
         expected.addition?.dataRanges = known.addition?.dataRanges
         guard known == expected else { return nil }
         guard case .file = entry.kind else { return (known, nil) }
+        // The cheap comparisons come first: `digest` reads the whole file.
         guard let stored = try stored(identifier), stored.length == storedLength(known.size),
             let wanted = known.addition?.digest, try digest() == wanted,
             try isIntact(stored, known.encryptionKey, wanted, buffer, goOn)
@@ -67,6 +69,7 @@ final class BackupBase {
     private typealias Stored = (file: SharedDescriptor, length: Int64)
 
     /// Whether stored content has its digest.
+    /// - Throws: ``Complaint/cancelled`` when `goOn` returns false.
     private func isIntact(
         _ stored: Stored, _ key: [UInt8]?, _ digest: [UInt8], _ buffer: PageBuffer, _ goOn: () -> Bool
     ) throws(Complaint) -> Bool {
@@ -84,6 +87,7 @@ final class BackupBase {
     }
 
     /// The stored content of a file; nil if there is none.
+    /// - Throws: ``Complaint`` with the host's error.
     private func stored(_ identifier: FileIdentifier) throws(Complaint) -> Stored? {
         do throws(SystemError) {
             return try directory.stored(identifier)

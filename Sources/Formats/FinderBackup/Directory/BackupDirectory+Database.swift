@@ -74,6 +74,7 @@ extension BackupDirectory {
     }
 
     /// Decrypts the database into a temporary file.
+    /// - Returns: the file, which only this user can read. Its name is removed with the value.
     private func decrypt(
         _ found: (file: SharedDescriptor, length: Int64), key: (wrapped: [UInt8], keys: BackupKeys), buffer: PageBuffer
     ) throws(Complaint) -> UnfinishedFile {
@@ -111,6 +112,8 @@ extension BackupDirectory {
     // MARK: Complaints
 
     /// Runs calls of SQLite, and throws their fault as a complaint about the backup.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for a damaged database, `badRequest` for a path above SQLite's
+    ///   limit, or with the host's error.
     func fromDatabase<Result>(_ body: () throws(DatabaseFault) -> Result) throws(Complaint) -> Result {
         do throws(DatabaseFault) {
             return try body()

@@ -93,6 +93,8 @@ final class BackupDirectory {
             throw damaged(path, "its Status.plist is damaged")
         }
         guard status.isFinished else { throw damaged(path, "it was never finished") }
+        // Both lists have this project's key, or neither has: without it a changed backup would pass for an iPhone's,
+        // whose content nothing verifies.
         if manifest.isOwn {
             guard status.manifestDigest == HashFunction.sha256.digest(of: bytes) else {
                 throw damaged(path, "its Manifest.plist is not the one that was written")
@@ -120,6 +122,7 @@ final class BackupDirectory {
 
     /// Opens a file for reading.
     /// - Returns: nil if there is none, or it is no regular file.
+    /// - Throws: errors of the host other than those that mean that there is no such file.
     static func openFile(
         _ name: FileName, in directory: borrowing Descriptor
     ) throws(SystemError) -> (file: SharedDescriptor, length: Int64)? {

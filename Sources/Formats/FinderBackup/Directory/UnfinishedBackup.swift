@@ -151,7 +151,8 @@ final class UnfinishedBackup {
         }
     }
 
-    /// Takes content over from an earlier backup. A hard link suffices, as finished backups do not change.
+    /// Takes content over from an earlier backup. A hard link suffices, as finished backups do not change, and outlives
+    /// the earlier backup. ``BackupBase`` has verified the content.
     /// - Throws: ``Complaint/cancelled`` when `goOn` returns false.
     func take(
         _ identifier: FileIdentifier, from base: BackupDirectory, goOn: () -> Bool
@@ -185,6 +186,8 @@ final class UnfinishedBackup {
     // MARK: The end
 
     /// Makes the backup durable, then gives it its name.
+    /// - Throws: ``Complaint`` of kind `fileExists` if the destination was taken meanwhile, `badRequest` for a mount
+    ///   point, or with the host's error.
     func publish() throws(Complaint) {
         do throws(SystemError) {
             try root.changeModeOfNamed(mode)
@@ -211,6 +214,8 @@ final class UnfinishedBackup {
     func complaint(_ error: SystemError) -> Complaint { Complaint(error, doing: "cannot write the backup \(path)") }
 
     /// Runs calls of SQLite, and throws their fault as a complaint about the backup.
+    /// - Throws: ``Complaint`` of kind `badRequest` for a path above SQLite's limit, `unexpected`, or with the host's
+    ///   error.
     func fromDatabase<Result>(_ body: () throws(DatabaseFault) -> Result) throws(Complaint) -> Result {
         do throws(DatabaseFault) {
             return try body()

@@ -6,7 +6,8 @@ import Platform
 import PropertyLists
 import SandboxModel
 
-/// Info.plist, for other tools. This project reads nothing from it.
+/// Info.plist, for other tools. This project reads nothing from it. Apple does not document the keys of either list;
+/// they are those of Finder's own backups.
 struct BackupInformation: Encodable {
     static let fileName: FileName = "Info.plist"
 
@@ -20,9 +21,11 @@ struct BackupInformation: Encodable {
     private let buildVersion = ""
     private let productType = ""
     private let iTunesVersion = ""
+    /// 32 digits, random for each backup.
     private let guid = Entropy.uuid().filter { $0 != "-" }
     private let date: Date
     private let installedApplications: [String]
+    /// By bundle identifier; Finder keeps data of the App Store there, which no app here has.
     private let applications: [String: [String: String]]
 
     private enum CodingKeys: String, CodingKey {
@@ -68,6 +71,7 @@ struct BackupStatus: Encodable {
         }
     }
 
+    /// `finished`, or `uploading` while the backup is being written.
     private let state: String
     private let addition: Addition?
     // Written for other tools, and not read.
@@ -95,6 +99,7 @@ struct BackupStatus: Encodable {
     init(date: Double, manifestDigest: [UInt8]?) {
         state = manifestDigest == nil ? "uploading" : BackupStatus.finished
         addition = manifestDigest.map { Addition(manifestDigest: Data($0)) }
+        // Version and state as in Finder's own backups.
         (identifier, version, backupState) = (Entropy.uuid(), "3.3", "new")
         isFullBackup = true
         self.date = Date(timeIntervalSinceReferenceDate: date)
@@ -102,6 +107,7 @@ struct BackupStatus: Encodable {
 }
 
 extension BackupStatus: Decodable {
+    // An invalid value of this project's key counts as none, which a backup of this project must not have.
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         state = try container.decode(String.self, forKey: .state)

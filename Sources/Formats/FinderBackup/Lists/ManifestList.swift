@@ -4,7 +4,8 @@ import BackupModel
 import FoundationEssentials
 import SandboxModel
 
-/// The property list. All keys are written; only those that a restore needs are read, and have to be valid.
+/// The property list. All keys are written; only those that a restore needs are read, and have to be valid. Apple does
+/// not document the keys; they are those of Finder's own backups.
 struct ManifestList: Encodable {
     /// This project's keys of a backup.
     struct Addition: Codable {
@@ -30,6 +31,7 @@ struct ManifestList: Encodable {
 
     var version: String
     var isEncrypted: Bool
+    /// The keybag, and the wrapped key of Manifest.db; nil in a backup in the clear.
     var keybag, key: Data?
     /// nil if they cannot be decoded.
     var applications: [String: Application]?
@@ -92,6 +94,7 @@ extension ManifestList: Decodable {
 extension ManifestList {
     /// An app or a group container.
     struct Application: Encodable {
+        /// Bundle or group identifier, and the kind of container: `Data/Application` or `Shared/AppGroup`.
         var identifier, contentClass: String?
         var version: String?
         var addition: Addition?
@@ -136,6 +139,7 @@ extension ManifestList.Application {
 
 extension ManifestList.Application: Decodable {
     init(from decoder: any Decoder) throws {
+        // Other programs may have any value here. Only this project's key has to be valid.
         guard let container = try? decoder.container(keyedBy: CodingKeys.self) else { return }
         version = try? container.decode(String.self, forKey: .version)
         addition = try container.decodeIfPresent(Addition.self, forKey: .addition)
@@ -146,6 +150,7 @@ extension BackupApp {
     /// `mobile`, the owner of every app's data on an iPhone.
     static let phoneUser: UInt32 = 501
 
+    /// An app as a restore needs it. Without this project's keys it has no name and no groups, and belongs to `mobile`.
     /// - Parameter list: the app's keys in Manifest.plist, if there are any.
     /// - Returns: nil if this project's keys are invalid.
     init?(identifier: ContainerIdentifier, _ list: ManifestList.Application?) {

@@ -57,6 +57,7 @@ enum DatabaseFault: Error, Hashable {
     ///   - sortsInMemory: true for a decrypted database, no part of which may reach a disk.
     static func open(_ path: String, length: Int64, sortsInMemory: Bool) throws(DatabaseFault) -> Database {
         guard path.utf8.count <= longestPath else { throw .pathTooLong }
+        // A file name as a URI (SQLite, Uniform Resource Identifiers), in which other bytes are escaped.
         var name = "file:"
         for byte in path.utf8 {
             switch byte {
@@ -116,6 +117,7 @@ enum DatabaseFault: Error, Hashable {
     }
 
     /// Compiles a statement, whose parameters are bound later.
+    /// - Throws: ``DatabaseFault/damaged`` if the untrusted database lacks a table or a column of the statement.
     func prepare(_ command: String) throws(DatabaseFault) -> Statement {
         try Statement(command, of: self)
     }

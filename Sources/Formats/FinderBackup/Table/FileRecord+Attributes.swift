@@ -22,6 +22,7 @@ extension FileRecord {
             }
         }
         list.sort { $0.name.lexicographicallyPrecedes($1.name) }
+        // Sorted, so two of one name would be neighbours.
         guard list.allSatisfy(HostAttribute.isPossible), zip(list, list.dropFirst()).allSatisfy({ $0.name != $1.name })
         else { return nil }
         return (list, isExcluded)
@@ -44,6 +45,7 @@ extension FileRecord {
 
     /// Adds the attributes that ``moveAttributesApart()`` has removed.
     /// - Returns: false for malformed bytes.
+    /// - Parameter bytes: an untrusted value of the table `Properties`.
     mutating func takeAttributes(from bytes: [UInt8]) -> Bool {
         guard let list = PropertyList(decoding: bytes), let names = list["Names"]?.data,
             let attributes = FileRecord.attributes(decoding: names), let more = list["Addition"]?.data,

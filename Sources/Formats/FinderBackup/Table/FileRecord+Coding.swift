@@ -11,6 +11,7 @@ extension FileRecord {
     ///   - flags: the column `flags`.
     func encoded(path: String, flags: Int64) -> [UInt8] {
         var archive = KeyedArchive()
+        // MBFile has three times, of which a backup's entry has one.
         var values: [String: PropertyList] = [
             "Mode": .integer(mode), "UserID": .integer(owner), "GroupID": .integer(group), "Size": .integer(size),
             "Birth": .integer(modified), "LastModified": .integer(modified), "LastStatusChange": .integer(modified),
@@ -52,6 +53,7 @@ extension FileRecord {
         }
         // The user -2 (nobody) is written signed or unsigned.
         let identifiers = Int64(Int32.min)...Int64(UInt32.max)
+        // Apple does not document MBFile. `Birth` and `LastStatusChange` are not read: the host sets them itself.
         guard object(values["$class"])?["$classname"]?.string == "MBFile", let mode = number("Mode", 0...0o177777),
             let owner = number("UserID", identifiers), let group = number("GroupID", identifiers),
             let size = number("Size", 0...Int64.max), let modified = number("LastModified", Int64.min...Int64.max),

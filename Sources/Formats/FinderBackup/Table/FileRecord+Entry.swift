@@ -29,6 +29,7 @@ extension FileRecord {
         case .symbolicLink(let bytes):
             type = S_IFLNK
             target = String(decoding: bytes, as: UTF8.self)
+            // MBFile holds text. A target that is not UTF-8 is kept whole in the addition.
             if Array(target!.utf8) != bytes { addition.target = bytes }
         case .fifo: type = S_IFIFO
         case .socket: type = S_IFSOCK
@@ -53,6 +54,7 @@ extension FileRecord {
     /// The limit of ranges, which keeps a row below ``largestRow``. With more, holes are stored as zeros.
     private static let mostRanges = 1000
 
+    /// The bounds of the ranges for ``Addition/dataRanges``; nil if the whole file is data, or there are too many.
     private static func bounds(of data: [Range<Int64>], length: Int64) -> [Int64]? {
         data == [0..<length] || data.count > mostRanges ? nil : data.flatMap { [$0.lowerBound, $0.upperBound] }
     }

@@ -67,6 +67,7 @@ final class FileTableWriter {
     }
 
     /// Ends the last transaction. Nothing may be added afterwards.
+    /// - Throws: ``DatabaseFault/host(_:)`` with ENOSPC on a full host, as every function that adds a row.
     func commit() throws(DatabaseFault) {
         try database.execute("COMMIT")
     }

@@ -43,7 +43,7 @@ enum ArchivePath {
     }
 
     /// Whether one path comes before another in a walk: a directory before its content, which is sorted by name. For
-    /// that a slash counts as less than any other byte.
+    /// that a slash counts as less than any other byte; no name has a NUL.
     static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         let shared = min(left.count, right.count)
         var index = 0

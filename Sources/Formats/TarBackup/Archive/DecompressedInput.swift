@@ -60,5 +60,6 @@ import SandboxModel
         return count
     }
 
+    /// Decompressed bytes can only be read.
     func skip(_ count: Int64) -> Bool { false }
 }

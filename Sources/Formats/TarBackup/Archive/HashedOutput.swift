@@ -164,6 +164,7 @@ final class HashedOutput {
     private func flush() throws(SystemError) {
         guard isHashing else { return try write() }
         let (slot, steps) = (slot, steps)
+        // Before the write, so that both run at the same time.
         work.access { work in
             work.isBusy[slot] = true
             work.waiting.append((slot, steps))
@@ -184,6 +185,7 @@ final class HashedOutput {
     }
 
     /// Waits until all entries are in the manifest. Bytes appended afterwards are not hashed.
+    /// - Throws: errors of the host, also those that the hashing thread has met.
     func endManifest() throws(SystemError) -> ManifestEnd {
         try flush()
         isHashing = false
@@ -192,6 +194,7 @@ final class HashedOutput {
     }
 
     /// Writes the last buffer.
+    /// Does not synchronize the file.
     func finish() throws(SystemError) {
         try write()
     }

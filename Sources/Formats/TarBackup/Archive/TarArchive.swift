@@ -37,6 +37,7 @@ final class TarArchive {
             try file.descriptor.read(into: beginning, count: 512, from: 0)
         }
         let isCompressed = DecompressedInput.isCompressed(beginning.bytes(0, count: count))
+        // A compressed archive is read twice, first for its manifest: each reader has a file position of its own.
         func reader() throws(Complaint) -> TarReader {
             guard isCompressed else { return try TarReader(FileInput(file, size: status.size, name: name), name: name) }
             let again = try Complaint.wrap("cannot read \(name)") { () throws(SystemError) in
@@ -58,6 +59,7 @@ final class TarArchive {
         let wanted = ManifestLine(
             isInThisArchive: true, kind: .file, metadata: first.entry.digest,
             content: HashFunction.sha256.digest(of: first.content), path: BackupDescription.path)
+        // The description is read before the manifest, and verified by it like any entry.
         guard line == wanted else { throw flaw(.altered(BackupDescription.path)) }
     }
 
@@ -119,6 +121,7 @@ final class TarArchive {
                 }
             }
             let end = TarManifest.endOfEntry(from: reader.entryStart, length: length) + Int64(TarManifest.endLength)
+            // Nothing may follow, as nothing would verify it.
             guard try reader.next() == nil, reader.ends(at: end) else { throw altered }
             return try TarManifest(file: spill.file, length: length, name: name)
         }
@@ -162,6 +165,7 @@ extension TarArchive {
             }
         }
         try reader.content { bytes, offset throws(Complaint) in
+            // libarchive may give a range in pieces, but in order, and none across a hole.
             guard let range = rest.first, offset == max(position, range.lowerBound),
                 Int64(bytes.byteCount) <= range.upperBound - offset
             else { throw altered }

@@ -29,6 +29,7 @@ extension TarEntry {
                 throw BackupFlaw("cannot hold \(path.shown): a file has at most \(TarEntry.longestContent) bytes")
             }
             kind = TarEntry.file(content.length)
+            // A sealed file is ciphertext, which has no holes.
             if case .plain(let length, let data) = content {
                 let joined = try TarEntry.joined(data, length: length)
                 guard joined.count <= TarEntry.mostPieces else {

@@ -17,6 +17,7 @@ extension TarEntry {
         var own: [BackupEntry.Attribute] = []
         var previous: [UInt8] = []
         for attribute in attributes {
+            // Sorted by the reader, so two of one name would be neighbours.
             guard previous.lexicographicallyPrecedes(attribute.name) else { throw .altered(path) }
             previous = attribute.name
             switch attribute.name {

@@ -6,6 +6,10 @@ import HashFunctions
 import SandboxModel
 
 /// An entry of an archive without its content.
+///
+/// A number or a name that the ustar header has no room for is in a pax record (POSIX.1-2001, pax, "pax Interchange
+/// Format"), holes are in GNU's sparse format 1.0, an attribute is a record `SCHILY.xattr.NAME`. Format.md has the
+/// list.
 struct TarEntry {
     /// The type of an entry. A socket is a file with an attribute, as tar has no type for it.
     enum Kind: Hashable {

@@ -123,6 +123,7 @@ import SandboxModel
         let (entry, isASCII) = try complaining(about: name) { () throws(BackupFlaw) in
             try unsafe TarReader.entry(header)
         }
+        // Names in ASCII need no conversion, so the warning is about something else.
         guard result == ARCHIVE_OK || !isASCII else { throw failure }
         return entry
     }
@@ -135,6 +136,7 @@ import SandboxModel
         let kind: TarEntry.Kind
         var target: [UInt8] = []
         var isFile = false
+        // Before the type, which tar does not store for a hard link.
         if let link = unsafe archive_entry_hardlink(header) {
             target = unsafe bytes(link)
             kind = .hardLink(target)
@@ -152,6 +154,7 @@ import SandboxModel
             default: throw BackupFlaw("has an entry of a kind that no backup has: \(path.shown)")
             }
         }
+        // An archive has a slash behind a directory's name.
         if kind == .directory, path.last == UInt8(ascii: "/") { path.removeLast() }
         guard isFile || size == 0 else {
             throw BackupFlaw("has content where an entry of its kind has none: \(path.shown)")

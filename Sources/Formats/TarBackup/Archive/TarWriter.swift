@@ -39,6 +39,7 @@ import SandboxModel
     @unsafe private let header: OpaquePointer
     @unsafe private var current: OpaquePointer
 
+    /// - Throws: ENOMEM.
     init(_ output: HashedOutput) throws(SystemError) {
         let callbackOutput = CallbackOutput(output)
         guard let header = unsafe archive_entry_new(),
@@ -96,6 +97,7 @@ import SandboxModel
     // MARK: Entries
 
     /// Writes the header of an entry. Exactly its content has to follow, then ``end()``.
+    /// - Throws: errors of the output; EINVAL for a header that libarchive refuses.
     func begin(_ entry: TarEntry) throws(SystemError) {
         unsafe archive_entry_clear(header)
         var isText = String(validating: entry.path, as: UTF8.self) != nil

@@ -71,6 +71,7 @@ struct BackupDescription: Codable, Equatable {
         guard let version = try? decoder.decode(Version.self, from: data), version.format > 0 else {
             throw .altered(path)
         }
+        // By the number alone, as other keys of a newer format may not decode.
         guard version.format <= currentFormat else { return nil }
         guard let description = try? decoder.decode(BackupDescription.self, from: data) else { throw .altered(path) }
         return description

@@ -6,6 +6,7 @@ import SandboxModel
 /// Paths from a backup to the one that it continues, so that both can be moved together.
 enum RelativePath {
     /// The path of a file from a directory, both with links resolved.
+    /// - Throws: ``Complaint`` with the host's error if one of them does not exist.
     static func from(_ directory: String, to file: String) throws(Complaint) -> String {
         let (start, end) = try Complaint.wrap("cannot find \(file)") { () throws(SystemError) in
             (try HostPath.resolved(directory), try HostPath.resolved(file))

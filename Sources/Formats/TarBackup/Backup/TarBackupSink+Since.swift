@@ -46,6 +46,7 @@ extension TarBackupSink {
         let header = try complaining(about: self.path) { () throws(BackupFlaw) in
             try TarEntry(entry, at: path, inheriting: try inheritedClass(of: entry, path))
         }
+        // Before the content is read: most changed files have another time.
         guard header.digest == line.metadata else { return false }
         if case .file(let content) = entry.kind {
             let found = content.length == 0 ? ManifestLine.digestOfNothing : try digest()

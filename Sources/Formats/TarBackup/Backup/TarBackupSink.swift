@@ -171,6 +171,7 @@ public final class TarBackupSink: BackupSink {
     }
 
     /// Skips a part of a hole, up to an offset.
+    /// - Throws: ``Complaint`` for an offset behind the hole: the file has changed.
     private func skip(to offset: Int64) throws(Complaint) {
         guard let content, offset > content.position else { return }
         let end = content.piece < content.data.count ? content.data[content.piece].lowerBound : content.length
@@ -205,6 +206,7 @@ public final class TarBackupSink: BackupSink {
         isFinished = true
         let end = try writing { () throws(SystemError) in try output.endManifest() }
         let length = end.bytes + Int64(ManifestEnd.length)
+        // A reader would refuse the backup.
         guard length <= TarManifest.longest else {
             throw BackupFlaw("cannot hold so many entries; back up fewer apps at once").complaint(about: path)
         }

@@ -99,6 +99,7 @@ public final class TarBackupSource: BackupSource {
                 let target = try complaining(about: first.name) { () throws(BackupFlaw) in
                     try ArchivePath.bytes(entry.domain, names)
                 }
+                // By the manifest, as the first name itself may lie in an earlier archive.
                 guard try first.manifest.hasFirstName(target, from: first.firstEntry, before: place) else {
                     throw first.flaw(
                         BackupFlaw("has a hard link to a file that does not come before it: \(line.path.shown)"))
@@ -113,6 +114,7 @@ public final class TarBackupSource: BackupSource {
     /// Reads the entry of a line, from the backup itself or from an earlier one.
     private func entry(of wanted: ManifestLine) throws(Complaint) -> BackupEntry {
         var (depth, line) = (0, wanted)
+        // Every archive of the chain has the line, down to the one that has the entry.
         while !line.isInThisArchive {
             guard depth + 1 < archives.count else { throw archives[depth].flaw(.altered(line.path)) }
             depth += 1

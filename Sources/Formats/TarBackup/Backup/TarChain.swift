@@ -21,6 +21,7 @@ enum TarChain {
                 throw last.flaw(BackupFlaw("continues more than \(longest) others; make a full backup"))
             }
             let place = explicit ?? RelativePath.resolve(wanted.file, beside: last.path)
+            // It is the base of the named backup only; an earlier one says where its own is.
             explicit = nil
             let next: TarArchive
             do throws(Complaint) {

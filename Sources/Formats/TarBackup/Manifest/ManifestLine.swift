@@ -84,6 +84,7 @@ struct ManifestLine: Equatable {
             }
             content = digest
         }
+        // Exactly files have a digest of content.
         guard (content != nil) == (kind == .file), bytes[place] == 0x20 else { return nil }
         guard let path = ManifestLine.unescaped(bytes[(place + 1)...]), !path.isEmpty else { return nil }
         self.init(

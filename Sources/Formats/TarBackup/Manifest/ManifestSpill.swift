@@ -9,6 +9,7 @@ import SandboxModel
 struct ManifestSpill: ~Copyable {
     private let file: SharedDescriptor
     private let buffer = PageBuffer(count: 256 << 10)
+    /// Bytes in the buffer, and in the file.
     private var fill = 0
     private var written: Int64 = 0
     private var lines: Int64 = 0
@@ -20,11 +21,13 @@ struct ManifestSpill: ~Copyable {
     }
 
     /// Appends the line of an entry.
+    /// - Throws: ENOSPC and other errors of the host.
     mutating func append(_ line: ManifestLine) throws(SystemError) {
         try append(line.encoded)
         lines += 1
     }
 
+    /// - Parameter bytes: fewer than the buffer holds, as ``ManifestLine/longest`` ensures.
     private mutating func append(_ bytes: [UInt8]) throws(SystemError) {
         if bytes.count > buffer.count - fill { try flush() }
         let place = fill
@@ -32,6 +35,7 @@ struct ManifestSpill: ~Copyable {
         fill += bytes.count
     }
 
+    /// Hashes the buffer, and writes it to the file.
     private mutating func flush() throws(SystemError) {
         digest.update(buffer, at: 0, count: fill)
         try file.descriptor.write(from: buffer, count: fill, to: written)

@@ -44,6 +44,7 @@ extension TarManifest {
                     return nil
                 }
                 guard fill - place < ManifestLine.longest else { throw manifest.altered }
+                // A line that fills the buffer needs a larger one; `longest` bounds it.
                 let larger = place == 0 && fill == buffer.count ? PageBuffer(count: 4 * buffer.count) : buffer
                 larger.copy(from: buffer, at: place, count: fill - place, to: 0)
                 buffer = larger

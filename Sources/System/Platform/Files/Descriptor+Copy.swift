@@ -11,6 +11,7 @@ extension Descriptor {
     ///   - source: open for reading. Its length must not change meanwhile.
     ///   - progress: gets the number of bytes copied since its last call; false ends the copy.
     /// - Returns: false if `progress` ended the copy.
+    /// - Throws: EIO if `source` became shorter; ENOSPC and other errors of the host. The copy is incomplete then.
     public borrowing func copyContent(
         of source: borrowing Descriptor, progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
@@ -36,6 +37,7 @@ extension Descriptor {
         return progress(length - position)
     }
 
+    /// Copies a range without holes, in pieces between which the caller can cancel.
     private borrowing func copyRange(
         of source: borrowing Descriptor, from start: Int64, to end: Int64, progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
@@ -59,6 +61,7 @@ extension Descriptor {
                     }
                 } catch {
                     guard error.meansUnsupported else { throw error }
+                    // Not tried again: the filesystems stay the same for the rest of the range.
                     buffer = PageBuffer(count: 1 << 20)
                     continue
                 }

@@ -20,12 +20,14 @@ extension Descriptor {
     }
 
     /// `openat(2)` with `O_CLOEXEC | O_NOFOLLOW`.
+    /// - Throws: ELOOP for a symbolic link; with `O_DIRECTORY` ENOTDIR for anything but a directory.
     public borrowing func open(_ name: FileName, flags: Int32, mode: mode_t = 0) throws(SystemError) -> Descriptor {
         Descriptor(
             owning: try unsafe call(name) { unsafe openat($0, $1, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
     }
 
     /// `openat(2)` with `O_PATH | O_DIRECTORY`: enough for every call of this file.
+    /// - Throws: ENOTDIR for anything else, a symbolic link to a directory included.
     public borrowing func openDirectory(_ name: FileName) throws(SystemError) -> Descriptor {
         try open(name, flags: platform_O_PATH | O_DIRECTORY)
     }
@@ -54,6 +56,8 @@ extension Descriptor {
     }
 
     /// `open(2)` of /proc/self/fd/N: opens the same file again, with other access.
+    /// The result has a file position and locks of its own.
+    /// - Throws: EACCES if the file's mode denies the access; ENOENT where /proc is not mounted.
     public borrowing func reopen(flags: Int32) throws(SystemError) -> Descriptor {
         let path = "/proc/self/fd/\(number)"
         return Descriptor(owning: try systemCall { unsafe Glibc.open(path, flags | O_CLOEXEC) })
@@ -78,11 +82,14 @@ extension Descriptor {
     }
 
     /// `mkdirat(2)`.
+    /// - Parameter mode: the permissions, less the umask.
     public borrowing func makeDirectory(_ name: FileName, mode: mode_t) throws(SystemError) {
         _ = try unsafe call(name) { unsafe mkdirat($0, $1, mode) }
     }
 
     /// `mknodat(2)` with device number 0.
+    /// - Parameter mode: the file type, such as `S_IFIFO`, and the permissions, less the umask.
+    /// - Throws: EPERM for a device node without CAP_MKNOD.
     public borrowing func makeNode(_ name: FileName, mode: mode_t) throws(SystemError) {
         _ = try unsafe call(name) { unsafe mknodat($0, $1, mode, 0) }
     }
@@ -98,6 +105,7 @@ extension Descriptor {
     }
 
     /// `readlinkat(2)`.
+    /// - Throws: EINVAL if the entry is no symbolic link.
     public borrowing func symbolicLinkTarget(_ name: FileName) throws(SystemError) -> [UInt8] {
         var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let length = try unsafe call(name) { directory, name in
@@ -110,11 +118,13 @@ extension Descriptor {
     }
 
     /// `unlinkat(2)`.
+    /// - Throws: EISDIR for a directory.
     public borrowing func removeFile(_ name: FileName) throws(SystemError) {
         _ = try unsafe call(name) { unsafe unlinkat($0, $1, 0) }
     }
 
     /// `unlinkat(2)` with `AT_REMOVEDIR`.
+    /// - Throws: ENOTEMPTY, ENOTDIR; EBUSY for a mount point.
     public borrowing func removeDirectory(_ name: FileName) throws(SystemError) {
         _ = try unsafe call(name) { unsafe unlinkat($0, $1, AT_REMOVEDIR) }
     }
@@ -130,6 +140,8 @@ extension Descriptor {
     }
 
     /// `renameat2(2)`.
+    /// - Throws: EEXIST with `keeping`; ENOTEMPTY if it would replace a directory with entries; EXDEV between
+    ///   filesystems or mounts; EINVAL where the filesystem does not know the flag.
     public borrowing func rename(
         _ name: FileName, to newName: FileName, in newDirectory: borrowing Descriptor, mode: RenameMode = .replacing
     ) throws(SystemError) {
@@ -152,6 +164,8 @@ extension Descriptor {
     }
 
     /// `linkat(2)`.
+    /// A symbolic link gets the further name itself, not its target.
+    /// - Throws: EEXIST; EPERM for a directory; EMLINK; EXDEV between filesystems or mounts.
     public borrowing func link(
         _ name: FileName, to newName: FileName, in newDirectory: borrowing Descriptor
     ) throws(SystemError) {
@@ -175,6 +189,7 @@ extension Descriptor {
     }
 
     /// `utimensat(2)` with `AT_SYMLINK_NOFOLLOW`.
+    /// ``timespec/unchanged`` and ``timespec/current`` are valid for both.
     public borrowing func changeTimes(
         of name: FileName, access: timespec, modification: timespec
     ) throws(SystemError) {

@@ -5,6 +5,7 @@ public import SandboxModel
 
 extension Descriptor {
     /// The directory at the end of `path` below this one (`O_PATH`), opened name by name.
+    /// - Throws: ENOENT or ENOTDIR at the first name that is missing or no directory.
     public borrowing func openDirectory(at path: some Collection<FileName>) throws(SystemError) -> Descriptor {
         var current: Descriptor?
         for name in path {
@@ -36,6 +37,7 @@ extension Descriptor {
     ///   - removed: gets the status that each entry had just before, with the number of its links.
     ///   - emptying: gets each directory before its entries are removed, and may remove some of them itself.
     /// - Returns: false if `progress` ended the removal.
+    /// - Throws: the first error of the host. A part of the tree may be removed then.
     @discardableResult
     public borrowing func removeTree(
         _ name: FileName, progress: (Int64) -> Bool = { _ in true }, removed: (FileStatus) -> Void = { _ in },
@@ -64,6 +66,7 @@ extension Descriptor {
                 }
                 let directory = try top.openForRemoval(entry.name)
                 emptying?(SharedDescriptor(try directory.duplicate()))
+                // One level only: what lies deeper comes up to `top`, and a later round finds it there.
                 let inner = try directory.entries()
                 while let child = try inner.next() {
                     let status = try directory.status(of: child.name)
@@ -98,6 +101,7 @@ extension Descriptor {
         return try openDirectory(name)
     }
 
+    /// Moves a directory to `top` under a free name, counted by `counter`.
     private borrowing func moveUp(
         _ name: FileName, to top: borrowing Descriptor, counter: inout Int
     ) throws(SystemError) {

@@ -4,7 +4,10 @@ import CPlatform
 public import Glibc
 public import SandboxModel
 
-/// A file descriptor with one owner, closed when the value ends. All I/O is positional, so that threads can share one.
+/// A file descriptor with one owner, closed when the value ends.
+///
+/// Reads and writes take an offset, so that threads can share one. Functions that use the file position instead, such
+/// as ``append(_:)`` and ``readToEnd(limit:)``, say so.
 public struct Descriptor: ~Copyable, Sendable {
     /// The raw descriptor, for system calls that have no method here. Valid while the value lives.
     public let number: Int32
@@ -19,8 +22,9 @@ public struct Descriptor: ~Copyable, Sendable {
         _ = Glibc.close(number)
     }
 
-    /// `open(2)` with `O_CLOEXEC`. Only paths that the user named are opened so; everything below the device directory is
-    /// reached from a directory's descriptor.
+    /// `open(2)` with `O_CLOEXEC`. Only paths that the user named are opened so; everything below the device directory
+    /// is reached from a directory's descriptor.
+    /// - Parameter mode: the permissions of a file that `O_CREAT` makes, less the umask.
     public static func open(path: String, flags: Int32, mode: mode_t = 0) throws(SystemError) -> Descriptor {
         let number = try systemCall { unsafe Glibc.open(path, flags | O_CLOEXEC, mode) }
         return Descriptor(owning: number)
@@ -34,6 +38,7 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 
     /// `fcntl(2)` with `F_DUPFD_CLOEXEC`.
+    /// The copy shares the file position and the lock of ``tryLock()`` with the original.
     public borrowing func duplicate() throws(SystemError) -> Descriptor {
         let number = self.number
         return Descriptor(owning: try systemCall { fcntl(number, F_DUPFD_CLOEXEC, 0) })
@@ -42,6 +47,9 @@ public struct Descriptor: ~Copyable, Sendable {
     // MARK: Reading and writing
 
     /// `pread(2)`, repeated until `count` bytes are read or the file ends.
+    /// - Parameters:
+    ///   - start: the offset in the buffer.
+    ///   - offset: the offset in the file.
     /// - Returns: the bytes read; fewer than `count` only at the end of the file.
     public borrowing func read(
         into buffer: PageBuffer, at start: Int = 0, count: Int, from offset: Int64
@@ -60,6 +68,10 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 
     /// `pwrite(2)`, repeated until all `count` bytes are written.
+    /// - Parameters:
+    ///   - start: the offset in the buffer.
+    ///   - offset: the offset in the file.
+    /// - Throws: ENOSPC or EDQUOT on a full host, EFBIG, EIO. A part of the bytes may be written then.
     public borrowing func write(
         from buffer: PageBuffer, at start: Int = 0, count: Int, to offset: Int64
     ) throws(SystemError) {
@@ -86,6 +98,8 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 
     /// `fsync(2)`, or `fdatasync(2)` if `dataOnly`. Does nothing where ``Durability`` is waived.
+    /// - Throws: EIO or ENOSPC if writeback has failed since the last call. The kernel reports that once for each open
+    ///   file, so a second call proves nothing.
     public borrowing func synchronize(dataOnly: Bool = false) throws(SystemError) {
         if Durability.isWaived { return }
         let number = self.number
@@ -108,6 +122,8 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 
     /// `fallocate(2)`: reserves space; with `FALLOC_FL_KEEP_SIZE` unless `extending`.
+    /// - Throws: ENOSPC, of which a part of the range may stay allocated; EOPNOTSUPP where the filesystem cannot:
+    ///   unlike posix_fallocate(3), this writes no zeros instead.
     public borrowing func allocate(_ offset: Int64, count: Int64, extending: Bool) throws(SystemError) {
         let number = self.number
         let mode = extending ? 0 : Int32(platform_FALLOC_KEEP_SIZE)
@@ -115,13 +131,15 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 
     /// `fallocate(2)` with `FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE`.
+    /// The length stays; blocks that lie in the range in part are zeroed there.
+    /// - Throws: EOPNOTSUPP where the filesystem cannot.
     public borrowing func punchHole(_ offset: Int64, count: Int64) throws(SystemError) {
         let number = self.number
         let mode = Int32(platform_FALLOC_PUNCH_HOLE | platform_FALLOC_KEEP_SIZE)
         try systemCall { platform_fallocate(number, mode, offset, count) }
     }
 
-    /// `lseek(2)` with `SEEK_DATA`.
+    /// `lseek(2)` with `SEEK_DATA`. Moves the file position.
     /// - Returns: nil when no data follows (ENXIO).
     public borrowing func nextData(from offset: Int64) throws(SystemError) -> Int64? {
         let number = self.number
@@ -133,7 +151,8 @@ public struct Descriptor: ~Copyable, Sendable {
         }
     }
 
-    /// `lseek(2)` with `SEEK_HOLE`. The end of the file counts as a hole.
+    /// `lseek(2)` with `SEEK_HOLE`. The end of the file counts as a hole. Moves the file position.
+    /// - Throws: ENXIO from the end of the file on.
     public borrowing func nextHole(from offset: Int64) throws(SystemError) -> Int64 {
         let number = self.number
         return Int64(try systemCall { lseek(number, off_t(offset), platform_SEEK_HOLE) })
@@ -151,8 +170,8 @@ public struct Descriptor: ~Copyable, Sendable {
 
     /// `statx(2)` without the times of the last write and change, which the caller knows.
     ///
-    /// A kernel with multigrain timestamps (since 6.13) gives the first write after a query of these times a time of its
-    /// own, and ext4 then writes the inode at each fdatasync.
+    /// A kernel with multigrain timestamps (since 6.13) gives the first write after a query of these times a time of
+    /// its own, and ext4 then writes the inode at each fdatasync.
     public borrowing func status(writtenAt time: timespec) throws(SystemError) -> FileStatus {
         let number = self.number
         var status = stat()
@@ -227,12 +246,14 @@ public struct Descriptor: ~Copyable, Sendable {
     }
 
     /// `ioctl(2)` with `FS_IOC_SETFLAGS`.
+    /// - Throws: EPERM for the flags `i` and `a` without CAP_LINUX_IMMUTABLE.
     public borrowing func setInodeFlags(_ flags: UInt32) throws(SystemError) {
         let number = self.number
         try systemCall { platform_set_inode_flags(number, flags) }
     }
 
-    /// `flock(2)` with `LOCK_EX | LOCK_NB`.
+    /// `flock(2)` with `LOCK_EX | LOCK_NB`. The lock belongs to the open file: duplicates have it too, and a second
+    /// opening of the file competes for it, even in the same process.
     /// - Returns: false when another open file holds the lock.
     public borrowing func tryLock() throws(SystemError) -> Bool {
         let number = self.number

@@ -18,12 +18,15 @@ public struct DirectoryEntry: Sendable {
 }
 
 /// A cursor over a directory that is open for reading. `.` and `..` are left out.
+///
+/// An entry that is made or removed during the reading may be given or not. One thread at a time may use a reader.
 public final class DirectoryReader {
     private let descriptor: Descriptor
     private let buffer: PageBuffer
     private var filled = 0
     private var position = 0
 
+    /// - Parameter bufferSize: in bytes. getdents64(2) fails with EINVAL if not even one entry fits.
     public init(_ descriptor: consuming Descriptor, bufferSize: Int = 32 * 1024) {
         self.descriptor = descriptor
         buffer = PageBuffer(count: bufferSize)
@@ -42,6 +45,7 @@ public final class DirectoryReader {
         /// The name with a NUL behind it.
         public let terminatedName: [UInt8]
         public let inode: UInt64
+        /// As ``DirectoryEntry/type``.
         public let type: UInt8
         public let next: Int64
 

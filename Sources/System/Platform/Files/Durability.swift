@@ -10,6 +10,7 @@ public enum Durability {
 
     /// Turns fsync(2) and syncfs(2) of this process into no-ops. Writes of a killed process still reach the host's page
     /// cache.
+    /// Cannot be undone.
     public static func waive() {
         isNeeded.store(false, ordering: .relaxed)
     }

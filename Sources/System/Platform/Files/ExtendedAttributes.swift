@@ -1,13 +1,16 @@
 // Extended attributes of the host (xattr(7)). The *at calls came with Linux 6.13, so entries are reached through
-// /proc/self/fd, which no rename can redirect. Only reading uses getxattrat(2) where it exists: a purge reads an attribute
-// of every entry, and the path takes three times as long.
+// /proc/self/fd, which no rename can redirect. Only reading uses getxattrat(2) where it exists: a purge reads an
+// attribute of every entry, and the path takes three times as long.
 
 import CPlatform
 import Glibc
 public import SandboxModel
 
 /// A file or directory whose extended attributes are read and set.
+///
+/// It keeps numbers of descriptors, not the descriptors: those have to stay open as long as it is used.
 public struct AttributeHolder: Sendable {
+    /// How the system calls reach the file.
     private enum Place {
         /// An entry of a directory; the name ends with NUL.
         case entry(directory: Int32, name: [UInt8])
@@ -38,6 +41,7 @@ public struct AttributeHolder: Sendable {
     }
 
     /// Ends with NUL.
+    /// A directory's path has `/.` at its end, because a call that follows no link would act on the link in /proc.
     private var path: [UInt8] {
         switch place {
         case .entry(let directory, let name): Array("/proc/self/fd/\(directory)/".utf8) + name
@@ -80,6 +84,7 @@ public struct AttributeHolder: Sendable {
 
     /// `getxattr(2)`.
     /// - Throws: ENODATA if there is no such attribute.
+    /// - Throws: ERANGE if the value is longer than 64 KiB (XATTR_SIZE_MAX).
     public func value(of name: [UInt8]) throws(SystemError) -> [UInt8] {
         var capacity = 256
         while true {
@@ -116,6 +121,8 @@ public struct AttributeHolder: Sendable {
 
     /// `setxattr(2)`.
     /// - Parameter flags: `XATTR_CREATE`, `XATTR_REPLACE` or 0.
+    /// - Throws: EEXIST or ENODATA by the flag; ENOSPC or EDQUOT; EOPNOTSUPP where the filesystem has no such
+    ///   attributes; EPERM for `user.` attributes of anything but files and directories.
     public func set(_ name: [UInt8], to value: [UInt8], flags: Int32 = 0) throws(SystemError) {
         _ = try unsafe call(name) { path, name in
             unsafe value.withUnsafeBytes { bytes in
@@ -125,6 +132,7 @@ public struct AttributeHolder: Sendable {
     }
 
     /// `removexattr(2)`.
+    /// - Throws: ENODATA if there is no such attribute.
     public func remove(_ name: [UInt8]) throws(SystemError) {
         _ = try unsafe call(name) { path, name in
             Int(unsafe platform_removexattr(path, name, follows ? 1 : 0))

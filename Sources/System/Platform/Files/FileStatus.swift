@@ -10,6 +10,10 @@ public struct FileStatus: Sendable {
         self.raw = raw
     }
 
+    /// The type in `st_mode`. A character and a block device are both `device`.
+    ///
+    /// The raw values of `file`, `directory` and `symbolicLink` are stored in the list of a bundle's digests
+    /// (Format.md), so they must not change.
     public enum Kind: UInt8, Sendable {
         case file, directory, symbolicLink, fifo, socket, device
     }
@@ -34,6 +38,7 @@ public struct FileStatus: Sendable {
     public var identity: Identity { Identity(device: raw.st_dev, inode: raw.st_ino) }
     public var inode: UInt64 { UInt64(raw.st_ino) }
     public var mode: mode_t { raw.st_mode }
+    /// With the set-user-ID, set-group-ID and sticky bits.
     public var permissions: mode_t { raw.st_mode & 0o7777 }
     public var owner: uid_t { raw.st_uid }
     public var group: gid_t { raw.st_gid }

@@ -1,4 +1,4 @@
-// The changes that chmod(2), chown(2), truncate(2) and utimensat(2) make, together: one SETATTR of FUSE may hold several.
+// The changes that chmod(2), chown(2), truncate(2) and utimensat(2) make. One SETATTR of FUSE may hold several.
 
 public import Glibc
 

@@ -4,7 +4,7 @@ import Glibc
 public import SandboxModel
 
 public enum HostDirectory {
-    /// `mkdir(2)` with mode 0700. Succeeds if the path exists.
+    /// `mkdir(2)` with mode 0700. Succeeds if the path exists, whatever it is.
     public static func make(_ path: String) throws(SystemError) {
         do throws(SystemError) {
             try systemCall { unsafe mkdir(path, S_IRWXU) }
@@ -14,6 +14,7 @@ public enum HostDirectory {
     }
 
     /// `rmdir(2)`.
+    /// - Throws: ENOTEMPTY, ENOENT; EBUSY for a mount point.
     public static func remove(_ path: String) throws(SystemError) {
         try systemCall { unsafe rmdir(path) }
     }

@@ -5,6 +5,7 @@ public import SandboxModel
 
 public enum HostPath {
     /// `realpath(3)`: the path without symbolic links, `.` and `..`.
+    /// - Throws: ENOENT or ENOTDIR if a part of it is missing; ELOOP; ENOTCONN below a dead FUSE mount.
     public static func resolved(_ path: String) throws(SystemError) -> String {
         guard let resolved = unsafe realpath(path, nil) else { throw SystemError(code: errno) }
         // realpath allocated it for us.
@@ -12,8 +13,8 @@ public enum HostPath {
         return unsafe String(cString: resolved)
     }
 
-    /// Puts `getcwd(3)` before a relative path. An empty path stays empty: it names nothing (path_resolution(7)), not the
-    /// working directory.
+    /// Puts `getcwd(3)` before a relative path. An empty path stays empty: it names nothing (path_resolution(7)), not
+    /// the working directory.
     public static func absolute(_ path: String) throws(SystemError) -> String {
         if path.isEmpty || path.hasPrefix("/") { return path }
         guard let directory = unsafe getcwd(nil, 0) else { throw SystemError(code: errno) }
@@ -41,8 +42,9 @@ public enum HostPath {
         return paths
     }
 
-    /// Whether `path` is `directory` or lies below it. Compares inodes, so that a bind mount of a directory counts as the
-    /// directory.
+    /// Whether `path` is `directory` or lies below it. Compares inodes, so that a bind mount of a directory counts as
+    /// the directory.
+    /// - Throws: ENOENT and the like if one of them cannot be looked at.
     public static func holds(_ directory: String, _ path: String) throws(SystemError) -> Bool {
         try holds(try status(directory).identity, path)
     }
@@ -53,7 +55,8 @@ public enum HostPath {
         return false
     }
 
-    /// `access(2)` with `X_OK`: whether the path is a regular file that this process may execute.
+    /// `access(2)` with `X_OK`: whether the path is a regular file that this process may execute. The call goes by the
+    /// real user ID, as the one below.
     public static func isProgram(_ path: String) -> Bool {
         unsafe access(path, X_OK) == 0 && (try? status(path).kind) == .file
     }
@@ -101,8 +104,8 @@ public enum HostPath {
         return String(decoding: target[..<length], as: UTF8.self)
     }
 
-    /// `statvfs(3)`: fails where the filesystem behind the path no longer answers. The kernel may answer stat(2) from its
-    /// cache.
+    /// `statvfs(3)`: fails where the filesystem behind the path no longer answers. The kernel may answer stat(2) from
+    /// its cache.
     /// - Throws: ENOTCONN where the FUSE server has died.
     public static func requireAnswer(_ path: String) throws(SystemError) {
         var statistics = statvfs()

@@ -10,10 +10,11 @@ extension SharedDescriptor {
     /// With the mount option `discard` the host waits for its disk at each removal.
     private static let threadsPerProcessor = 4
 
-    /// Removes the files of a directory that has many. Directories stay, and so do files that cannot be removed.
+    /// Removes the files of a directory that has many. Directories stay, and so do files that cannot be removed. The
+    /// last files stay too, at most 64: the caller removes them without further threads.
     ///
-    /// - Parameter removed: gets, on any thread, the status that each file had before its removal. Of a file with several
-    ///   names it may predate the removal of another name.
+    /// - Parameter removed: gets, on any thread, the status that each file had before its removal. Of a file with
+    ///   several names it may predate the removal of another name.
     public func removeManyFiles(removed: @escaping @Sendable (FileStatus) -> Void) throws(SystemError) {
         let reader = try descriptor.entries()
         while true {

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Page-aligned memory of fixed size with bounds-checked access.
+/// Page-aligned memory of fixed size. An access outside of it traps.
 ///
 /// Aligned because a write(2) that is cut short ends at a page boundary of its source, so that a block that fills whole
 /// pages is written whole or not at all. Has no lock: the owner decides which thread may touch it when.
@@ -10,13 +10,14 @@ import Glibc
     /// Bytes of a page of memory. The blocks of encrypted files and of hash trees merely equal it.
     public static let pageSize = 4096
 
+    /// In bytes, a multiple of ``pageSize``.
     public let count: Int
 
     /// Valid from init to deinit, for `count` bytes.
     @unsafe public let base: UnsafeMutableRawPointer
 
-    /// From this size on mmap(2) provides the memory: its pages are zero without being touched. A mount has megabytes for
-    /// the largest requests, which few devices ever see.
+    /// From this size on mmap(2) provides the memory: its pages are zero without being touched. A mount has megabytes
+    /// for the largest requests, which few devices ever see.
     private static let smallestMapping = 64 << 10
 
     /// - Parameter count: in bytes, rounded up to whole pages. All bytes are zero at first.
@@ -51,6 +52,7 @@ import Glibc
         return unsafe Value(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: type))
     }
 
+    /// The counterpart of ``load(_:at:)``: little-endian, at any offset.
     @inline(__always)
     public func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value, at offset: Int) {
         check(offset, MemoryLayout<Value>.size)
@@ -67,6 +69,7 @@ import Glibc
         }
     }
 
+    /// Copies between buffers, or within one: the ranges may overlap.
     @inline(__always)
     public func copy(from source: PageBuffer, at sourceOffset: Int, count length: Int, to offset: Int) {
         check(offset, length)
@@ -87,7 +90,8 @@ import Glibc
         unsafe memset(base + offset, 0, length)
     }
 
-    /// `explicit_bzero(3)`, for memory that held secrets or plaintext.
+    /// `explicit_bzero(3)`, for memory that held secrets or plaintext: the compiler may drop a memset(3) whose result
+    /// nobody reads.
     public func wipe(_ offset: Int, count length: Int) {
         check(offset, length)
         unsafe explicit_bzero(base + offset, length)

@@ -10,6 +10,8 @@ public final class RemovalWatch: Sendable {
     private let events: Descriptor
     private let name: FileName
 
+    /// - Parameter directory: a path.
+    /// - Throws: ENOENT or ENOTDIR of the directory; EMFILE or ENOSPC at the limits of inotify(7).
     public init(of name: FileName, in directory: String) throws(SystemError) {
         self.name = name
         self.directory = try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY)
@@ -19,7 +21,7 @@ public final class RemovalWatch: Sendable {
     /// Readable when some entry was removed, until the next call of ``isRemoved()``.
     public var eventDescriptor: Int32 { events.number }
 
-    /// Whether the entry is gone.
+    /// Whether the entry is gone. An entry that cannot be looked at counts as present.
     public func isRemoved() -> Bool {
         // The events only say that it is time to look.
         var discarded = [UInt8](repeating: 0, count: 4096)

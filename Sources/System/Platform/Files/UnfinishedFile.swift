@@ -5,6 +5,7 @@ public import SandboxModel
 
 /// A new file under a random name, removed with this value unless it gets its real name.
 public final class UnfinishedFile {
+    /// Open for reading and writing.
     public let file: SharedDescriptor
     /// Valid while the file has its random name.
     public let path: String
@@ -12,6 +13,7 @@ public final class UnfinishedFile {
     private var name: FileName?
 
     /// - Parameter directory: the directory in which the file is also to get its real name.
+    /// - Throws: errors of open(2), such as EACCES and ENOSPC.
     public init(in directory: String, mode: mode_t = S_IRUSR | S_IWUSR) throws(SystemError) {
         self.directory = try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY)
         let name = FileName(".appcontainer-\(Entropy.bytes(8).hexadecimal)")!
@@ -32,6 +34,8 @@ public final class UnfinishedFile {
 
     /// Gives the file its real name, durably: `fsync(2)`, `renameat2(2)`, `fsync(2)` of the directory.
     /// - Parameter mode: what happens to an entry of that name.
+    /// - Throws: EEXIST with `keeping` if there is one; errors of the host. Only an error of the last fsync(2) leaves
+    ///   the file with its real name.
     public func rename(to newName: FileName, mode: Descriptor.RenameMode) throws(SystemError) {
         guard let name else { preconditionFailure("the file has no name any more") }
         try file.descriptor.synchronize()

@@ -45,6 +45,7 @@ public enum DirtyPages {
 
 /// The files of sysfs that hold these values.
 private enum BackingDevice {
+    /// The device number `MAJOR:MINOR`, by which sysfs names it.
     static func number(ofFilesystemAt path: String) -> String? {
         guard let device = (try? HostPath.status(path)).map({ UInt64($0.raw.st_dev) }) else { return nil }
         return "\(platform_device_major(device)):\(platform_device_minor(device))"
@@ -55,6 +56,7 @@ private enum BackingDevice {
         return Int(String(decoding: text, as: UTF8.self).filter { !$0.isWhitespace })
     }
 
+    /// - Returns: false if the control cannot be opened. Errors of writing are ignored: the value then stays.
     static func set(_ control: String, to figure: Int) -> Bool {
         guard let file = try? Descriptor.open(path: control, flags: O_WRONLY) else { return false }
         try? file.append(Array("\(figure)".utf8))

@@ -4,6 +4,7 @@ import CPlatform
 import Glibc
 public import SandboxModel
 
+/// Mounting and unmounting throw EPERM without CAP_SYS_ADMIN.
 public enum HostMount {
     /// `mount(2)` with `MS_NOSUID | MS_NODEV`.
     public static func mount(
@@ -15,12 +16,14 @@ public enum HostMount {
     }
 
     /// `mount(2)` with `MS_BIND`.
+    /// Mounts below `source` are not part of the bind (no `MS_REC`).
     public static func bind(_ source: String, at path: String) throws(SystemError) {
         try systemCall { unsafe Glibc.mount(source, path, nil, UInt(MS_BIND), nil) }
     }
 
     /// `mount(2)` with `MS_REMOUNT | MS_BIND | MS_RDONLY`: other binds of the same filesystem stay as they are.
     public static func makeReadOnly(_ path: String) throws(SystemError) {
+        // A remount replaces all flags, so those of the first mount are named again.
         let flags = MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV
         try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(flags), nil) }
     }

@@ -4,6 +4,9 @@ import CProcess
 import Glibc
 import Synchronization
 
+/// The connection to the guard: it is told of each FUSE mount that this process serves, and of its end.
+///
+/// Lock: `news`, a leaf, held while a report is written.
 public final class MountGuard: Sendable {
     /// The pipe to the guard; nil after ``dismiss()``.
     private let news: Mutex<Descriptor?>
@@ -34,6 +37,8 @@ public final class MountGuard: Sendable {
         news.withLock { $0 = nil }
     }
 
+    /// Writes a report. A path that is too long for one is left out; the guard needs it only where it cannot abort the
+    /// connection by sysfs.
     private func report(_ connection: UInt32, isMounted: Bool, _ path: String) {
         var message = guarded_mount()
         message.is_mounted = isMounted ? 1 : 0

@@ -9,6 +9,7 @@ public struct Account: Sendable {
 
     /// `getpwnam(3)`, then `getpwuid(3)`.
     /// - Parameter name: a login name, or a user ID, which need not be in the database.
+    /// - Returns: nil for a name that is neither. A user ID that is not in the database gets the group of its number.
     public static func named(_ name: String) -> Account? {
         // Valid until the next such call. Only commands call this, from one thread.
         if let entry = unsafe getpwnam(name) {

@@ -1,8 +1,8 @@
 // The command line as bytes.
 
 public enum ArgumentBytes {
-    /// The first argument that is not UTF-8, with U+FFFD for the invalid bytes. `CommandLine.arguments` repairs arguments
-    /// silently, so that they name other files or none.
+    /// The first argument that is not UTF-8, with U+FFFD for the invalid bytes. `CommandLine.arguments` repairs
+    /// arguments silently, so that they name other files or none.
     public static func firstNotUTF8() -> String? {
         for index in 0..<Int(CommandLine.argc) {
             // The vector lives as long as the process, is never changed, and each argument ends with NUL.

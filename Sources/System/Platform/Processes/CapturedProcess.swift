@@ -5,7 +5,8 @@ import Glibc
 public import SandboxModel
 
 public enum CapturedProcess {
-    /// Runs a program in this process's working directory, without input and output, and waits for its end. Blocks.
+    /// Runs a program in this process's working directory, without input and output, and waits for its end. Blocks,
+    /// also for descendants of the program that have its standard error open.
     ///
     /// - Parameters:
     ///   - executable: a path.

@@ -6,9 +6,9 @@ public import SandboxModel
 
 /// A program that is about to run, runs, or has ended.
 ///
-/// The process exists from `init` on and executes the program with ``start()``. It ends without doing so if this process
-/// ends before, or with ``abandon()``. Signals sent to this process alone are forwarded to a child that is not detached;
-/// signals of the terminal reach both.
+/// The process exists from `init` on and executes the program with ``start()``. It ends without doing so if this
+/// process ends before, or with ``abandon()``. Signals sent to this process alone are forwarded to a child that is not
+/// detached; signals of the terminal reach both.
 public final class ChildProcess: Sendable {
     /// The program to start.
     public struct Plan: Sendable {
@@ -45,7 +45,9 @@ public final class ChildProcess: Sendable {
         var child: process_child?
         /// Started or abandoned.
         var isDecided = false
+        /// The error of fork(2).
         var failure: SystemError?
+        /// The result of waitpid(2); nil while the child lives.
         var end: Result<End, SystemError>?
     }
 
@@ -106,7 +108,7 @@ public final class ChildProcess: Sendable {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }
 
-    /// Has the process execute its program, once.
+    /// Has the process execute its program, once, and returns when it has. Does nothing after ``abandon()``.
     /// - Throws: ENOENT, EACCES, ENOEXEC and the like of execve(2).
     public func start() throws(SystemError) {
         guard var child = takeWaitingChild() else { return }
@@ -128,7 +130,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// `waitpid(2)`: waits until the program has ended.
+    /// Waits until the program has ended. Any number of threads may wait, before or after the end.
     public func wait() throws(SystemError) -> End {
         try state.wait { $0.end }.get()
     }

@@ -11,6 +11,7 @@ public struct DetachedProcess: ~Copyable {
 
     /// Starts a program with `/` as its working directory, /dev/null as its standard descriptors, and `lock`, a locked
     /// directory that it finds in ``Parent``. It gets no other descriptor of this process.
+    /// - Throws: the error of `posix_spawn(3)`, such as ENOENT or EACCES; EMFILE of pipe2(2).
     public init(
         executable: String, arguments: [String], lock: borrowing Descriptor
     ) throws(SystemError) {
@@ -32,6 +33,7 @@ public struct DetachedProcess: ~Copyable {
 
     /// Waits for the report.
     /// - Returns: the bytes that the process wrote before it closed the pipe; empty if it ended without a report.
+    /// - Throws: EFBIG for a report above 16 MiB.
     public borrowing func report() throws(SystemError) -> [UInt8] {
         try reports.readToEnd()
     }
@@ -41,6 +43,8 @@ public struct DetachedProcess: ~Copyable {
         private let report: Descriptor
         private let lock: Descriptor
 
+        /// Owns both descriptors from then on. Call it once, before other code opens files that could get their
+        /// numbers.
         /// - Returns: nil if ``DetachedProcess`` did not start this process.
         public init?() {
             var pipe = stat()
@@ -75,6 +79,7 @@ public struct ProcessHandle: ~Copyable, Sendable {
 
     /// `poll(2)`: waits until the process has ended and its descriptors are closed.
     /// - Returns: false after the time limit.
+    /// - Parameter milliseconds: a negative number waits without limit. A signal begins the time anew.
     public borrowing func waitForEnd(milliseconds: Int32) -> Bool {
         var request = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
         let ready = try? systemCall { unsafe poll(&request, 1, milliseconds) }

@@ -43,8 +43,8 @@ public struct HostProcess: Hashable, Sendable {
         process(in: (try? HostPath.contents("/proc/\(thread)/status")) ?? []) ?? thread
     }
 
-    /// The system call on content that a thread waits in, by /proc/TID/syscall. Nil also without the permission to trace
-    /// the process.
+    /// The system call on content that a thread waits in, by /proc/TID/syscall. Nil also without the permission to
+    /// trace the process.
     public static func contentCall(ofThread thread: pid_t) -> ContentCall? {
         guard let line = try? HostPath.contents("/proc/\(thread)/syscall"),
             let number = Int(String(decoding: line.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))

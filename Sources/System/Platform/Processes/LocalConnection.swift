@@ -31,6 +31,7 @@ public final class LocalConnection: Sendable {
     }
 
     /// `send(2)`, repeated until all bytes are sent.
+    /// After an error or a cancellation, a part of the bytes may be sent.
     /// - Throws: the error of the call, or `CancellationError`.
     public func write(_ bytes: [UInt8]) async throws {
         var rest = bytes[...]

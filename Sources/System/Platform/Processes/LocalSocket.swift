@@ -26,7 +26,8 @@ extension Descriptor {
         return Descriptor(owning: try systemCall { socket(AF_UNIX, kind, 0) })
     }
 
-    /// `socket(2)`, `bind(2)`, `chmod(2)` and `listen(2)`: a non-blocking, close-on-exec socket that clients can connect to.
+    /// `socket(2)`, `bind(2)`, `chmod(2)` and `listen(2)`: a non-blocking, close-on-exec socket that clients can
+    /// connect to.
     ///
     /// - Parameter permissions: the mode of the socket's file from its first connection on.
     /// - Throws: EADDRINUSE if something is at the path; ENAMETOOLONG.

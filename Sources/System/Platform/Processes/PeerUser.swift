@@ -5,7 +5,8 @@ import Glibc
 public import SandboxModel
 
 public enum PeerUser {
-    /// `getsockopt(2)` with `SO_PEERCRED`.
+    /// `getsockopt(2)` with `SO_PEERCRED`: the effective user ID that the other process had at connect(2). A later
+    /// setuid(2) there does not change it.
     /// - Parameter socket: a connected Unix socket.
     public static func identifier(of socket: Int32) throws(SystemError) -> UInt32 {
         var user: UInt32 = 0

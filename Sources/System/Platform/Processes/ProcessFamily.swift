@@ -27,8 +27,8 @@ public enum ProcessFamily {
         }
     }
 
-    /// The process, its descendants, and all processes of its session. Misses a process that was reparented and has left
-    /// the session.
+    /// The process, its descendants, and all processes of its session, by identifier. Misses a process that was
+    /// reparented and has left the session, and one that begins meanwhile.
     public static func members(of process: pid_t) -> [pid_t] {
         let all = processes()
         var found: Set<pid_t> = [process]

@@ -12,6 +12,7 @@ public enum ProcessStart {
     ///   - descriptors: the program's descriptors from 0 on, at most eight; nil is /dev/null.
     ///   - detached: leads a session, with `/` as its working directory.
     /// - Returns: the process identifier. The caller must wait for the process.
+    /// - Throws: the error of `posix_spawn(3)`, such as ENOENT, EACCES or E2BIG; EINVAL for too many descriptors.
     public static func start(
         executable: String, arguments: [String], environment: [String]? = nil, descriptors: [Int32?],
         detached: Bool = false

@@ -4,8 +4,8 @@ import CPlatform
 import Glibc
 
 public enum SetIDCapability {
-    /// `capset(2)`: removes CAP_FSETID from this thread's effective set. The host then clears the bits of a file that the
-    /// thread writes to, as it would for an application without the capability.
+    /// `capset(2)`: removes CAP_FSETID from this thread's effective set. The host then clears the bits of a file that
+    /// the thread writes to, as it would for an application without the capability.
     public static func drop() {
         if geteuid() == 0 { platform_capability_fsetid(0) }
     }

@@ -5,8 +5,8 @@ public import Glibc
 public import SandboxModel
 import Synchronization
 
-/// A session leader whose standard input is a socket to its owner: it reads end-of-file there when the owner is gone, however
-/// the owner ended. Every call blocks.
+/// A session leader whose standard input is a socket to its owner: it reads end-of-file there when the owner is gone,
+/// however the owner ended. Every call blocks.
 public final class TetheredProcess: Sendable {
     private struct State {
         /// The other end of its standard input and output; nil after ``letGo()``.
@@ -20,6 +20,8 @@ public final class TetheredProcess: Sendable {
     /// Held by the one thread that calls waitpid(2).
     private let reaping = Mutex(())
 
+    /// Starts the program. Standard input and output are the two directions of one socket; standard error is /dev/null.
+    /// - Throws: the error of `posix_spawn(3)`, such as ENOENT or EACCES; EMFILE of socketpair(2).
     public init(executable: String, arguments: [String]) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         // Not a pipe: send(2) can suppress SIGPIPE.
@@ -50,7 +52,9 @@ public final class TetheredProcess: Sendable {
         while !rest.isEmpty { rest = rest.dropFirst(try tether.descriptor.send(rest)) }
     }
 
-    /// The next line of its standard output without its newline, or the rest before end-of-file.
+    /// The next line of its standard output without its newline, or the rest before end-of-file. One thread at a time
+    /// may read.
+    /// - Throws: EPIPE after ``letGo()``.
     public func line() throws(SystemError) -> [UInt8] {
         let tether = try tether()
         var line: [UInt8] = []
@@ -76,7 +80,7 @@ public final class TetheredProcess: Sendable {
         }
     }
 
-    /// `waitpid(2)`.
+    /// `waitpid(2)`. Does not ask the process to end: ``letGo()`` comes first.
     public func waitForEnd() {
         reaping.withLock { _ in
             guard !state.withLock({ $0.isReaped }) else { return }
@@ -98,13 +102,15 @@ public final class TetheredProcess: Sendable {
     }
 }
 
-/// The end of this program: whatever it holds then is let go of and waited for, so that who comes next finds nothing.
+/// The processes that end with this program: at exit(3) it lets go of all of them, then waits for all, so that nothing
+/// of theirs is left when its parent goes on.
 private enum Exit {
     private struct Held: Sendable {
         weak var process: TetheredProcess?
     }
 
     private static let held = Mutex<[pid_t: Held]>([:])
+    /// The limit for all processes together.
     private static let longestWait = Duration.seconds(10)
 
     static func watch(_ process: TetheredProcess) {

@@ -39,7 +39,10 @@ public import SandboxModel
         self.thread = thread
     }
 
-    /// `pthread_kill(3)`: makes the system call in which the thread waits fail with EINTR. Later calls are not affected.
+    /// `pthread_kill(3)`: makes the system call in which the thread waits fail with EINTR. Later calls are not
+    /// affected, so a thread that is just about to wait misses it, and callers repeat it.
+    ///
+    /// Only before ``join()`` and ``detach()``: afterwards the handle may be that of another thread.
     public func interrupt() {
         _ = HostThread.interruption
         pthread_kill(thread, HostThread.interruptingSignal)

@@ -7,6 +7,7 @@ import Glibc
     // Allocated because neither may move. Valid from init to deinit.
     @unsafe private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @unsafe private let condition: UnsafeMutablePointer<pthread_cond_t>
+    /// Guarded by `mutex`.
     private var state: State
 
     public init(_ state: State) {
@@ -24,7 +25,8 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Reads or changes the state, and wakes all waiting threads.
+    /// Reads or changes the state, and wakes all waiting threads. The body must not call the monitor: the mutex is not
+    /// recursive.
     public func access<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {

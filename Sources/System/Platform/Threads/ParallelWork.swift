@@ -11,8 +11,8 @@ public enum ParallelWork {
     /// - Parameters:
     ///   - threadsPerProcessor: more than 1 for items that mostly wait for the host's disk.
     ///   - tool: makes the state of one thread, such as its buffers.
-    ///   - progress: called on this thread about 20 times a second with the amount that items added to their meter since
-    ///     the last call; false cancels.
+    ///   - progress: called on this thread about 20 times a second with the amount that items added to their meter
+    ///     since the last call; false cancels.
     ///   - body: works on one item, on any thread. A long item polls `isCancelled` of its meter.
     /// - Returns: false if `progress` cancelled the work.
     /// - Throws: the first error of an item, which cancels the others.
@@ -76,7 +76,9 @@ public enum ParallelWork {
     }
 
     private final class Shared: Sendable {
+        /// The next item that no thread has taken.
         let next = Atomic(0)
+        /// The first error of an item.
         let failure = Mutex<SystemError?>(nil)
     }
 }
@@ -88,6 +90,7 @@ public final class WorkMeter: Sendable {
 
     public init() {}
 
+    /// - Parameter amount: in a unit of the job's choice, such as bytes.
     public func add(_ amount: Int64) {
         done.wrappingAdd(amount, ordering: .relaxed)
     }

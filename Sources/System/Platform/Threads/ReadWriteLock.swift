@@ -3,6 +3,9 @@
 import Glibc
 
 /// A reader/writer lock (`pthread_rwlock_t`) that prefers waiting writers, so that readers cannot starve one.
+///
+/// It is not recursive, not even for readers: a thread that reads must not read again, because a writer may have come
+/// in between, and each would wait for the other.
 @safe public final class ReadWriteLock: @unchecked Sendable {
     // Allocated because a pthread lock must not move. Valid from init to deinit.
     @unsafe private let lock: UnsafeMutablePointer<pthread_rwlock_t>

@@ -1,19 +1,19 @@
-// Threads for work that blocks. The pool of Swift concurrency has one thread for each processor and must not be blocked.
+// Threads for work that blocks. The pool of Swift concurrency has one thread for each processor and must not be
+// blocked.
 
 import Dispatch
 
-/// Runs work on threads of its own. Work never waits for other work: as long as all threads are busy, more begins on a new one.
+/// Runs work on threads of its own. Work never waits for other work: as long as all threads are busy, more begins on a
+/// new one.
 public struct WorkQueue: Sendable {
     public init() {}
 
+    /// Runs the body, which may block, soon and once.
     public func start(_ body: @escaping @Sendable () -> Void) {
         WorkerThreads.shared.run(body)
     }
 
-    public func start(after pause: Duration, _ body: @escaping @Sendable () -> Void) {
-        DispatchQueue.global().asyncAfter(deadline: .now() + pause / .seconds(1)) { start(body) }
-    }
-
+    /// Runs the body, and suspends the task until it has returned. Cancelling the task does not end the body.
     public func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             start { continuation.resume(returning: body()) }
@@ -21,8 +21,8 @@ public struct WorkQueue: Sendable {
     }
 }
 
-/// The threads of all queues. Not those of libdispatch, which starts one a second while all of its own are blocked: twelve
-/// requests that block would delay the thirteenth by ten seconds.
+/// The threads of all queues. Not those of libdispatch, which starts one a second while all of its own are blocked:
+/// twelve requests that block would delay the thirteenth by ten seconds.
 private final class WorkerThreads: Sendable {
     typealias Work = @Sendable () -> Void
 

@@ -4,6 +4,8 @@ import Glibc
 public import SandboxModel
 
 extension Complaint {
+    /// The kind is `noSpace` for ENOSPC and EDQUOT, `notAllowed` for EACCES, EPERM and EROFS, and `unexpected` for
+    /// others.
     /// - Parameter doing: the action that failed, such as "cannot create Notes.app".
     public init(_ error: SystemError, doing: String) {
         switch error.code {

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// A case-insensitive pattern of fnmatch(3). With a slash it is matched against the whole path (`FNM_PATHNAME`), without one
-/// against the last name.
+/// A case-insensitive pattern of fnmatch(3). With a slash it is matched against the whole path (`FNM_PATHNAME`),
+/// without one against the last name.
 public struct Glob: Sendable {
     private let pattern: String
     private let isPath: Bool

@@ -17,6 +17,7 @@ extension [UInt8] {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
+    /// Parses the form that ``hexadecimal`` gives.
     /// - Returns: nil unless the text consists of pairs of lower-case digits.
     public init?(hexadecimal text: ArraySlice<UInt8>) {
         guard text.count.isMultiple(of: 2) else { return nil }

@@ -27,6 +27,7 @@ public struct HostTime: Comparable, Hashable, Sendable {
     /// In nanoseconds: how far a file timestamp of the kernel may lie behind its clock, one timer tick and a margin.
     public static let tick: Int64 = 20_000_000
 
+    /// Negative if the other instant is later. A Double has the difference to about a microsecond.
     public func seconds(since other: HostTime) -> Double { Double(nanoseconds) / 1e9 - Double(other.nanoseconds) / 1e9 }
 
     public static func < (one: HostTime, other: HostTime) -> Bool { one.nanoseconds < other.nanoseconds }

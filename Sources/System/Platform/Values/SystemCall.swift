@@ -44,6 +44,9 @@ extension SystemError {
 }
 
 /// Makes a system call that returns -1 and sets errno on failure, and repeats it after EINTR.
+///
+/// Not for close(2), after which the descriptor is gone even with EINTR. Not for functions that return the error
+/// itself, as those of pthreads.
 @inline(__always)
 @discardableResult
 public func systemCall<Result: FixedWidthInteger & SignedInteger>(

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `what was before a time is left out, and what was at it is not`() async throws {
+    @Test func `events before a time are left out, and an event at that time is not`() async throws {
         try await run { fixture, record in
             for second in 1...3 { record.record(Event(.locked, time: "2026-01-01T00:00:0\(second).000Z")) }
             record.end()
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func `a shutdown ends who follows, and waits for none who does not read`() async throws {
+    @Test func `a shutdown ends followers, and does not wait for one that does not read`() async throws {
         try await run { fixture, record in
             for number in 0..<4000 {
                 record.record(Event(.locked, path: String(repeating: "p", count: 1000) + "\(number)"))

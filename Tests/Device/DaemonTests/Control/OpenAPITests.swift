@@ -55,7 +55,8 @@ private struct OpenAPIDocument {
     private func sample(of property: String) throws -> String {
         if let first = property.firstMatch(of: /enum: \[(\w+)/) { return "\"\(first.1)\"" }
         let type = try #require(property.firstMatch(of: /type: (\w+)/), "\(property)")
-        return try #require(["string": "\"\"", "integer": "0", "boolean": "false", "array": "[]"][type.1], "\(property)")
+        return try #require(
+            ["string": "\"\"", "integer": "0", "boolean": "false", "array": "[]"][type.1], "\(property)")
     }
 }
 

@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `the device hears at once that whoever ran an app has gone`() async throws {
+    @Test func `the device hears at once that a client that ran an app has gone`() async throws {
         try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             var lease: RunLease? = try await client.run(RunRequest(app: "com.example.Notes"))

@@ -74,7 +74,7 @@ private func events(_ count: Int, from subscription: EventSubscription) async ->
         }
     }
 
-    @Test func `who does not read misses some, is told how many, and goes on`() async throws {
+    @Test func `a follower that does not read misses events, gets their number, and goes on`() async throws {
         let log = EventLog(device: device)
         let subscription = try log.follow(limit: 1000)
         let other = try log.follow()
@@ -105,7 +105,7 @@ private func events(_ count: Int, from subscription: EventSubscription) async ->
         #expect(await events(.max, from: try log.follow()).count == 1, "who comes after the end gets what there is")
     }
 
-    @Test func `who has gone is forgotten`() throws {
+    @Test func `a follower that has gone is released`() throws {
         let log = EventLog(device: device)
         weak var follower: EventFollower?
         do {

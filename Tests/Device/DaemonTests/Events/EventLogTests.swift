@@ -102,7 +102,7 @@ import Testing
         #expect(try paths() == ["one", "two", "three"])
     }
 
-    @Test func `what cannot be written is dropped and counted`() throws {
+    @Test func `events that cannot be written are dropped and counted`() throws {
         let log = EventLog(device: device)
         try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
         for _ in 0..<3 { log.record(Event(.locked)) }
@@ -130,7 +130,7 @@ import Testing
         #expect(try EventRecord.entries(of: device).count == 16)
     }
 
-    @Test func `what is dropped takes along what it would have said was left out`() throws {
+    @Test func `the count of dropped events includes their omitted refusals`() throws {
         let log = EventLog(device: device)
         try files.createDirectory(atPath: newer, withIntermediateDirectories: false)
         var event = Event(.refused, operation: "mkdir", rule: "topLevel")

@@ -32,7 +32,7 @@ import Testing
         #expect(Explanation.explanations(of: [Event(.locked)], last: 10).isEmpty)
     }
 
-    @Test func `what was left out of the record is counted where it belongs`() {
+    @Test func `omitted refusals count for their process and rule`() {
         let events = [
             refused("a", at: "1"), refused("a", at: "2", omitted: 5), refused("b", at: "3", rule: "inbox"),
             refused(nil, at: "4", operation: nil, omitted: 2),

@@ -80,7 +80,7 @@ import Testing
             limit.admit(.inbox, thread: 10, now: Self.second / 4) == .leaveOut(isFirst: true), "asks for a look again")
     }
 
-    @Test func `what had to make room is told all the same`() {
+    @Test func `an evicted bucket's count is still reported`() {
         let limit = makeLimit(pairs: 4)
         for process in 1...10 { #expect(recorded(7, of: limit, thread: pid_t(process * 10), at: UInt64(process)) == 5) }
         let omissions = limit.takeOmissions(quietSince: nil).omissions
@@ -88,7 +88,7 @@ import Testing
         #expect(omissions.allSatisfy { $0.count == 2 })
     }
 
-    @Test func `whoever is idle makes room before who floods`() {
+    @Test func `an idle process's bucket is evicted before a flooding one's`() {
         let limit = makeLimit(pairs: 4)
         #expect(recorded(20, of: limit, thread: 10, at: 0) == 5)
         for process in 2...50 {
@@ -97,7 +97,7 @@ import Testing
         #expect(recorded(20, of: limit, thread: 10, at: 60) == 0, "its bucket is empty still")
     }
 
-    @Test func `which process a thread belongs to is asked once a second`() {
+    @Test func `the process of a thread is looked up once a second`() {
         let asked = Mutex(0)
         let limit = RefusalLimit(own: 9990) { thread in
             asked.withLock { $0 += 1 }

@@ -20,6 +20,7 @@ private final class ProtectedDevice: Sendable {
     let scratch = Scratch()
     let device: BootedDevice
     let locking: LockController
+    let timers = ManualTimers()
     private let told = Mutex<[String]>([])
     private let onNews: Mutex<(@Sendable (String) -> Void)?>
 
@@ -38,7 +39,7 @@ private final class ProtectedDevice: Sendable {
             device: device, socket: scratch["private"],
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, events: events)
         let news = Told()
-        locking = LockController(device: device, mounts: mounts) { news.add($0) }
+        locking = LockController(device: device, mounts: mounts, timers: timers.timers) { news.add($0) }
         news.owner.withLock { $0 = self.hear }
         if unlocked, let passcode {
             try locking.unlock(passcode: passcode)
@@ -75,6 +76,13 @@ private final class ProtectedDevice: Sendable {
 
     /// Begins a call that may wait.
     func begin(_ body: @escaping @Sendable () async throws(Complaint) -> Void) -> Call { Call(body) }
+
+    /// Begins a lock with a grace period, and returns when it waits beside `others`.
+    func beginLock(beside others: Int = 0) async -> Call {
+        let call = begin { [locking] () async throws(Complaint) in try await locking.lock(now: false, waits: true) }
+        while locking.waiting <= others { await Task.yield() }
+        return call
+    }
 }
 
 /// A call in a task of its own.
@@ -114,13 +122,13 @@ struct LockControllerTests {
 
     @Test func `a lock is announced, waits the grace period out, and returns when the keys are gone`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
-        let begun = ContinuousClock.now
-        let lock = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
-        try await Task.sleep(for: .milliseconds(100))
+        let lock = await device.beginLock()
+        #expect(device.state == .locking && device.locking.graceRemaining == 0.3)
+        device.timers.advance(by: .milliseconds(299))
         #expect(device.state == .locking && device.hasKeys && !lock.isOver)
-        #expect(device.locking.graceRemaining.map { $0 > 0 && $0 <= 0.3 } == true)
+        #expect(device.locking.graceRemaining.map { $0 > 0 && $0 < 0.002 } == true)
+        device.timers.advance(by: .milliseconds(1))
         #expect(await lock.wait() == "done")
-        #expect(ContinuousClock.now - begun >= .milliseconds(300))
         #expect(device.state == .locked && !device.hasKeys && device.locking.graceRemaining == nil)
         #expect(device.device.context.keys.isAvailable(.completeUntilFirstUserAuthentication))
         #expect(device.news == ["willBecomeUnavailable", "locked"])
@@ -143,21 +151,20 @@ struct LockControllerTests {
         try await device.locking.lock(now: false, waits: false)
         #expect(device.state == .locking)
         #expect(device.news == ["willBecomeUnavailable"])
-        for _ in 0..<200 where device.hasKeys { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(device.state == .locked)
+        device.timers.advance(by: .milliseconds(100))
+        #expect(device.state == .locked && !device.hasKeys)
     }
 
     @Test func `an unlock during the grace period cancels the lock, for all who wait for it`() async throws {
         let device = try ProtectedDevice(grace: 0.4)
-        let locks = (0..<3).map { _ in
-            device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
-        }
-        try await Task.sleep(for: .milliseconds(150))
+        var locks: [Call] = []
+        for others in 0..<3 { locks.append(await device.beginLock(beside: others)) }
+        device.timers.advance(by: .milliseconds(150))
         try device.locking.unlock(passcode: "1234")
         for lock in locks { #expect(await lock.wait() == "lockCancelled") }
         #expect(device.news == ["willBecomeUnavailable", "didBecomeAvailable"], "it was never locked")
         // Its time comes, and nothing happens.
-        try await Task.sleep(for: .milliseconds(400))
+        device.timers.advance(by: .milliseconds(400))
         #expect(device.state == .unlocked && device.hasKeys && device.locking.graceRemaining == nil)
         #expect(device.news == [])
     }
@@ -189,22 +196,22 @@ struct LockControllerTests {
     @Test func `a lock after a cancelled one has a grace period of its own`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
         try await device.locking.lock(now: false, waits: false)
-        try await Task.sleep(for: .milliseconds(200))
+        device.timers.advance(by: .milliseconds(200))
         try device.locking.unlock(passcode: "1234")
         try await device.locking.lock(now: false, waits: false)
-        try await Task.sleep(for: .milliseconds(200))
+        device.timers.advance(by: .milliseconds(200))
         #expect(device.state == .locking, "the first one's time must not end the second")
-        try await device.locking.lock(now: false, waits: true)
+        device.timers.advance(by: .milliseconds(100))
         #expect(device.state == .locked)
         #expect(device.news.filter { $0 == "locked" }.count == 1)
     }
 
     @Test func `a wrong passcode cancels nothing`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
-        let lock = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
-        try await Task.sleep(for: .milliseconds(50))
+        let lock = await device.beginLock()
         #expect(kind { try device.locking.unlock(passcode: "4321") } == .wrongPasscode)
         #expect(device.state == .locking)
+        device.timers.advance(by: .milliseconds(300))
         #expect(await lock.wait() == "done")
         #expect(kind { try device.locking.unlock(passcode: "4321") } == .wrongPasscode)
         #expect(device.state == .locked && !device.hasKeys)
@@ -213,13 +220,14 @@ struct LockControllerTests {
 
     @Test func `a second lock joins the first and does not put it off`() async throws {
         let device = try ProtectedDevice(grace: 0.3)
-        let begun = ContinuousClock.now
-        let first = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true)
-        }
-        try await Task.sleep(for: .milliseconds(200))
-        try await device.locking.lock(now: false, waits: true)
-        #expect(ContinuousClock.now - begun < .milliseconds(480))
+        let first = await device.beginLock()
+        device.timers.advance(by: .milliseconds(200))
+        let second = await device.beginLock(beside: 1)
+        device.timers.advance(by: .milliseconds(99))
+        #expect(!first.isOver && !second.isOver)
+        device.timers.advance(by: .milliseconds(1))
         #expect(await first.wait() == "done")
+        #expect(await second.wait() == "done")
         #expect(device.news == ["willBecomeUnavailable", "locked"])
         // Locked, there is nothing to do.
         try await device.locking.lock(now: false, waits: true)
@@ -229,16 +237,14 @@ struct LockControllerTests {
 
     @Test func `now ends a grace period, and all who wait for it return`() async throws {
         let device = try ProtectedDevice(grace: long)
-        let first = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true)
-        }
-        try await Task.sleep(for: .milliseconds(50))
+        let first = await device.beginLock()
         try await device.locking.lock(now: true, waits: true)
         #expect(device.state == .locked && !device.hasKeys)
         #expect(await first.wait() == "done")
         #expect(device.news == ["willBecomeUnavailable", "locked"])
     }
 
-    @Test func `whoever locks while the keys are being taken returns when they are gone`() async throws {
+    @Test func `a lock that is asked for while the keys are being taken returns when they are gone`() async throws {
         let inside = Monitor(false)
         let mayGoOn = Monitor(false)
         let device = try ProtectedDevice(grace: 0) { news in
@@ -251,6 +257,8 @@ struct LockControllerTests {
         let later = [false, true].map { now in
             device.begin { () async throws(Complaint) in try await device.locking.lock(now: now, waits: true) }
         }
+        while device.locking.waiting < 1 { await Task.yield() }
+        // The other is blocked in its thread, which nothing tells. Time enough for it to return if it did not wait.
         try await Task.sleep(for: .milliseconds(100))
         #expect(!first.isOver && later.allSatisfy { !$0.isOver })
         // A request that is not to wait returns at once.
@@ -319,13 +327,12 @@ struct LockControllerTests {
 
     @Test func `a restart during the grace period ends it for those who wait: the device is closed`() async throws {
         let device = try ProtectedDevice(grace: 0.4)
-        let lock = device.begin { () async throws(Complaint) in try await device.locking.lock(now: false, waits: true) }
-        try await Task.sleep(for: .milliseconds(100))
+        let lock = await device.beginLock()
         try device.locking.restart()
         #expect(await lock.wait() == "done")
         #expect(device.state == .beforeFirstUnlock)
         try device.locking.unlock(passcode: "1234")
-        try await Task.sleep(for: .milliseconds(500))
+        device.timers.advance(by: .milliseconds(500))
         #expect(device.state == .unlocked, "the lock that was announced before the restart is over")
     }
 
@@ -343,10 +350,7 @@ struct LockControllerTests {
             let device = try ProtectedDevice(grace: long, unlocked: state != .beforeFirstUnlock)
             var lock: Call?
             if state == .locking {
-                lock = device.begin { () async throws(Complaint) in
-                    try await device.locking.lock(now: false, waits: true)
-                }
-                try await Task.sleep(for: .milliseconds(100))
+                lock = await device.beginLock()
             } else if state == .locked {
                 try await device.locking.lock(now: true, waits: true)
             }

@@ -31,7 +31,7 @@ import Testing
         #expect(calls.all == ["a", "b", "c"])
     }
 
-    @Test func `where nothing is mounted the call comes at once`() {
+    @Test func `the call comes at once if nothing is mounted`() {
         wait("a", for: "/one", isMounted: false)
         #expect(calls.all == ["a"])
         waiters.end("/one")

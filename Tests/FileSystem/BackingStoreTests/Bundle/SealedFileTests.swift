@@ -95,7 +95,7 @@ struct SealedFileTests {
         }
     }
 
-    @Test func `what was installed is read, in any ranges`() throws {
+    @Test func `the installed content is read, in any ranges`() throws {
         let container = try Container()
         let bundle = try #require(try container.bundle())
         for (name, content) in container.contents {
@@ -268,7 +268,7 @@ struct SealedFileTests {
         #expect(try container.corrupt("large") == [])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `whatever is changed, no other bytes are read`() throws {
+    @Test(.timeLimit(.minutes(1))) func `random changes never make a read return other bytes`() throws {
         let container = try Container()
         let names = ["one", "block", "more", "large", "twin"]
         for seed in 1...60 as ClosedRange<UInt64> {

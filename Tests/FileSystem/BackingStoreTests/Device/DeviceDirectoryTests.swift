@@ -74,7 +74,7 @@ import Testing
         _ = try scratch.makeDevice("project/device")
     }
 
-    @Test func `what a killed attempt left is removed by the next, one under way is not`() throws {
+    @Test func `the remains of a killed attempt are removed by the next, an attempt under way is not`() throws {
         let remains = ".device.\(ContainerUUID().text)"
         let underWay = ".device.\(ContainerUUID().text)"
         try shell("cd \(scratch.path); mkdir -p \(remains)/Containers \(underWay) .device.other")
@@ -102,7 +102,7 @@ import Testing
         #expect(scratch.names == [])
     }
 
-    @Test func `what is not a device is named as what it is`() throws {
+    @Test func `a path that is no device is refused, each with its kind`() throws {
         #expect(complaint { _ = try DeviceDirectory.open(at: scratch["none"]) }?.kind == .deviceMissing)
         #expect(complaint { _ = try DeviceDirectory.open(at: scratch.path) }?.kind == .notADevice)
         try shell("touch \(scratch["file"])")
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func `leftovers go, what is installed stays`() throws {
+    @Test func `leftovers are removed, and installed apps stay`() throws {
         let device = try scratch.makeDevice()
         let lock = try device.lock()
         let app = InstalledApp.sample("com.example.Notes")

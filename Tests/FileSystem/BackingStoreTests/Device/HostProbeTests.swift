@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(.enabled(if: isRoot, "an ordinary user has no permission there"))
-    func `where no directory can be made, the filesystem is named`() {
+    func `a filesystem that refuses directories is named`() {
         let failure = complaint { try DeviceDirectory.create(at: "/proc/device") { (_) throws(Complaint) in [] } }
         #expect(failure?.kind == .hostFilesystem)
         #expect(failure?.message.contains("(proc)") == true)

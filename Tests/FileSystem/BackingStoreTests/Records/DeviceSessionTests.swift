@@ -58,7 +58,7 @@ import Testing
         #expect(try old.next(bootID: "b", at: at(50), in: 7).1.history.isDuring(.killed, at(10)))
     }
 
-    @Test func `what containers take is known after an orderly end, at the same place`() throws {
+    @Test func `the space of containers is known after an orderly end, at the same place`() throws {
         var record = SessionRecord()
         var session: DeviceSession
         (record, session) = try record.next(bootID: "boot", at: at(100), in: 7)

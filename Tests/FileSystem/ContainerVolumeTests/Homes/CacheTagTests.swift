@@ -100,7 +100,7 @@ struct CacheTagTests {
         return [mode, size, time]
     }
 
-    @Test("What an app has under the name is hidden, and there again without the tag")
+    @Test("An app's own file of that name is hidden, and visible again without the tag")
     func hides() throws {
         let test = try TestHome()
         let volume = test.volume

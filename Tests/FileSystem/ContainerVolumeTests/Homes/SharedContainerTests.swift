@@ -29,7 +29,7 @@ struct SharedContainerTests {
         #expect(try volume.node(both.documents(0)) == documents)
     }
 
-    @Test("What one home renames is where it is for the other too", arguments: [true, false])
+    @Test("A rename in one home shows in the other", arguments: [true, false])
     func renames(isTargetKnown: Bool) throws {
         let both = try SharedHomes()
         let volume = both.volume
@@ -71,7 +71,7 @@ struct SharedContainerTests {
         #expect(seen.map(both.path) == ["/b/in-b", "/a/in-a"].map { both.group(1) + $0 })
     }
 
-    @Test("What one home moves to its own Documents is gone for the other, but for those who are in it")
+    @Test("An entry moved to one home's Documents is gone for the other, except for processes in it")
     func movedOutOfSight() throws {
         let both = try SharedHomes()
         let volume = both.volume
@@ -148,7 +148,7 @@ struct SharedContainerTests {
         let group = try volume.node(both.group(0))
         _ = try volume.makeDirectory("d", in: group)
         _ = try volume.make("f", in: group)
-        #expect(try entries(0).allSatisfy { $0.keepsName && $0.keepsAttributes })
+        #expect(try entries(0).allSatisfy { $0.keepsName && $0.mayCacheStatus })
         #expect(!volume.isShared(group))
 
         let newly = volume.show(both.shown[1])
@@ -164,9 +164,9 @@ struct SharedContainerTests {
         for home in [0, 1] {
             let found = try entries(home)
             #expect(found.allSatisfy { !$0.keepsName })
-            #expect(found.map(\.keepsAttributes) == [false, true])
+            #expect(found.map(\.mayCacheStatus) == [false, true])
             #expect(volume.isShared(try volume.node(both.group(home))))
-            #expect(!volume.keepsAttributes(of: found[0].node, found[0].status))
+            #expect(!volume.mayCacheStatus(of: found[0].node, found[0].status))
         }
         // The apps' own containers are not concerned.
         let documents = try volume.node(both.documents(0))
@@ -205,7 +205,7 @@ struct SharedContainerTests {
         #expect(try volume.protection(of: mine) == ProtectionClass.none)
     }
 
-    @Test("What one home makes the other finds whole, or not at all")
+    @Test("An entry made in one home is found whole in the other, or not at all")
     func making() async throws {
         let both = try SharedHomes()
         let volume = both.volume

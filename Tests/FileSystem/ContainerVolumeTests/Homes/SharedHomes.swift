@@ -70,7 +70,7 @@ final class SharedHomes: @unchecked Sendable {
         func follow(_ directory: NodeID) { followed.withLock { _ = $0.insert(directory) } }
         func forgetContent(of node: NodeID) {}
         func forgetContent(of node: NodeID, _ range: Range<Int64>) {}
-        func forgetAttributes(of node: NodeID) {}
+        func forgetStatus(of node: NodeID) {}
         func lost(_ loss: LostRange) {}
     }
 }

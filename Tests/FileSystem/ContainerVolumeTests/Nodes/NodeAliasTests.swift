@@ -23,7 +23,7 @@ struct NodeAliasTests {
         #expect(name != closed && name != volume.alias(of: directory))
         let entry = try volume.lookup(name, in: .root)
         #expect(entry.node == node && entry.status.size == 7)
-        #expect(!entry.keepsName && !entry.keepsAttributes)
+        #expect(!entry.keepsName && !entry.mayCacheStatus)
         #expect(try volume.lookup(volume.alias(of: directory), in: .root).node == directory)
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(name, in: directory) }
         #expect(throws: Fault.errno(ENOENT)) { try volume.lookup(closed, in: .root) }

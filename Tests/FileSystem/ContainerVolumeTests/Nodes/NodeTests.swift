@@ -6,7 +6,7 @@ import Platform
 import SandboxModel
 import Testing
 
-@Suite("What a volume knows of its nodes")
+@Suite("Nodes that a volume knows")
 struct NodeTests {
     @Test("After everything was forgotten only the root is known, in whatever order it went")
     func forgotten() throws {
@@ -70,7 +70,7 @@ struct NodeTests {
         #expect(volume.knownNodes == 2)
     }
 
-    @Test("What listing gives with entries counts as looked up, except what was not taken")
+    @Test("Listed entries count as looked up, except those that were not taken")
     func listedEntries() throws {
         let volume = try TestHome().volume
         try volume.with("Documents") { (documents) throws(Fault) in

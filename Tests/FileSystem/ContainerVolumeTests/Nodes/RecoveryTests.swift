@@ -6,7 +6,7 @@ import Platform
 import SandboxModel
 import Testing
 
-@Suite("What a killed process left")
+@Suite("Recovery after a killed process")
 struct RecoveryTests {
     /// An empty backing file, as a process leaves it that is killed before the header is in it.
     private func leave(_ name: String, in home: TestHome, mode: mode_t = 0o644, changedAfter seconds: Int = 0) throws {

@@ -123,7 +123,7 @@ struct AccessRecordTests {
         #expect(uses == ["newer@3"])
     }
 
-    @Test func `what nobody has used since the record is kept counts from its birth`() throws {
+    @Test func `an entry without a recorded use counts from its birth`() throws {
         let before = HostTime.now.nanoseconds / 1_000_000_000
         try at(1) { try home.store("text", at: "Library/Caches/system") }
         let told = try #require(uses.first)

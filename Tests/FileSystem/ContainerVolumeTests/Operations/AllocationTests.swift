@@ -9,7 +9,7 @@ import SandboxModel
 import TestSupport
 import Testing
 
-@Suite("What a volume takes from the heap", .serialized)
+@Suite("Heap allocations of a volume", .serialized)
 struct AllocationTests {
     @Test("Nothing, for reading and overwriting 4 KiB at random")
     func dataPath() throws {

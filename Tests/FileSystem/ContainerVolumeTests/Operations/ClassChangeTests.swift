@@ -60,7 +60,7 @@ struct ClassChangeTests {
         #expect(try home.volume.protection(of: home.volume.node("Documents/file")) == .complete)
     }
 
-    @Test("Of a file that is open and changed: whoever has it open goes on, reader or writer")
+    @Test("An open file whose class changes goes on for its readers and writers")
     func open() throws {
         let home = try TestHome()
         var volume = home.volume
@@ -129,7 +129,7 @@ struct ClassChangeTests {
         #expect(try volume.protection(of: other) == ProtectionClass.none)
     }
 
-    @Test("While locked: only what needs no key that is gone", arguments: pairs)
+    @Test("While locked, a change that needs a missing key is refused", arguments: pairs)
     func locked(old: ProtectionClass, new: ProtectionClass) throws {
         let home = try TestHome()
         let volume = home.volume

@@ -7,7 +7,7 @@ import Platform
 import SandboxModel
 import Testing
 
-@Suite("What fsync makes durable")
+@Suite("Durability by fsync")
 struct DurabilityTests {
     private let home: TestHome
     private let volume: Volume

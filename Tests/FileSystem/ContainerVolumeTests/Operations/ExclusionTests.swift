@@ -160,7 +160,7 @@ struct ExclusionTests {
         #expect(try inclusion(path, volume) == "excluded")
     }
 
-    @Test("What lies in them bears no mark of its own unless it is set")
+    @Test("Entries in them have no mark of their own unless it is set")
     func inside() throws {
         let volume = try TestHome().volume
         for path in ["Library/Caches", "tmp", "iCloud/\(TestHome.iCloud)"] {
@@ -208,7 +208,7 @@ struct ExclusionTests {
         #expect(try inclusion("Documents/file", volume) == "included")
     }
 
-    @Test("What was removed and is open still answers for itself")
+    @Test("A removed file that is open has its own mark")
     func removed() throws {
         let volume = try TestHome().volume
         let directory = try volume.node("Library/Caches")

@@ -49,7 +49,7 @@ struct FileTests {
         #expect(try volume.status(of: file, handle: nil).linkCount == 2)
     }
 
-    @Test("A file that another is renamed over lives on for those who have it open")
+    @Test("A file that another is renamed over stays open for its descriptors")
     func renameOverOpenFile() throws {
         let volume = try TestHome().volume
         let documents = try volume.node("Documents")
@@ -74,7 +74,7 @@ struct FileTests {
         }
     }
 
-    @Test("An exchange gives each the other's place, whatever they are and whoever has them open")
+    @Test("An exchange swaps the places of files and directories, open ones too")
     func exchange() throws {
         let volume = try TestHome().volume
         let documents = try volume.node("Documents")
@@ -217,7 +217,7 @@ struct FileTests {
         #expect(try volume.copy(from: source, at: 300_000, to: target, at: 0, count: 10) == 0)
     }
 
-    @Test("What was written is there after a restart")
+    @Test("Written content is there after a restart")
     func restart() throws {
         let home = try TestHome()
         let documents = try home.volume.node("Documents")

@@ -122,7 +122,7 @@ struct FullDeviceTests {
         #expect(space.used == 0)
     }
 
-    @Test func `whoever is told that space is low finds it so`() throws {
+    @Test func `the report of low space includes the write under way`() throws {
         space.bound(capacity: 64 << 20, marks: SpaceMarks(low: 20, high: 30)!)
         let parent = try volume.node(documents)
         let space = self.space
@@ -135,7 +135,7 @@ struct FullDeviceTests {
         #expect(seen > space.lowWater - (3 << 20))
     }
 
-    @Test func `a call is made again when room was made for it`() throws {
+    @Test func `a call is repeated when a purge has made space for it`() throws {
         bound(64 << 20)
         let parent = try volume.node(documents)
         try fill("old", 40 << 20, in: parent)

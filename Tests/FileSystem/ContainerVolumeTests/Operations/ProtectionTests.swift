@@ -44,7 +44,7 @@ struct ProtectionAttributeTests {
         #expect(try home.volume.text("Documents/file") == "text")
     }
 
-    @Test("What is neither a file nor a directory has none, nor have the bundle and the top level")
+    @Test("Links, fifos, the bundle and the top level have no class")
     func holders() throws {
         let home = try TestHome()
         let volume = home.volume
@@ -74,7 +74,7 @@ struct ProtectionAttributeTests {
         }
     }
 
-    @Test("Where attributes may not be set, the value that it has may be where it is listed")
+    @Test("If attributes cannot be set, a listed class can be set to its own value")
     func sealedZones() throws {
         let home = try TestHome()
         try home.deliver("a.txt", "text")
@@ -153,7 +153,7 @@ struct ProtectionAttributeTests {
     }
 }
 
-@Suite("The class of what is made")
+@Suite("The class of new entries")
 struct ProtectionInheritanceTests {
     @Test("Files, nodes and directories take their directory's, and keep it wherever they go")
     func inheritance() throws {

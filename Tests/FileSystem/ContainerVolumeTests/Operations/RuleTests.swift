@@ -95,7 +95,7 @@ struct RuleTests {
         #expect(try volume.status(of: file, handle: nil).mode & S_IWUSR != 0)
     }
 
-    @Test("What was delivered is read, removed and moved out, and nothing else")
+    @Test("A delivered file can be read, removed and moved out, and nothing else")
     func inbox() throws {
         let home = try TestHome()
         let volume = home.volume
@@ -225,11 +225,11 @@ struct RuleTests {
         }
     }
 
-    @Test("What root makes for another user belongs to that user", .enabled(if: geteuid() == 0))
+    @Test("A file that root makes for another user belongs to that user", .enabled(if: geteuid() == 0))
     func owner() throws {
         let volume = try TestHome().volume
         let documents = try volume.node("Documents")
-        let caller = Caller(user: 12_345, group: 23_456, process: 1)
+        let caller = Caller(user: 12_345, group: 23_456, thread: 1)
         let (file, handle) = try volume.create("file", in: documents, mode: 0o640, flags: O_RDWR, caller: caller)
         volume.close(handle)
         let directory = try volume.makeDirectory("directory", in: documents, mode: 0o2750, caller: caller)
@@ -240,7 +240,7 @@ struct RuleTests {
         }
         #expect(try volume.status(of: directory.node, handle: nil).permissions == 0o2750)
         // A directory with the set-group-ID bit passes its group on.
-        let other = Caller(user: 12_345, group: 34_567, process: 1)
+        let other = Caller(user: 12_345, group: 34_567, thread: 1)
         let below = try volume.makeDirectory("below", in: directory.node, mode: 0o700, caller: other)
         #expect(below.status.group == 23_456 && below.status.mode & S_ISGID != 0)
     }

@@ -33,7 +33,7 @@ struct SpaceTests {
         #expect(space.used == walked, what, sourceLocation: sourceLocation)
     }
 
-    @Test func `what is made and removed is counted`() throws {
+    @Test func `entries that are made and removed are counted`() throws {
         let parent = try volume.node(documents)
         let node = try volume.make("a", in: parent, String(repeating: "x", count: 100_000))
         try expectCounted("a file")
@@ -102,7 +102,7 @@ struct SpaceTests {
     }
 
     @Test(arguments: UInt64(1)...12)
-    func `whatever is done, a walk finds the same`(seed: UInt64) throws {
+    func `a walk finds the same count after random calls`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let parents = [try volume.node(documents), try volume.node("Library/Caches"), try volume.node("tmp")]
         let names: [FileName] = ["a", "b", "c", "d"]
@@ -151,7 +151,7 @@ struct SpaceTests {
     }
 
     @Test(arguments: UInt64(1)...6)
-    func `whatever several do at once, a walk finds the same`(seed: UInt64) throws {
+    func `a walk finds the same count after random calls of several threads`(seed: UInt64) throws {
         let parent = try volume.node(documents)
         let volume = self.volume
         // The kernel's, of the directory: names in it change one at a time. Writes and closes come when they like.

@@ -55,13 +55,13 @@ struct DaemonCredentialsTests {
     @Test("Only a superuser's daemon gives entries away, and not to itself")
     func owner() throws {
         let directory = try TestHome().data
-        let caller = Caller(user: 501, group: 502, process: 1)
+        let caller = Caller(user: 501, group: 502, thread: 1)
         let plain = try DaemonCredentials(user: 1000, group: 1000).newOwner(for: caller, in: directory)
         #expect(plain == nil)
         let root = DaemonCredentials(user: 0, group: 0)
         let given = try #require(try root.newOwner(for: caller, in: directory))
         #expect(given.0 == 501 && given.1 == 502)
-        let own = try root.newOwner(for: Caller(user: 0, group: 0, process: 1), in: directory)
+        let own = try root.newOwner(for: Caller(user: 0, group: 0, thread: 1), in: directory)
         #expect(own == nil)
     }
 }

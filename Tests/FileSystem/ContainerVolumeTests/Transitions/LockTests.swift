@@ -130,7 +130,7 @@ struct ProtectedCallTests {
         }
     }
 
-    @Test("What reaches no content is answered in every state", arguments: everything)
+    @Test("Calls that reach no content succeed in every state", arguments: everything)
     func attributes(state: DeviceState, protection: ProtectionClass) throws {
         let directory = try home.directory(protection)
         let node = try home.file("file", protection)
@@ -214,27 +214,27 @@ struct ProtectedCallTests {
         home.enter(.locking)
         try volume.write(handle, Array("changed".utf8), at: 0)
         #expect(try volume.status(of: node, handle: handle).size == 7)
-        #expect(volume.keepsAttributes(of: node, try volume.status(of: node, handle: nil)))
+        #expect(volume.mayCacheStatus(of: node, try volume.status(of: node, handle: nil)))
         #expect(try volume.bytes(of: node) == Array("changed".utf8))
         volume.close(handle)
     }
 
     @Test("The kernel keeps a file's attributes only while every class is open, a directory's always")
-    func keepsAttributes() throws {
+    func mayCacheStatus() throws {
         let directory = try home.directory(.complete)
         let files = try ProtectionClass.allCases.map { try home.file("file", $0) }
         for state in DeviceState.allCases {
             home.home.context.deviceState = state
             let keeps = state == .unlocked || state == .locking
             for file in files {
-                #expect(volume.keepsAttributes(of: file, try volume.status(of: file, handle: nil)) == keeps)
+                #expect(volume.mayCacheStatus(of: file, try volume.status(of: file, handle: nil)) == keeps)
             }
-            #expect(try volume.lookup("file", in: directory).keepsAttributes == keeps)
-            #expect(volume.keepsAttributes(of: directory, try volume.status(of: directory, handle: nil)))
+            #expect(try volume.lookup("file", in: directory).mayCacheStatus == keeps)
+            #expect(volume.mayCacheStatus(of: directory, try volume.status(of: directory, handle: nil)))
         }
     }
 
-    @Test("Class B: whoever has it open goes on, nobody opens it beside; closed, it waits for the unlock")
+    @Test("Class B: open files go on, and cannot be opened again; closed ones wait for the unlock")
     func unlessOpen() throws {
         let node = try home.file("file", .completeUnlessOpen)
         let handle = try volume.open(node, flags: O_RDWR)

@@ -52,7 +52,7 @@ struct PurgeTests {
 
     private var trashed: [String] { try! FileManager.default.contentsOfDirectory(atPath: "\(home.directory)/Trash") }
 
-    @Test func `what is taken is gone at once, and its host files are removed`() throws {
+    @Test func `a taken entry is gone at once, and its host files are removed`() throws {
         let unit = try volume.makeDirectory("unit", in: caches).node
         let inner = try volume.makeDirectory("inner", in: unit).node
         let file = try volume.make("file", in: inner, "text")
@@ -155,7 +155,7 @@ struct PurgeTests {
         #expect(trashed.isEmpty)
     }
 
-    @Test func `what an entry takes is counted once for each file, and not for one that has another name`() throws {
+    @Test func `an entry's size counts each file once, and no file with a name elsewhere`() throws {
         let unit = try volume.makeDirectory("unit", in: caches).node
         let file = try volume.make("file", in: unit, String(repeating: "x", count: 100_000))
         let alone = try #require(entries.first).bytes

@@ -31,7 +31,7 @@ private final class ToldKernel: KernelCache {
     func expireEntry(_ name: FileName, in parent: NodeID) {}
     func forgetContent(of node: NodeID) { contents.withLock { $0.append(node) } }
     func forgetContent(of node: NodeID, _ range: Range<Int64>) { forgetContent(of: node) }
-    func forgetAttributes(of node: NodeID) {}
+    func forgetStatus(of node: NodeID) {}
     func lost(_ loss: LostRange) { losses.withLock { $0.append(loss) } }
 
     /// The losses that were reported since the last call.
@@ -82,7 +82,7 @@ struct LockedFileTests {
         #expect(listed == [node: false])
     }
 
-    @Test("One that changed its class counts as what it is now, open or closed")
+    @Test("A file that changed its class counts by the new one, open or closed")
     func changed() throws {
         let entered = try home.file("entered", .none)
         let opened = try home.file("opened", .standard)
@@ -105,7 +105,7 @@ struct LockedFileTests {
         #expect(kernel.entries.withLock { $0 } == [])
     }
 
-    @Test("What was lost is told once, with its place; once closed, the file is known anew")
+    @Test("A loss is reported once, with its place, and ends when the file is closed")
     func loss() throws {
         let kernel = ToldKernel(volume)
         let node = try home.file("file", .complete)
@@ -132,12 +132,12 @@ struct LockedFileTests {
     }
 }
 
-@Suite("What a lock costs whoever goes on writing")
+@Suite("Writes lost to a lock")
 struct LossTests {
     private let home = ProtectedHome()
     private var volume: Volume { home.volume }
 
-    @Test("What was lost is told when the file is closed, by whoever wrote it or by the end of its process")
+    @Test("A loss is reported when the file is closed, by its writer or by the end of the writer's process")
     func lossAtClose() throws {
         let kernel = ToldKernel(volume)
         let handle = try volume.open(try home.file("file", .complete), flags: O_RDWR)
@@ -153,7 +153,7 @@ struct LossTests {
     }
 }
 
-@Suite("What a restart leaves behind")
+@Suite("Nodes and files after a restart")
 struct RestartTests {
     private let home = ProtectedHome()
     private var volume: Volume { home.volume }
@@ -242,7 +242,7 @@ struct RestartTests {
         #expect(try volume.text("Documents/\(ProtectedHome.name(.none))/file") == "written")
     }
 
-    @Test("What the kernel forgets of old nodes is let go of")
+    @Test("Old nodes are released when the kernel forgets them")
     func forgotten() throws {
         let directory = try home.directory(.standard)
         let before = volume.knownNodes
@@ -340,7 +340,7 @@ struct RestartTests {
         volume.endRestart()
         for protection in ProtectionClass.allCases {
             let found = try volume.lookup("file", in: home.directory(protection))
-            #expect(!found.keepsAttributes)
+            #expect(!found.mayCacheStatus)
             if protection == .none {
                 #expect(try volume.bytes(of: found.node) == Array("content".utf8))
             } else {

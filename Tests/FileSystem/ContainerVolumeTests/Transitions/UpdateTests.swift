@@ -218,7 +218,7 @@ import Testing
         func expireEntry(_ name: FileName, in parent: NodeID) {}
         func forgetContent(of node: NodeID) {}
         func forgetContent(of node: NodeID, _ range: Range<Int64>) {}
-        func forgetAttributes(of node: NodeID) {}
+        func forgetStatus(of node: NodeID) {}
         func lost(_ loss: LostRange) {}
     }
 }

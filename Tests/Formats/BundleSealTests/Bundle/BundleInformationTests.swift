@@ -63,7 +63,7 @@ import Testing
         #expect(complaint(bytes)?.kind == .invalidApp)
     }
 
-    @Test func `what is not a list of keys is not an app`() throws {
+    @Test func `a bundle without a valid Info.plist is not an app`() throws {
         #expect(complaint([])?.kind == .invalidApp)
         #expect(complaint(Array("nonsense".utf8))?.kind == .invalidApp)
         #expect(complaint(Array("bplist00".utf8) + [UInt8](repeating: 0xFF, count: 40))?.kind == .invalidApp)

@@ -84,7 +84,7 @@ import Testing
         "[[.a.]]", "[[=a=]]", "[[:", String(repeating: "a", count: 513),
     ]
 
-    @Test(arguments: refused) func `what is no expression to everybody is refused`(pattern: String) {
+    @Test(arguments: refused) func `an expression that is not portable is refused`(pattern: String) {
         #expect(PathPattern(pattern) == nil)
         #expect(throws: SealFault.self) { try ResourceRules([ResourceRule(pattern: pattern)]) }
     }

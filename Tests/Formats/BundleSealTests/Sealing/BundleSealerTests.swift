@@ -32,7 +32,7 @@ import Testing
         #expect(try app.read(SealLayout.resourcesPath) == before)
     }
 
-    @Test func `who signs is seen only where others may have to sign in his place`() throws {
+    @Test func `the signer shows only in requirements of nested code and in the signature`() throws {
         let (one, two) = (try SampleApp.whole(), try SampleApp.whole())
         for app in [one, two] { try app.remove("Extras") }
         try one.seal(SampleApp.mine)
@@ -71,7 +71,7 @@ import Testing
         #expect(try app.breaks(trust: SampleApp.trustMine) == [])
     }
 
-    @Test func `what no seal can hold is not sealed`() throws {
+    @Test func `an app with a file that no seal can hold is not sealed`() throws {
         func flaw(_ name: FileName, _ make: (borrowing Descriptor, FileName) throws -> Void) throws -> String? {
             let app = try SampleApp.whole()
             try make(app.root.descriptor, name)

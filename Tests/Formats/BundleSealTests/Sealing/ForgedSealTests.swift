@@ -55,7 +55,7 @@ import Testing
         #expect(try breaks { $0.files2?["readme.txt"] = entry([], sha256) } == [])
     }
 
-    @Test func `what the resources call a file, a link or code is one`() throws {
+    @Test func `a resource that is of another kind than its entry breaks a seal`() throws {
         let file = CodeResources.Entry(
             resource: .file(sha1: nil, sha256: HashFunction.sha256.digest(of: Array("read me\n".utf8))))
         #expect(try breaks { $0.files2?["link"] = file } == ["changed link"])
@@ -83,7 +83,7 @@ import Testing
 
     // MARK: Omitted files
 
-    @Test func `a signer who leaves everything out is warned of`() throws {
+    @Test func `a seal that leaves everything out is valid with a warning`() throws {
         let app = try SampleApp.whole().seal()
         try app.resign { resources in
             resources.files2 = [:]
@@ -111,7 +111,7 @@ import Testing
         #expect(try app.breaks() == ["changed readme.txt"])
     }
 
-    @Test func `what is listed counts, whatever the rules leave out`() throws {
+    @Test func `a listed file is verified, even if a rule leaves it out`() throws {
         let app = try SampleApp.whole().seal()
         try app.resign { $0.rules2?.append(ResourceRule(pattern: "^readme", weight: 5000, isOmitted: true)) }
         #expect(try app.report().warnings == ["the seal leaves out what matches ^readme"])

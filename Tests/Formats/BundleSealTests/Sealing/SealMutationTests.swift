@@ -145,7 +145,7 @@ import Testing
     }
 
     @Test(arguments: ["", "garbage", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"])
-    func `what is no PEM text names nobody`(text: String) {
+    func `a malformed PEM text is neither an identity nor a certificate`(text: String) {
         #expect(throws: SealFault.self) { try SigningIdentity(pem: Array(text.utf8)) }
         #expect(throws: SealFault.self) { try TrustedCertificates(pem: Array(text.utf8)) }
     }

@@ -91,7 +91,7 @@ import Testing
         try change.check()
     }
 
-    @Test func `what could never be sealed breaks a seal`() throws {
+    @Test func `a file that no seal can hold breaks a seal`() throws {
         let app = try SampleApp.whole().seal()
         let twin: FileName = "nai\u{308}ve ✎.txt"
         let directory = try app.directory("Übung Ω")
@@ -141,7 +141,7 @@ import Testing
         },
     ]
 
-    @Test(arguments: free) func `what the rules leave out may change, and nothing else`(_ change: SealChange) throws {
+    @Test(arguments: free) func `only files that the rules leave out may change`(_ change: SealChange) throws {
         try change.check()
     }
 

@@ -186,7 +186,7 @@ import Testing
             "a team behind the end", "the team identifier of the code directory cannot be read", at: 0x30, 0x7FFF_FFFF),
     ]
 
-    @Test(arguments: malformations) func `what the format does not allow is refused`(_ malformation: Malformation) {
+    @Test(arguments: malformations) func `a malformed code directory is refused`(_ malformation: Malformation) {
         #expect(reason(fixture.bytes) == nil)
         #expect(reason(malformation.change(fixture.bytes)) == malformation.reason)
     }

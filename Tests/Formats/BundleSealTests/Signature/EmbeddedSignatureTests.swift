@@ -266,7 +266,7 @@ import Testing
             try app.breaks() == ["changed Frameworks/Kit.framework/Kit", "changed Frameworks/Kit.framework/data.txt"])
     }
 
-    @Test func `a framework's program that the app does not name is signed by somebody who is trusted`() throws {
+    @Test func `a framework's program that the app does not name needs a trusted signature`() throws {
         func app(_ second: @escaping (MachOFixture) -> MachOFixture.Program) throws -> SampleApp {
             try withFramework { fixture in
                 var old = fixture

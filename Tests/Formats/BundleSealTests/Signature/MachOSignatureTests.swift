@@ -82,7 +82,7 @@ func openFile(_ bytes: [UInt8], in scratch: Scratch) throws -> Descriptor {
         #expect(signatures.allSatisfy { one in one.codeDirectories.allSatisfy(one.blobSlotsAgree) })
     }
 
-    @Test func `who only makes a bundle gets a program by its parts`() throws {
+    @Test func `a program made of its parts has the signature that was given`() throws {
         var directory: [UInt8] = []
         let bytes = MachOFixture.executable(informationList: [1], resources: [2], identifier: "a.b") {
             directory = $0

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `what is not a program is told from a program without a signature`() throws {
+    @Test func `a file that is no program differs from a program without a signature`() throws {
         for bytes in [
             [], [0xCF], [0xCF, 0xFA, 0xED, 0xFE], Array("#!/bin/sh\n".utf8), [UInt8](repeating: 0, count: 99),
         ] {
@@ -43,7 +43,7 @@ import Testing
         #expect(try readError(MachOFixture.fat([MachOFixture().program(), fixture.program()])) == .unsigned)
     }
 
-    @Test func `what cannot be read is neither`() throws {
+    @Test func `an unreadable file is neither a program nor unsigned`() throws {
         let directory = try Descriptor.open(path: scratch.path, flags: O_RDONLY)
         #expect(throws: MachOSignature.ReadError.unreadable(SystemError(code: EISDIR))) {
             try MachOSignature.read(from: directory)

@@ -11,9 +11,9 @@ public final class NoteStore: Sendable {
 
     /// Opens the notes, or makes them.
     ///
-    /// Files of class `completeUnlessOpen` can be used on after a lock by whoever has them open: the app finishes what it
-    /// was at. What it opens later is refused, so it opens all that it will need here: the connection that writes, and
-    /// the only one that reads.
+    /// Files of class `completeUnlessOpen` stay usable after a lock where they are open, so that the app finishes its work.
+    /// Later opens are refused, so it opens all that it will need here: the connection that writes, and the only one
+    /// that reads.
     ///
     /// - Parameter group: the directory of the group container.
     /// - Throws: ``NotesAreLocked`` while the phone is locked.

@@ -36,7 +36,7 @@ struct AlbumTests {
         #expect(try favourites.pictures() == [phone.url("Documents/beach")])
     }
 
-    @Test func `what was in tmp is gone after an update`() async throws {
+    @Test func `the content of tmp is gone after an update`() async throws {
         try Data().write(to: phone.url("tmp/preview"))
         try await phone.update(to: "Apps/Later/Album.app")
         #expect(!FileManager.default.fileExists(atPath: phone.path("tmp/preview")))

@@ -32,7 +32,7 @@ struct MagazineTests {
         #expect(server.downloads == 2)
     }
 
-    @Test func `covers make room for what somebody saves`() async throws {
+    @Test func `covers are purged for a document that needs space`() async throws {
         for issue in 1...8 { _ = try await covers.cover(ofIssue: issue) }
         // Nine tenths of what the device holds.
         let film = phone.url("Documents/film")

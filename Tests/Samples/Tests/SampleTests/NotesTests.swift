@@ -57,7 +57,7 @@ struct NotesTests {
         try again.close()
     }
 
-    @Test func `what is closed on a locked phone cannot be opened before it is unlocked`() async throws {
+    @Test func `a database that is closed on a locked phone cannot be opened before the unlock`() async throws {
         let notes = try NoteStore(in: directory)
         try await phone.lock()
         try notes.add("the last one")

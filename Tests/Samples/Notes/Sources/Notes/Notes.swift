@@ -43,7 +43,7 @@ struct Notes {
         print("\(what): \(value.map { "\($0)" } ?? "nil")")
     }
 
-    // MARK: What an app does
+    // MARK: The calls of an app
 
     static func directories() {
         tell("home", NSHomeDirectory())

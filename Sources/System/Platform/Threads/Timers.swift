@@ -1,0 +1,32 @@
+// Timers and the clock that they go by, as a value: tests have a clock of their own and wait for nothing.
+
+import Dispatch
+
+/// A clock, and work that it starts later.
+public struct Timers: Sendable {
+    public typealias Work = @Sendable () -> Void
+
+    private let clock: @Sendable () -> ContinuousClock.Instant
+    private let schedule: @Sendable (Duration, @escaping Work) -> Void
+
+    /// - Parameter schedule: runs the work once when the time has passed, on a thread where it may block.
+    public init(
+        now clock: @escaping @Sendable () -> ContinuousClock.Instant,
+        start schedule: @escaping @Sendable (Duration, @escaping Work) -> Void
+    ) {
+        self.clock = clock
+        self.schedule = schedule
+    }
+
+    public var now: ContinuousClock.Instant { clock() }
+
+    /// Runs the body, which may block, once the time has passed. No thread is held until then.
+    public func start(after time: Duration, _ body: @escaping Work) { schedule(time, body) }
+
+    /// The host's clock, which goes on while the host is suspended; libdispatch's timers, which do not.
+    public static let host = Timers(
+        now: { .now },
+        start: { time, body in
+            DispatchQueue.global().asyncAfter(deadline: .now() + time / .seconds(1)) { WorkQueue().start(body) }
+        })
+}
