@@ -60,6 +60,7 @@ extension MemoryFileSystem {
             count("close", &state)
             state.openFiles -= 1
         }
+        hasClosed.signal()
     }
 
     func synchronize(_ handle: OpenFile, dataOnly: Bool, reply: consuming DoneReply) {

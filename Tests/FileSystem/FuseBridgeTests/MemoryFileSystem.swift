@@ -40,6 +40,8 @@ final class MemoryFileSystem: FileSystem {
     let state: Mutex<State>
     /// Each signal lets one slow lookup go on.
     let goOn = Semaphore()
+    /// Signalled once for each file that is closed.
+    let hasClosed = Semaphore()
     /// Seconds for which the kernel may cache names and status.
     let timeout: Double
 

@@ -145,12 +145,18 @@ import Testing
     }
 
     @Test func everyHandleIsClosedOnce() throws {
+        var fileSystem: MemoryFileSystem?
         try Mounted.run { mount in
+            fileSystem = mount.fileSystem
             for index in 0..<20 { try mount.write("x", to: "file \(index)") }
             // close(2) does not wait for RELEASE.
-            for _ in 0..<200 where mount.fileSystem.state.withLock({ $0.openFiles }) > 0 { usleep(10_000) }
-            #expect(mount.fileSystem.state.withLock { $0.openFiles } == 0)
+            for index in 0..<20 {
+                #expect(mount.fileSystem.hasClosed.wait(milliseconds: 10_000), "\(index) files were closed, not 20")
+            }
         }
+        // The session has ended: none is closed any more.
+        #expect(fileSystem?.calls("close") == 20)
+        #expect(fileSystem?.state.withLock { $0.openFiles } == 0)
     }
 
     @Test func anEndedSessionLeavesNoThreadBehind() throws {
@@ -164,6 +170,35 @@ import Testing
         for _ in 0..<30 { try Mounted.run { _ in } }
         // MiB. The stack of a thread that nobody joined stays: 8 MiB for each session.
         #expect(try stacks() < before + 120)
+    }
+
+    @Test func aMountWithoutItsThreadsIsNone() throws {
+        func threads() throws -> Int {
+            let reader = DirectoryReader(try Descriptor.open(path: "/proc/self/task", flags: O_RDONLY | O_DIRECTORY))
+            var count = 0
+            while try reader.next() != nil { count += 1 }
+            return count
+        }
+        let path = "/tmp/fusebridge.\(getpid())"
+        try HostDirectory.make(path)
+        defer { try? HostDirectory.remove(path) }
+        try Mounted.run { _ in }
+        let before = try threads()
+        var options = Session.Options(source: "test", subtype: "memory", otherUsers: false)
+        options.workers = 60
+        let fileSystem = MemoryFileSystem(timeout: 1)
+        try AddressSpace.limited(toFurther: 200 << 20) {
+            #expect { try Session.mount(fileSystem, at: path, options: options) } throws: {
+                ($0 as? MountFailure)?.message.contains("no thread could be made") == true
+            }
+        }
+        #expect(try HostPath.status(path).raw.st_dev == HostPath.status("\(path)/..").raw.st_dev, "it is mounted")
+        #expect(try threads() == before)
+        #expect(fileSystem.state.withLock { $0.ended })
+        options.workers = 4
+        let session = try Session.mount(fileSystem, at: path, options: options)
+        try Session.unmount(path, lazily: false)
+        session.waitUntilEnded()
     }
 
     @Test func aBusyMountStaysUnlessItIsLazy() throws {
@@ -239,5 +274,19 @@ import Testing
             for thread in threads { thread.join() }
             #expect(try mount.names().count == 80)
         }
+    }
+}
+
+/// RLIMIT_AS of this process, lowered for a moment: threads find no memory for their stacks.
+private enum AddressSpace {
+    static func limited(toFurther bytes: UInt, _ body: () throws -> Void) throws {
+        let status = String(decoding: try HostPath.contents("/proc/self/statm"), as: UTF8.self)
+        let pages = try #require(status.split(separator: " ").first.flatMap { UInt($0) })
+        var old = rlimit()
+        try #require(unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &old) == 0)
+        var new = rlimit(rlim_cur: pages * 4096 + bytes, rlim_max: old.rlim_max)
+        try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &new) == 0)
+        defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &old) }
+        try body()
     }
 }

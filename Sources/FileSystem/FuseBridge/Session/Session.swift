@@ -73,7 +73,7 @@ import Synchronization
             throw error
         }
         do throws(SystemError) {
-            try session.serve(ended)
+            try session.serve(at: path, ended)
         } catch {
             throw MountFailure.system("no thread could be made for the mount", error.code)
         }
@@ -97,10 +97,14 @@ import Synchronization
     /// Ends the session though mounts of it are left: requests under way are answered, later calls in the mount fail
     /// with ENOTCONN. Waits for the end, so do not call it from a request.
     public func stop() {
+        stop { self.hasEnded.access { $0 } }
+    }
+
+    private func stop(until isOver: () -> Bool) {
         MountHelper.spawning.withLock { _ in
             stopping.store(true, ordering: .relaxed)
             // Repeatedly, because a worker may be interrupted just before it blocks.
-            while !hasEnded.access({ $0 }) {
+            while !isOver() {
                 workers.withLock { for worker in $0 { worker.interrupt() } }
                 usleep(1000)
             }
@@ -126,36 +130,54 @@ import Synchronization
     }
 
     /// Starts the threads: for notifications, the workers, the watch for stalls, and one that ends the session.
-    private func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
-        try notifications.start(unsafe Connection(session: connection))
+    /// - Parameter path: the mount, which is removed if a thread cannot be made; no thread is left then.
+    private func serve(at path: String, _ ended: @escaping @Sendable () -> Void) throws(SystemError) {
         let source = WorkerPool(self)
         requests.withLock { $0 = source }
-        for index in 0..<options.workers + options.reserve {
-            running.access { $0 += 1 }
+        var stallWatch: HostThread?
+        do throws(SystemError) {
+            try notifications.start(unsafe Connection(session: connection))
+            for index in 0..<options.workers + options.reserve { try startWorker(index, source) }
+            let watch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
+            stallWatch = watch
+            try HostThread(name: "fuse-end") {
+                self.finish(joining: watch)
+                ended()
+            }
+            .detach()
+        } catch {
+            try? Session.unmount(path, lazily: true)
+            stop { self.running.access { $0 == 0 } }
+            finish(joining: stallWatch)
+            throw error
+        }
+    }
+
+    private func startWorker(_ index: Int, _ source: WorkerPool) throws(SystemError) {
+        running.access { $0 += 1 }
+        do throws(SystemError) {
             let worker = try HostThread(name: "fuse-\(index)") {
                 source.run(index)
                 self.running.access { $0 -= 1 }
             }
             workers.withLock { $0.append(worker) }
+        } catch {
+            running.access { $0 -= 1 }
+            throw error
         }
-        let stallWatch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
-        try HostThread(name: "fuse-end") {
-            self.running.wait { $0 == 0 ? () : nil }
-            stallWatch.join()
-            // Off the list before they are joined, because `stop` interrupts the threads on the list.
-            let workers = self.workers.withLock { workers in
-                defer { workers = [] }
-                return workers
-            }
-            for worker in workers { worker.join() }
-            self.finish()
-            ended()
-        }
-        .detach()
     }
 
-    /// Runs when no worker is left. libfuse's session is destroyed last: notifications and handles refer to it.
-    private func finish() {
+    /// Waits until no worker is left, and joins the threads. libfuse's session is destroyed last: notifications and
+    /// handles refer to it.
+    private func finish(joining stallWatch: HostThread?) {
+        running.wait { $0 == 0 ? () : nil }
+        stallWatch?.join()
+        // Off the list before they are joined, because `stop` interrupts the threads on the list.
+        let workers = self.workers.withLock { workers in
+            defer { workers = [] }
+            return workers
+        }
+        for worker in workers { worker.join() }
         requests.withLock { $0 = nil }
         notifications.stop()
         for number in opened.withLock({ $0 }) { fileSystem.closeAbandoned(number, in: self) }
