@@ -1,4 +1,4 @@
-"""Rules of comments: a file's first line, the names of other files and of symbols, and the first word of a sentence."""
+"""Rules of comments: a file's first line, the names of other files and of symbols, and a sentence's first word."""
 
 import re
 
@@ -10,8 +10,8 @@ SYMBOL = re.compile(r"``([\w/]+)[^`]*``")
 TYPE = re.compile(r"\b(?:struct|class|enum|actor|protocol|typealias|associatedtype|extension)\s+(?:\w+\.)*(\w+)")
 MEMBER = re.compile(r"\b(?:func|var|let)\s+`?(\w+)|\bcase\s+([\w, ]+)")
 
-# A clause in the place of a noun: at the start of a comment, a sentence, a section or a value's description.
-CLAUSE = re.compile(r'(?:^\s*(?:///?|"{3}|:)?\s*|[.:;!?] |MARK: )(What|Whatever|Whoever|Who|Which) ')
+# A clause in the place of a noun: at the start of a comment, a text, a sentence, a section or a value's description.
+CLAUSE = re.compile(r'(?:^\s*(?:///?|"{3}|:)?\s*|[.:;!?] |MARK: )(What|Whatever|Whoever|Who|Which) ', re.MULTILINE)
 
 
 def every_file_says_what_it_is_for(tree):
@@ -60,7 +60,9 @@ def every_symbol_named_is_there(tree):
 
 
 def every_sentence_begins_with_its_subject(tree):
-    for file in commented(tree):
-        for number, comment in file.comments():
-            if found := CLAUSE.search(comment):
-                yield f"{file.name}:{number}: the sentence begins with {found[1]}; name the thing instead"
+    """In comments, and in the strings of the programs and libraries, such as the help of a command."""
+    sentences = [(file, place) for file in commented(tree) for place in file.comments()]
+    sentences += [(file, place) for file in tree.swift("Sources/Client") for place in file.strings()]
+    for file, (number, text) in sentences:
+        if found := CLAUSE.search(text):
+            yield f"{file.name}:{number}: the sentence begins with {found[1]}; name the thing instead"

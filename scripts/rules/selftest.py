@@ -74,13 +74,13 @@ def changed(name, before, after):
 
 
 STORE, NAME = "Sources/System/Store/Store.swift", "Sources/Model/Model/Name.swift"
+PROGRAM = "Sources/Client/Program/Program.swift"
 
 # (rule, what is changed, the place that has to be named)
 BREAKS = [
     ("every_module_is_declared", {"Sources/Model/Lost/Lost.swift": "// Lost.\n"}, "Sources/Model/Lost/Lost.swift:1:"),
     ("no_import_points_up", changed(NAME, "package struct", "import Store\npackage struct"), f"{NAME}:4:"),
-    ("no_import_points_up", changed("Sources/Client/Program/Program.swift", "import Store", "import Store\nimport Model"),
-     "Sources/Client/Program/Program.swift:5:"),
+    ("no_import_points_up", changed(PROGRAM, "import Store", "import Store\nimport Model"), f"{PROGRAM}:5:"),
     ("every_use_is_imported", changed(STORE, "internal import CLibrary\n", ""), "Package.swift:10:"),
     ("every_use_is_imported", changed(STORE, "import struct Log.Logger\n", ""), "Package.swift:10:"),
     ("every_use_is_imported", {"Tests/System/StoreTests/StoreTests.swift": "// import Store\n"}, "Package.swift:19:"),
@@ -108,6 +108,9 @@ BREAKS = [
     ("every_sentence_begins_with_its_subject",
      changed(NAME, "// A name.", "// A name. Whatever has one is whole."), f"{NAME}:1:"),
     ("every_sentence_begins_with_its_subject", changed("scripts/run", "# Runs", "# Whoever runs"), "scripts/run:2:"),
+    ("every_sentence_begins_with_its_subject",
+     changed(PROGRAM, "import Store\n", 'import Store\nlet help = """\n    Help. \\\n    What it is.\n    """\n'),
+     f"{PROGRAM}:5:"),
     ("every_file_named_is_there", changed("scripts/run", "Runs Store.swift", "Runs shop.py"), "scripts/run:2:"),
 ]
 

@@ -29,6 +29,15 @@ class Source:
     def code_lines(self):
         return self.code.split("\n")
 
+    def strings(self):
+        """(line number, text) of each string literal of a Swift file; lines that end with a backslash are joined."""
+        at = 0
+        while found := NOT_CODE.search(self.text, at):
+            at = string_end(self.text, found.end(), found[1], found[2]) if found[2] else found.end()
+            if found[2]:
+                text = self.text[found.end():at].removesuffix(found[2] + found[1])
+                yield self.text.count("\n", 0, found.start()) + 1, re.sub(r"\\\n\s*", "", text)
+
     def comments(self):
         """(line number, text) of each line of a comment, of a docstring in Python too."""
         if self.path.suffix in (".swift", ".c", ".h"):

@@ -89,7 +89,7 @@ final class DeviceSpace: Sendable {
         guard isBounded, bytes > available else { return }
         throw Complaint(
             .noSpace,
-            "\(doing): it takes \(bytes) bytes, and \(available) are available; remove something, or make room with: "
+            "\(doing): it takes \(bytes) bytes, and \(available) are available; remove something, or free space with: "
                 + "appcontainer purge \(directory.path) --free \(bytes)")
     }
 

@@ -87,8 +87,9 @@ public enum StoredDevice {
 
     private static func requireUsable(lockGrace: Double?) throws(Complaint) {
         guard let lockGrace, !DeviceSettings.lockGraces.contains(lockGrace) else { return }
+        let (least, most) = (Int(DeviceSettings.lockGraces.lowerBound), Int(DeviceSettings.lockGraces.upperBound))
         throw Complaint(
-            .badRequest, "the grace period of \(lockGrace) seconds is not one of 0 to 86400; choose another")
+            .badRequest, "the grace period of \(lockGrace) seconds is not one of \(least) to \(most); choose another")
     }
 
     /// - Throws: ``Complaint`` of kind `badRequest` for a capacity that no device can have.

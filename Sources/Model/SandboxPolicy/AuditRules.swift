@@ -98,15 +98,14 @@ public enum AuditRules {
 
     private static func directoryRules(_ item: AuditedItem, _ app: ContainerIdentifier) -> [AuditRule] {
         if item.sort == .recreatable, item.inclusion == .included { return [.recreatableBackedUp] }
-        let library: FileName = "Library"
-        guard item.isData, item.isMarked, item.inclusion == .excluded, item.path.first == library, item.path.count > 1,
+        guard item.isData, item.isMarked, item.inclusion == .excluded, item.path.first == HomeLayout.library, item.path.count > 1,
             !item.path.contains(where: { $0.text == app.text })
         else { return [] }
         return [.excludedDirectoryName]
     }
 
     private static let caches = PurgeableDirectory.caches.path
-    private static let documents: [FileName] = ["Documents"]
+    private static let documents = [HomeLayout.documents]
     private static let temporary = PurgeableDirectory.temporary.path
 
     private static func isIn(_ directory: [FileName], _ item: AuditedItem) -> Bool {

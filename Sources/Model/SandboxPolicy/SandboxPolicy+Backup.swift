@@ -12,7 +12,7 @@ extension SandboxPolicy {
     ///   - bundle: the `.app` directory's name.
     public static func neverInBackup(_ path: [FileName], bundle: FileName) -> Int? {
         guard let top = path.first else { return nil }
-        if top == bundle || top == iCloudName || top == metadataName { return 1 }
+        if top == bundle || top == HomeLayout.iCloud || top == HomeLayout.metadata { return 1 }
         return PurgeableDirectory.allCases.map(\.path).first { path.starts(with: $0) }?.count
     }
 
@@ -23,9 +23,7 @@ extension SandboxPolicy {
         return PurgeableDirectory.allCases.contains { $0.path == path }
     }
 
-    private static let backedUpNames: [FileName] = ["Documents", "Library"]
-    private static let iCloudName: FileName = "iCloud"
-    private static let metadataName: FileName = ".com.apple.mobile_container_manager.metadata.plist"
+    private static let backedUpNames = [HomeLayout.documents, HomeLayout.library]
 
     /// The treatment of a path by a backup.
     ///

@@ -27,11 +27,8 @@ public enum SandboxPolicy {
     /// May something get this name in a directory of this zone? Asked besides the question of the operation, of each
     /// one that gives a name.
     public static func refusal(ofName name: FileName, in zone: Zone) -> Rule? {
-        zone == .documents && name == inboxName ? .inboxName : nil
+        zone == .documents && name == HomeLayout.inbox ? .inboxName : nil
     }
-
-    /// The directory in `Documents` that only the system makes.
-    public static let inboxName: FileName = "Inbox"
 
     /// A change of the node itself: its content, mode, owner, times or attributes.
     private static func changeRefusal(in zone: Zone) -> Rule? {

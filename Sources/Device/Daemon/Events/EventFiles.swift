@@ -74,7 +74,7 @@ struct EventFiles: Sendable {
             return (file, status)
         }
         // A device that is being removed must not get a new file, which would keep its directory.
-        guard try directory.descriptor.exists(DeviceDirectory.recordName) else { throw .noEntry }
+        guard try directory.descriptor.exists(DeviceDirectory.Name.record) else { throw .noEntry }
         let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.descriptor.open(EventRecord.newer, flags: flags, mode: 0o600)
         let status = try file.status()

@@ -2,6 +2,7 @@
 // daemon.
 
 public import AppContainer
+import BackingStore
 import FoundationEssentials
 import Glibc
 import Platform
@@ -10,9 +11,9 @@ public import SandboxModel
 /// The record of a device's events, one JSON object a line. Both files are plain text, also on a locked device.
 public enum EventRecord {
     /// Lines are appended to this one.
-    static let newer: FileName = "Events.jsonl"
+    static let newer = DeviceDirectory.Name.events
     /// The former newer one. A third does not exist, so that the record is bounded.
-    static let older: FileName = "Events.1.jsonl"
+    static let older = DeviceDirectory.Name.olderEvents
 
     /// One event of the record.
     public struct Entry: Sendable {

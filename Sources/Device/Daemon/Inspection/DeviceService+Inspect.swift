@@ -38,15 +38,15 @@ extension DeviceService {
     /// The path in the device directory of a path in a home.
     /// - Returns: nil for `Groups` and `iCloud`: only their entries are containers.
     private func backing(_ path: [FileName], of app: InstalledApp) throws(Complaint) -> String? {
-        let top = path.first?.text
+        let top = path.first
         let start: String
         let rest: ArraySlice<FileName>
         switch top {
-        case "Groups", "iCloud":
+        case HomeLayout.groups, HomeLayout.iCloud:
             guard path.count > 1, let shared = ContainerIdentifier(path[1].text) else { return nil }
             start = try device.backingPath(of: app.identifier, .shared(shared))
             rest = path.dropFirst(2)
-        case app.bundleName.text:
+        case app.bundleName:
             start = try device.backingPath(of: app.identifier, .app)
             rest = path.dropFirst()
         default:

@@ -97,7 +97,7 @@ final class Mounts: Sendable {
     /// Inspects a path of an app's home: through its mount if it has one, else through a volume of its own.
     func inspect(_ path: [FileName], of app: InstalledApp) throws(Fault) -> NodeInspection {
         // A mount of `Documents` alone has no other file open.
-        let isShown = path.isEmpty || path.first == "Documents" || mount(of: app.identifier)?.documents != true
+        let isShown = path.isEmpty || path.first == HomeLayout.documents || mount(of: app.identifier)?.documents != true
         if isShown, let (volume, home) = table.volume(of: app.identifier) { return try volume.inspect(home + path) }
         let home: Home
         do throws(Fault) {
@@ -247,10 +247,9 @@ final class Mounts: Sendable {
     /// Has the kernel look anew at an Inbox into which the device has put files.
     func noticeDelivery(_ delivery: InboxDelivery.Result, to app: ContainerIdentifier) {
         guard let (volume, home) = table.volume(of: app) else { return }
-        let documents: FileName = "Documents"
-        let inbox: FileName = "Inbox"
-        if delivery.madeInbox { volume.noticeChange(of: home + [documents, inbox]) }
-        for name in delivery.names { volume.noticeChange(of: home + [documents, inbox, name]) }
+        let inbox = home + [HomeLayout.documents, HomeLayout.inbox]
+        if delivery.madeInbox { volume.noticeChange(of: inbox) }
+        for name in delivery.names { volume.noticeChange(of: inbox + [name]) }
     }
 
     /// Has the kernel write out the dirty pages of all mounts.

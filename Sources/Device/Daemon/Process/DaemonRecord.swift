@@ -17,7 +17,7 @@ public struct DaemonRecord: Codable, Sendable {
     private let hostDevice: UInt64
     private let hostInode: UInt64
 
-    private static let name: FileName = "daemon.json"
+    private static let name = DeviceDirectory.Name.daemonRecord
     private static func path(_ device: String) -> String { "\(device)/\(name.text)" }
 
     /// The record of this process.

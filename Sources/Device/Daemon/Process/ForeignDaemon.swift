@@ -1,5 +1,6 @@
 // The daemon of another user: visible, but with a control socket that this user cannot reach.
 
+import BackingStore
 import Glibc
 import Platform
 public import SandboxModel
@@ -43,7 +44,7 @@ public struct ForeignDaemon: Sendable {
 
     /// Whether a live process holds the device's lock. The record of a killed process stays; its lock does not.
     private static func isHeld(_ device: String) -> Bool {
-        guard let file = try? Descriptor.open(path: device + "/lock", flags: O_RDONLY) else { return false }
+        guard let file = try? Descriptor.open(path: "\(device)/\(DeviceDirectory.Name.lock.text)", flags: O_RDONLY) else { return false }
         return (try? file.tryLock()) == false
     }
 }

@@ -1,5 +1,6 @@
 // The signal that ends a device's process: from a client, a Unix signal, the owner, or the removal of the device.
 
+import BackingStore
 import Dispatch
 import Glibc
 import Platform
@@ -28,7 +29,7 @@ final class ShutdownSignal: Sendable {
 
     /// Requests the end when the device is removed, as with `rm -r`.
     func watchRemoval(of device: String) throws(SystemError) {
-        let watch = try RemovalWatch(of: "Device.json", in: device)
+        let watch = try RemovalWatch(of: DeviceDirectory.Name.record, in: device)
         let source = DispatchSource.makeReadSource(fileDescriptor: watch.eventDescriptor, queue: .global())
         source.setEventHandler { [self] in
             _ = source

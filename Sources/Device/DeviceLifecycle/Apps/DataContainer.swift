@@ -7,18 +7,13 @@ import SandboxModel
 
 /// A data container that is being made or renewed. Its clauses are "The home" and "The metadata" of Semantics.md.
 struct DataContainer {
-    static let documents: FileName = "Documents"
-    /// Not made with the container, but with the first delivery.
-    static let inbox: FileName = "Inbox"
-    static let temporary: FileName = "tmp"
-    static let metadata: FileName = ".com.apple.mobile_container_manager.metadata.plist"
-
     /// In the order in which they are made. `Library/Application Support` is not among them: the app makes it.
     private static let directories: [[FileName]] = [
-        [documents], ["Library"], ["Library", "Caches"], ["Library", "Preferences"], [temporary],
+        [HomeLayout.documents], [HomeLayout.library], [HomeLayout.library, HomeLayout.caches],
+        [HomeLayout.library, HomeLayout.preferences], [HomeLayout.temporary],
     ]
 
-    static let inboxPath: [FileName] = [documents, inbox]
+    static let inboxPath = [HomeLayout.documents, HomeLayout.inbox]
 
     /// Whether a path is that of a directory that every data container has.
     static func isStandard(_ path: [FileName]) -> Bool { directories.contains(path) }
@@ -41,7 +36,7 @@ struct DataContainer {
     /// Makes the entries that an update puts into the place of those that a container has.
     /// - Parameter coming: an empty directory.
     func renew(_ coming: borrowing Descriptor, context: StoreContext) throws(Fault) {
-        try onHost { () throws(SystemError) in try coming.makeDirectory(DataContainer.temporary, for: owner) }
+        try onHost { () throws(SystemError) in try coming.makeDirectory(HomeLayout.temporary, for: owner) }
         try writeMetadata(in: coming, context)
     }
 
@@ -50,7 +45,7 @@ struct DataContainer {
         let content = Array(metadata.utf8)
         let buffer = PageBuffer(count: content.count)
         buffer.copy(content, to: 0)
-        let file = NewFile(DataContainer.metadata, mode: 0o644, owner: owner, protection: .none)
+        let file = NewFile(HomeLayout.metadata, mode: 0o644, owner: owner, protection: .none)
         try file.write(in: container, context: context) { (file) throws(Fault) in
             try buffer.withBytes(0, count: content.count) { (bytes) throws(Fault) in _ = try file.write(bytes, at: 0) }
         }

@@ -57,7 +57,7 @@ struct AuditedContainer {
     }
 
     /// The directories at the top of a data container that belong to the app.
-    private static let appDirectories: [FileName] = ["Documents", "Library", "tmp"]
+    private static let appDirectories = [HomeLayout.documents, HomeLayout.library, HomeLayout.temporary]
 
     /// Sizes are reported for directories of so many levels.
     private static let levels = 2

@@ -167,8 +167,6 @@ struct ContainerBackup {
         }
     }
 
-    /// Attributes of this program, which no backup holds by themselves.
-    private static let own = Array("user.appcontainer.".utf8)
     private static let mark = Array(BackupMark.attributeName.utf8)
     private static let classAttribute = Array(ProtectionClass.attributeName.utf8)
 
@@ -186,7 +184,7 @@ struct ContainerBackup {
                     // A value that names none of the four counts as the strictest.
                     protection = ProtectionClass(attributeValue: try holder.value(of: name)) ?? .complete
                 }
-                guard !name.starts(with: ContainerBackup.own) else { continue }
+                guard !name.starts(with: BackupEntry.Attribute.reservedPrefix) else { continue }
                 found.append(BackupEntry.Attribute(name: name, value: try holder.value(of: name)))
             }
         } catch {

@@ -23,7 +23,7 @@ struct InstalledBundles: Sendable {
     /// time makes it.
     /// - Throws: ``Complaint`` of kind `damaged`.
     func identity() throws(Complaint) -> SigningIdentity {
-        let path = "\(directory.path)/\(DeviceDirectory.identityName.text)"
+        let path = "\(directory.path)/\(DeviceDirectory.Name.identity.text)"
         if let bytes = try directory.identity() {
             do throws(SealFault) {
                 return try SigningIdentity(pem: bytes)

@@ -69,16 +69,16 @@ public struct InboxDelivery {
 
     /// Renames each item into the Inbox, which is made where there is none.
     private func place(from staged: borrowing Descriptor) throws(SystemError) -> Result {
-        let documents = try device.directory.container(.data, app.data).openDirectory(DataContainer.documents)
-        let makesInbox = try !documents.exists(DataContainer.inbox)
+        let documents = try device.directory.container(.data, app.data).openDirectory(HomeLayout.documents)
+        let makesInbox = try !documents.exists(HomeLayout.inbox)
         if makesInbox {
-            try staged.makeDirectory(DataContainer.inbox, for: owner)
-            try staged.rename(DataContainer.inbox, to: DataContainer.inbox, in: documents, mode: .keeping)
+            try staged.makeDirectory(HomeLayout.inbox, for: owner)
+            try staged.rename(HomeLayout.inbox, to: HomeLayout.inbox, in: documents, mode: .keeping)
             try documents.synchronizeEntries()
             device.space.addNew(device.space.directoryBytes)
             device.reached(.madeInbox)
         }
-        let inbox = try documents.openDirectory(DataContainer.inbox)
+        let inbox = try documents.openDirectory(HomeLayout.inbox)
         var names: [FileName] = []
         for (index, item) in items.enumerated() {
             let stagedName = DeliverySource.stagedName(index)

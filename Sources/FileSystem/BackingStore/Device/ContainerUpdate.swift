@@ -134,7 +134,7 @@ public struct ContainerUpdate: Hashable, Sendable {
 extension DeviceDirectory {
     /// Finishes interrupted updates that the registry has decided, and undoes the others.
     public func finishUpdates(holding lock: DeviceLock) throws(Complaint) {
-        let doing = "cannot settle an update of an app in \(path)"
+        let doing = "cannot finish or undo an update of an app in \(path)"
         let pending = try Complaint.wrap(doing) { () throws(SystemError) -> [ContainerUpdate] in
             // A copy of a device may lack empty directories.
             guard try root.holdsDirectory(ContainerKind.data.path) else { return [] }

@@ -23,33 +23,31 @@ public final class DeviceDirectory: Sendable {
     private let currentRecord: Mutex<DeviceRecord>
 
     /// The entries of the directory. A new one belongs in `isOwn` too: `delete` refuses to remove foreign files.
-    enum Name {
-        static let record: FileName = "Device.json"
-        static let apps: FileName = "Apps.json"
-        static let sessions: FileName = "Sessions.json"
-        static let keybag: FileName = "Keybag"
-        static let uidKey: FileName = "UID.key"
+    public enum Name {
+        /// The file that makes a directory a device.
+        public static let record: FileName = "Device.json"
+        public static let apps: FileName = "Apps.json"
+        public static let sessions: FileName = "Sessions.json"
+        public static let keybag: FileName = "Keybag"
+        public static let uidKey: FileName = "UID.key"
         /// The identity with which the device signs unsigned apps.
-        static let identity: FileName = "Identity.pem"
-        static let attempts: FileName = "Passcode.json"
-        static let lock: FileName = "lock"
-        static let staging: FileName = "Staging"
+        public static let identity: FileName = "Identity.pem"
+        public static let attempts: FileName = "Passcode.json"
+        public static let lock: FileName = "lock"
+        public static let staging: FileName = "Staging"
         /// Purged entries that are being removed.
-        static let trash: FileName = "Trash"
+        public static let trash: FileName = "Trash"
         /// See ``RecordReserve``.
-        static let reserve: FileName = "Reserve"
-        static let containers: FileName = "Containers"
+        public static let reserve: FileName = "Reserve"
+        public static let containers: FileName = "Containers"
         /// Holds the new keys during an erase.
-        static let erasing: FileName = "Erasing"
-        static let daemonRecord: FileName = "daemon.json"
-        static let daemonLog: FileName = "daemon.log"
+        public static let erasing: FileName = "Erasing"
+        public static let daemonRecord: FileName = "daemon.json"
+        public static let daemonLog: FileName = "daemon.log"
         /// The record of events, and its older part.
-        static let events: FileName = "Events.jsonl"
-        static let olderEvents: FileName = "Events.1.jsonl"
+        public static let events: FileName = "Events.jsonl"
+        public static let olderEvents: FileName = "Events.1.jsonl"
     }
-
-    /// The file that makes a directory a device.
-    public static let recordName = Name.record
 
     init(path: String, root: consuming Descriptor, record: DeviceRecord) {
         self.path = path
@@ -209,8 +207,6 @@ public final class DeviceDirectory: Sendable {
     }
 
     // MARK: The device's own identity
-
-    public static let identityName = Name.identity
 
     /// The identity with which the device signs unsigned apps, as PEM; nil before the first of them.
     public func identity() throws(Complaint) -> [UInt8]? {

@@ -49,8 +49,8 @@ extension MountTable {
             volume.noticeChange(of: path + [directory])
             for container in containers { volume.noticeChange(of: path + [directory, container.fileName]) }
         }
-        notice("Groups", groups)
-        notice("iCloud", iCloud)
+        notice(HomeLayout.groups, groups)
+        notice(HomeLayout.iCloud, iCloud)
     }
 
     /// Ends every mount, in use or not, after dirty pages have been written out.

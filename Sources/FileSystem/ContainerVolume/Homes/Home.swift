@@ -46,19 +46,9 @@ public struct Home: Sendable {
         self.showsCacheTags = showsCacheTags
     }
 
-    static let documents: FileName = "Documents"
-    static let library: FileName = "Library"
-    static let temporary: FileName = "tmp"
-    static let metadata: FileName = ".com.apple.mobile_container_manager.metadata.plist"
-    static let groupsDirectory: FileName = "Groups"
-    static let iCloudDirectory: FileName = "iCloud"
-    static let inbox: FileName = "Inbox"
-    static let caches: FileName = "Caches"
-    static let preferences: FileName = "Preferences"
-
     /// The entries of the data container that the top level shows.
     var dataEntries: [FileName] {
-        showsOnlyDocuments ? [Home.documents] : [Home.documents, Home.library, Home.temporary, Home.metadata]
+        showsOnlyDocuments ? [HomeLayout.documents] : [HomeLayout.documents, HomeLayout.library, HomeLayout.temporary, HomeLayout.metadata]
     }
 
     /// The bundle's name at the top level.
@@ -67,18 +57,18 @@ public struct Home: Sendable {
     /// `Groups` and `iCloud`, where the app has such containers.
     var containerDirectories: [FileName] {
         guard !showsOnlyDocuments else { return [] }
-        return (groups.isEmpty ? [] : [Home.groupsDirectory]) + (iCloud.isEmpty ? [] : [Home.iCloudDirectory])
+        return (groups.isEmpty ? [] : [HomeLayout.groups]) + (iCloud.isEmpty ? [] : [HomeLayout.iCloud])
     }
 
     /// The link count of the top level: its name, its own `.`, and the `..` of each directory in it.
     var linkCount: Int {
-        let directories = bundleEntries + dataEntries.filter { $0 != Home.metadata } + containerDirectories
+        let directories = bundleEntries + dataEntries.filter { $0 != HomeLayout.metadata } + containerDirectories
         return 2 + directories.count
     }
 
     /// The containers that `Groups` or `iCloud` lists.
     func containers(named directory: FileName) -> [ContainerIdentifier: SharedDescriptor] {
-        directory == Home.groupsDirectory ? groups : iCloud
+        directory == HomeLayout.groups ? groups : iCloud
     }
 }
 
@@ -91,18 +81,18 @@ extension Zone {
         case .device: .home
         case .home:
             switch name {
-            case Home.documents: .documents
-            case Home.library, Home.temporary: .standardDirectory
-            case Home.metadata: .metadata
-            case Home.groupsDirectory, Home.iCloudDirectory: .containers
+            case HomeLayout.documents: .documents
+            case HomeLayout.library, HomeLayout.temporary: .standardDirectory
+            case HomeLayout.metadata: .metadata
+            case HomeLayout.groups, HomeLayout.iCloud: .containers
             default: .bundle
             }
         case .bundle, .metadata: .bundle
         case .cacheTag: .cacheTag
         case .containers: .standardDirectory
         case .standardDirectory:
-            inLibrary && (name == Home.caches || name == Home.preferences) ? .standardDirectory : .container
-        case .documents: name == Home.inbox ? .inbox : .container
+            inLibrary && (name == HomeLayout.caches || name == HomeLayout.preferences) ? .standardDirectory : .container
+        case .documents: name == HomeLayout.inbox ? .inbox : .container
         case .inbox, .inboxItem: .inboxItem
         case .container: .container
         }

@@ -35,7 +35,7 @@ final class SharedContainers: Sendable {
     func add(_ home: Home) -> NewlyShared {
         var newly = NewlyShared()
         guard isDevice, !home.showsOnlyDocuments else { return newly }
-        let places = [(Home.groupsDirectory, home.groups), (Home.iCloudDirectory, home.iCloud)]
+        let places = [(HomeLayout.groups, home.groups), (HomeLayout.iCloud, home.iCloud)]
         views.withLock { views in
             for (directory, containers) in places {
                 for (container, anchor) in containers {

@@ -24,7 +24,7 @@ extension Node {
         if isCacheTag(name) { return .cacheTag }
         return Zone.of(
             name, in: zone,
-            inLibrary: zone == .standardDirectory && self.name == Home.library && parent?.kind == .home)
+            inLibrary: zone == .standardDirectory && self.name == HomeLayout.library && parent?.kind == .home)
     }
 
     /// Whether a name in this directory is that of a `CACHEDIR.TAG` that the mount shows.
@@ -38,8 +38,8 @@ extension Node {
     /// `Library/Caches` or `tmp`, if the node is one of them.
     var purgeableDirectory: PurgeableDirectory? {
         guard zone == .standardDirectory, let above = parent else { return nil }
-        if above.kind == .home { return name == Home.temporary ? .temporary : nil }
-        return name == Home.caches && above.name == Home.library && above.parent?.kind == .home ? .caches : nil
+        if above.kind == .home { return name == HomeLayout.temporary ? .temporary : nil }
+        return name == HomeLayout.caches && above.name == HomeLayout.library && above.parent?.kind == .home ? .caches : nil
     }
 
     /// The target of a symbolic link in the bundle, as it was installed; nil for any other node.

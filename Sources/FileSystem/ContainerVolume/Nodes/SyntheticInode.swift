@@ -9,7 +9,7 @@ enum SyntheticInode {
     /// `Groups` or `iCloud`.
     /// - Parameter home: the inode of the home's data container.
     static func containers(_ name: FileName, in home: UInt64) -> UInt64 {
-        home | (name == Home.groupsDirectory ? 1 << 62 : 1 << 61)
+        home | (name == HomeLayout.groups ? 1 << 62 : 1 << 61)
     }
 
     /// A `CACHEDIR.TAG`.

@@ -55,7 +55,7 @@ struct BackupMarks {
     private func isNeverInBackup(_ node: Node) -> Bool {
         switch node.zone {
         case .bundle: node.rare?.sealed == SealedBundle.top
-        case .containers: node.name == Home.iCloudDirectory
+        case .containers: node.name == HomeLayout.iCloud
         case .standardDirectory: node.purgeableDirectory != nil
         case .device, .home, .metadata, .documents, .inbox, .inboxItem, .cacheTag, .container: false
         }

@@ -15,7 +15,7 @@ extension Volume {
     }
 
     /// The entries of the data container that an update exchanges.
-    private static let exchanged = [Home.temporary, Home.metadata]
+    private static let exchanged = [HomeLayout.temporary, HomeLayout.metadata]
 
     /// Shows an app's home after an update, even a hidden home in which a file is still open.
     ///
@@ -38,7 +38,7 @@ extension Volume {
             }
             changed = (
                 node,
-                Set(Volume.exchanged + [old.bundleName, update.bundleName, Home.groupsDirectory, Home.iCloudDirectory])
+                Set(Volume.exchanged + [old.bundleName, update.bundleName, HomeLayout.groups, HomeLayout.iCloud])
             )
             let directory = update.data
             let before = Volume.exchanged.map { ($0, try? RemovedName($0, in: node, directory, of: openFiles)) }

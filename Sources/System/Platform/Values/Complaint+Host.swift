@@ -10,7 +10,7 @@ extension Complaint {
     public init(_ error: SystemError, doing: String) {
         switch error.code {
         case ENOSPC, EDQUOT:
-            self.init(.noSpace, "\(doing): the host filesystem is full; make room and try again")
+            self.init(.noSpace, "\(doing): the host filesystem is full; free space and try again")
         case EACCES:
             self.init(.notAllowed, "\(doing): \(error.message); do this as the owner or as root")
         case EPERM, EROFS:

@@ -9,8 +9,8 @@ struct Deliver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Put files into an app's Documents/Inbox, as another app or Mail would.",
         discussion: """
-            What arrived is printed, relative to the app's home. A name that is taken becomes mail-1.txt, mail-2.txt \
-            and so on. Directories are delivered with all that is in them.
+            Prints the paths of the delivered files and directories, relative to the app's home. A name that is taken \
+            becomes mail-1.txt, mail-2.txt and so on. Directories are delivered with all that is in them.
             """)
 
     @OptionGroup var device: DeviceArgument

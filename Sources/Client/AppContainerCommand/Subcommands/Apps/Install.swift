@@ -11,8 +11,8 @@ struct Install: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Install or update an app from its .app directory or an .ipa archive.",
         discussion: """
-            The app's identifier, CFBundleIdentifier in its Info.plist, is printed. Its containers belong to whoever \
-            installs it. The installation is whole or did not happen.
+            The app's identifier, CFBundleIdentifier in its Info.plist, is printed. Its containers belong to the user \
+            who installs it. The installation is whole or did not happen.
 
             An app that is installed is updated: it gets the new bundle and another container path, keeps Documents \
             and Library, and loses tmp. It may be mounted, but not run.

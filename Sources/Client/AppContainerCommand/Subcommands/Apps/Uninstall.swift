@@ -11,8 +11,8 @@ struct Uninstall: AsyncParsableCommand {
         discussion: """
             A group container goes with the last app that is entitled to it. The app must not be mounted.
 
-            What a restore has brought for an app or a group that is not installed is removed by its identifier, too; \
-            status tells what that is.
+            Given the identifier of an app or group that is not installed, removes the data that a restore brought \
+            for it; status lists such data.
             """)
 
     @OptionGroup var device: DeviceArgument

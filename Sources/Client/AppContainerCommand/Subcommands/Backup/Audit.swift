@@ -11,10 +11,10 @@ struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check an app's containers against Apple's data storage guidelines.",
         discussion: """
-            Tells how much each directory would bring into a backup, and what is in the wrong place: what can be made \
-            again and would be backed up; documents that would not be, or that a locked device gives away; documents \
-            and databases where they are purged or an update drops them; excluded directories of Library that are \
-            not named after the app.
+            Tells how much each directory would bring into a backup, and what is in the wrong place: files that can be \
+            made again and would be backed up; documents that would not be, or that a locked device gives away; \
+            documents and databases where they are purged or an update drops them; excluded directories of Library \
+            that are not named after the app.
 
             Ends with exit code 51 where something breaks the guidelines; with --strict for advice as well.
 

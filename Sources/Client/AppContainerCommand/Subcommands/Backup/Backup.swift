@@ -11,14 +11,14 @@ struct Backup: AsyncParsableCommand {
         abstract: "Back the containers up that a phone would back up.",
         discussion: """
             Takes in Documents, Library without Caches, and group containers; nothing of the bundle, Library/Caches, \
-            tmp and iCloud, and nothing that is marked as excluded. Apps may be in use: what they wrote before is \
-            in the backup.
+            tmp and iCloud, and nothing that is marked as excluded. Apps may be in use: data that they wrote \
+            before is in the backup.
 
             A tar is one file, the same for the same content. With --since it holds only what is not in the earlier \
             tar, which it then needs to be restored. A Finder backup is the directory that holds Manifest.db; with \
             --password-file it is encrypted, and with --since it takes what is unchanged from the earlier one.
 
-            On a locked device, what cannot be read goes in as ciphertext, which only this device can restore.
+            On a locked device, files that cannot be read go in as ciphertext, which only this device can restore.
             """)
 
     /// The raw values are the words on the command line.

@@ -14,7 +14,8 @@ struct Restore: AsyncParsableCommand {
             that the device has; Library/Caches and tmp are empty then. The data of an app that is not installed \
             waits, and the app has it when it is installed. Apps that are concerned must not be mounted or run.
 
-            What fails in the middle leaves the device as it was.
+            A restore that fails before it replaces containers leaves the device as it was. If only the former \
+            containers cannot be removed, the restored ones stay.
             """)
 
     @OptionGroup var device: DeviceArgument

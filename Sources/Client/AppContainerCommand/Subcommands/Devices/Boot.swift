@@ -10,8 +10,8 @@ struct Boot: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Start a device's daemon, and show its control socket.",
         discussion: """
-            Other commands start the daemon when they need it; this is for a harness that speaks to it itself. A device \
-            that is on already is left as it is.
+            Other commands start the daemon when they need it; boot is for a harness that speaks to the daemon itself. \
+            A device that is on already is left as it is.
 
             Example:
               curl --unix-socket "$(appcontainer boot ~/phone)" http://device/v1/status

@@ -25,17 +25,17 @@ struct Create: AsyncParsableCommand {
     var noPasscode = false
     @Option(
         help: ArgumentHelp(
-            "How much it holds: bytes, or with K, M, G, T (times 1024); what the host does if not given.",
+            "The capacity: bytes, or with K, M, G, T (times 1024); that of the host's filesystem if not given.",
             valueName: "size"))
     var capacity: ByteCount?
     @Option(
         help: ArgumentHelp(
-            "How long the device stays unlocked after it was told to lock: 0 to 86400; 10 if not given.",
+            "The grace period between a lock's announcement and the lock: 0 to 86400; 10 if not given.",
             valueName: "seconds"))
     var lockGrace: Double?
     @Option(
         help: ArgumentHelp(
-            "What one guess of a passcode costs: 1 to 20, each twice the one before; about 80 ms if not given.",
+            "The cost of one guess of a passcode: 1 to 20, each twice the one before; about 80 ms if not given.",
             valueName: "level"))
     var kdfCost: Int?
 

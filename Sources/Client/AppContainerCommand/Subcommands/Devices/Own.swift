@@ -11,8 +11,8 @@ struct Own: AsyncParsableCommand {
         discussion: """
             Reads one line of JSON from standard input that says which device to make, answers with one line of JSON \
             that names the control socket, and serves the device until standard input ends: then everything is \
-            unmounted and the device deleted. A harness keeps the other end of that input open, and needs to do nothing \
-            more: when it is killed, the kernel closes it.
+            unmounted and the device deleted. A harness keeps the other end of that input open, and needs to do \
+            nothing more: when the harness is killed, the kernel closes it.
 
             Example:
               {"device":"/tmp/phone","clone":"/home/me/template"}

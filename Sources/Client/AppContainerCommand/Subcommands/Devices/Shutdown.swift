@@ -9,8 +9,8 @@ struct Shutdown: AsyncParsableCommand {
         abstract: "Unmount everything and end the device's daemon.",
         discussion: """
             Everything written is on disk when this returns, and the device is a plain directory that can be copied. \
-            A mount that is in use goes out of sight at once. A device that is off already is no error; what a killed \
-            daemon left behind is taken away.
+            A mount that is in use goes out of sight at once. A device that is off already is no error; mounts that a \
+            killed daemon left behind are removed.
             """)
 
     @OptionGroup var device: DeviceArgument

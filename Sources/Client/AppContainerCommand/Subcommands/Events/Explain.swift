@@ -15,7 +15,7 @@ struct Explain: AsyncParsableCommand {
             """)
 
     @OptionGroup var device: DeviceArgument
-    @Option(help: ArgumentHelp("How many to tell.", valueName: "number"))
+    @Option(help: ArgumentHelp("The number of explanations.", valueName: "number"))
     var last = 10
     @OptionGroup var answer: AnswerOptions
 

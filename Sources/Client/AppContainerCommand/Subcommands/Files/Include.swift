@@ -10,8 +10,8 @@ struct Include: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Let files and directories go into backups again.",
         discussion: """
-            Takes away the mark that `appcontainer exclude` sets. What lies in an excluded directory stays out with \
-            it, and Library/Caches, tmp, the bundle and iCloud cannot be included.
+            Takes away the mark that `appcontainer exclude` sets. Entries of an excluded directory stay out with it; \
+            Library/Caches, tmp, the bundle and iCloud cannot be included.
             """)
 
     @Argument(help: "Paths in mounted homes.", completion: .file())

@@ -14,8 +14,8 @@ struct Protect: ParsableCommand {
         abstract: "Change the protection class of files, or the one that directories give.",
         discussion: """
             The classes are complete, complete-unless-open, until-first-unlock and none, or Foundation's names for \
-            them. What is made in a directory from then on gets the directory's class; with -R, all that is in it \
-            now gets it too. No content is written anew.
+            them. New entries of a directory get its class; with -R, the entries that it has get the class too. No \
+            content is written anew.
             """)
 
     @Flag(name: [.customShort("R"), .long], help: "Change all files and directories below a directory as well.")

@@ -8,8 +8,8 @@ struct Lock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Lock a device.",
         discussion: """
-            Announces the lock, waits out the grace period, and returns when the device is locked: what was written to \
-            files of class complete is then on disk, and neither they nor new files of that class can be opened, read \
+            Announces the lock, waits out the grace period, and returns when the device is locked. Data written to \
+            files of class complete is then on disk, and neither those nor new files of that class can be opened, read \
             or written. An unlock during the grace period cancels it. A device that is locked already, or before its \
             first unlock, is left so.
             """)

@@ -12,9 +12,10 @@ struct Passcode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Set, change or remove a device's passcode.",
         discussion: """
-            A passcode is the first line of its file. What no file is named for is asked for on the terminal, where it \
-            is not shown, and a new passcode twice; or else it is a line of standard input, the old passcode before \
-            the new one. No file of the device is rewritten: only its keys are wrapped anew.
+            A passcode is the first line of its file. Without a file the command asks for a passcode on the terminal, \
+            where it is not shown, and twice for a new one. Without a terminal it reads a line of standard input for \
+            each, the old passcode before the new one. No file of the device is rewritten: only its keys are wrapped \
+            anew.
 
             After "set" and "remove" the device is unlocked; "change" leaves it as it is. The first five wrong \
             passcodes are free. Then each has to wait, 1, 5, 15 and from then on 60 minutes.
@@ -24,7 +25,7 @@ struct Passcode: AsyncParsableCommand {
             """)
 
     @OptionGroup var device: DeviceArgument
-    @Argument(help: "What to do.")
+    @Argument(help: "The change to make.")
     var action: PasscodeRequest.Action
     @Option(help: "The file whose first line is the present passcode.", completion: .file())
     var oldFile: String?

@@ -8,8 +8,9 @@ struct Restart: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Do to a device what a reboot does.",
         discussion: """
-            Apps that are running are killed. Everything is written out and the keys go. Files that are open answer EIO from then on; mounts and \
-            directories go on working. A device with a passcode is then before its first unlock.
+            Apps that are running are killed. Everything is written out and the keys go. Files that are open answer \
+            EIO from then on; mounts and directories go on working. A device with a passcode is then before its first \
+            unlock.
             """)
 
     @OptionGroup var device: DeviceArgument

@@ -8,8 +8,8 @@ struct Terminate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "End an app that is running.",
         discussion: """
-            What run and launch have started gets SIGTERM, and SIGKILL if it is still there five seconds later. What \
-            launch --no-exec and mount --running have marked does not count as running any more; the mount stays.
+            Processes of run and launch get SIGTERM, and SIGKILL if they still run five seconds later. An app that \
+            launch --no-exec or mount --running has marked stops counting as running; the mount stays.
             """)
 
     @OptionGroup var device: DeviceArgument

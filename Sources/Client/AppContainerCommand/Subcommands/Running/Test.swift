@@ -14,10 +14,10 @@ struct Test: AsyncParsableCommand {
         abstract: "Run a command once against a fresh copy of a device.",
         discussion: """
             TEMPLATE is a device that is shut down. The command finds its copy in the environment: \
-            APPCONTAINER_DEVICE is the device's directory, APPCONTAINER_SOCKET its control socket, and APPCONTAINER the \
-            path of this command. The template's only app, or the one that --app names, is mounted: APPCONTAINER_APP is \
-            its identifier and APPCONTAINER_HOME its home. The copy is gone when the command has ended, also when this \
-            one is killed.
+            APPCONTAINER_DEVICE is the device's directory, APPCONTAINER_SOCKET its control socket, and APPCONTAINER \
+            the path of this command. The template's only app, or the one that --app names, is mounted: \
+            APPCONTAINER_APP is its identifier and APPCONTAINER_HOME its home. The copy is gone when the command has \
+            ended, also when this one is killed.
 
             The command's exit status is passed on. This command's own failures are 125; 126 is a command that cannot \
             be run, and 127 one that is not there.

@@ -10,9 +10,9 @@ struct Capacity: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show or change how much a device holds.",
         discussion: """
-            A device holds SIZE bytes, or what the host's filesystem does. Less than the low-water mark available, and \
-            what may be purged is purged until the high-water mark is; both are percentages of the capacity, 5 and 10 if \
-            nothing else was chosen. What is there stays, though it be more than a new capacity.
+            A device holds SIZE bytes, or what the host's filesystem does. When less than the low-water mark is \
+            available, the device purges until the high-water mark is available; both are percentages of the \
+            capacity, 5 and 10 if nothing else was chosen. Existing content stays, even if it exceeds a new capacity.
 
             Example:
               appcontainer capacity ~/phone 2G

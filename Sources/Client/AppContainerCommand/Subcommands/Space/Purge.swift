@@ -9,9 +9,9 @@ struct Purge: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Purge caches and temporary files of apps that are not running.",
         discussion: """
-            Takes entries of Library/Caches and tmp away, whole, the least recently used first. What counts as a use \
-            is that a file in an entry is opened, created or closed. Nothing goes of an app that is running, and no \
-            entry in which a file is open.
+            Takes entries of Library/Caches and tmp away, whole, the least recently used first. A use is the opening, \
+            creating or closing of a file in the entry. Nothing goes of an app that is running, and no entry in which \
+            a file is open.
 
             Without --free, --level or --older-than it purges until as much is available as the high-water mark says. \
             When --free cannot be reached, all goes that may, and the exit code is 45.

@@ -53,8 +53,7 @@ struct CarriedMetadata {
     }
 
     private mutating func carryAttributes(of original: FilePlace, keeping own: [[UInt8]]) {
-        let names = [ProtectionClass.attributeName, BackupMark.attributeName, "user.xdg.robots.backup"]
-        let left = names.map { Array($0.utf8) }
+        let left = [Array(ProtectionClass.attributeName.utf8)] + BackupMark.listedNames
         for name in (try? original.attributes.names()) ?? [] where !own.contains(name) && !left.contains(name) {
             guard let value = try? original.attributes.value(of: name),
                 (try? item.attributes.set(name, to: value)) != nil

@@ -1,27 +1,28 @@
 // The group and iCloud containers of an app, and the directory for item replacement.
 
 public import Foundation
+import SandboxModel
 
 extension FileManager {
     /// The container of a group that the app is entitled to; nil for other groups, and without a home.
     public func containerURL(forSecurityApplicationGroupIdentifier groupIdentifier: String) -> URL? {
-        container(groupIdentifier, in: "Groups")
+        container(groupIdentifier, in: HomeLayout.groups)
     }
 
     /// An iCloud container that the app is entitled to; nil for other containers, and without a home.
     ///
     /// - Parameter containerIdentifier: nil for the first container by name.
     public func url(forUbiquityContainerIdentifier containerIdentifier: String?) -> URL? {
-        if let containerIdentifier { return container(containerIdentifier, in: "iCloud") }
+        if let containerIdentifier { return container(containerIdentifier, in: HomeLayout.iCloud) }
         guard let home = ContainerHome.path else { return nil }
-        let names = (try? contentsOfDirectory(atPath: home + "/iCloud")) ?? []
-        return names.min().flatMap { container($0, in: "iCloud") }
+        let names = (try? contentsOfDirectory(atPath: "\(home)/\(HomeLayout.iCloud.text)")) ?? []
+        return names.min().flatMap { container($0, in: HomeLayout.iCloud) }
     }
 
-    private func container(_ identifier: String, in directory: String) -> URL? {
+    private func container(_ identifier: String, in directory: FileName) -> URL? {
         guard let home = ContainerHome.path, !identifier.isEmpty, !identifier.contains("/"), !identifier.hasPrefix(".")
         else { return nil }
-        let path = "\(home)/\(directory)/\(identifier)"
+        let path = "\(home)/\(directory.text)/\(identifier)"
         var isDirectory = false
         guard fileExists(atPath: path, isDirectory: &isDirectory), isDirectory else { return nil }
         return URL(filePath: path, directoryHint: .isDirectory)
@@ -45,7 +46,7 @@ extension FileManager {
         let name = "(A Document Being Saved By \(ProcessInfo.processInfo.processName)"
         var number = 1
         while true {
-            let path = "\(home)/tmp/\(name)\(number == 1 ? "" : " \(number)"))"
+            let path = "\(home)/\(HomeLayout.temporary.text)/\(name)\(number == 1 ? "" : " \(number)"))"
             do {
                 try createDirectory(atPath: path, withIntermediateDirectories: false)
                 return URL(filePath: path, directoryHint: .isDirectory)

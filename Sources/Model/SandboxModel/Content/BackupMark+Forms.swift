@@ -25,7 +25,7 @@ extension BackupMark {
             switch self {
             case .excludeItem: [BackupMark.attributeName, String(BackupMark.attributeName.dropFirst("user.".count))]
             case .mobileBackup: ["user.com.apple.MobileBackup", "com.apple.MobileBackup"]
-            case .robots: ["user.xdg.robots.backup"]
+            case .robots: [BackupMark.robotsName]
             }
         }
 
@@ -58,5 +58,7 @@ extension BackupMark {
     }
 
     /// The forms that listxattr(2) shows, so that copying tools keep the mark: names that other filesystems accept.
-    public static let listedNames: [[UInt8]] = [Array(attributeName.utf8), Array("user.xdg.robots.backup".utf8)]
+    public static let listedNames: [[UInt8]] = [Array(attributeName.utf8), Array(robotsName.utf8)]
+
+    private static let robotsName = "user.xdg.robots.backup"
 }

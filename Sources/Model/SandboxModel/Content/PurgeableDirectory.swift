@@ -15,6 +15,6 @@ public enum PurgeableDirectory: CaseIterable, Hashable, Sendable {
         }
     }
 
-    private static let cachesPath: [FileName] = ["Library", "Caches"]
-    private static let temporaryPath: [FileName] = ["tmp"]
+    private static let cachesPath = [HomeLayout.library, HomeLayout.caches]
+    private static let temporaryPath = [HomeLayout.temporary]
 }
