@@ -39,7 +39,7 @@ final class DeviceSpace: Sendable {
         }
     }
 
-    /// Adds a container that has come to be an app's. It is in its place.
+    /// Counts a container that is an app's now, and in its place.
     func countComing(_ kind: ContainerKind, _ uuid: ContainerUUID) {
         guard let container = try? directory.container(kind, uuid) else { return }
         countComing(container)

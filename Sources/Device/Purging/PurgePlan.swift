@@ -68,7 +68,7 @@ public enum PurgeRefusal: String, Error {
     case targetReached
     /// It was used more recently than was asked for.
     case usedRecently
-    /// It takes no space, so that nobody would gain by its loss.
+    /// It takes no space.
     case empty
     /// It is another app's than the one that was named.
     case otherApp

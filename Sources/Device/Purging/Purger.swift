@@ -39,7 +39,7 @@ public final class Purger: SpaceRelief {
 
     // MARK: The thread
 
-    /// Starts the thread. It first removes what an earlier session has purged and not come to remove.
+    /// Starts the thread. It first removes entries that an earlier session left in the trash.
     /// - Throws: ``Complaint`` where the trash cannot be opened or the thread not be made.
     public func start() throws(Complaint) {
         try Complaint.wrap("cannot prepare purging on \(device.directory.path)") { () throws(SystemError) in

@@ -10,14 +10,14 @@ import Synchronization
 /// Two threads beside the requests, which must neither wait for the kernel nor walk through containers: one notifies
 /// the kernel, the other counts.
 final class SpaceWatch: Sendable {
-    /// Signalled when the device has come to be nearly full, or is not any more, and at the end.
+    /// Signalled when the device begins or ends to be nearly full, and at the end.
     private let tight = Semaphore()
     /// Tells both threads to end.
     private let isEnding = Atomic<Bool>(false)
     /// Empty once ``end()`` has taken them.
     private let threads = Mutex<[HostThread]>([])
 
-    /// - Parameter noticeTightness: called with no lock held when the device has come to be nearly full, or is not any
+    /// - Parameter noticeTightness: called with no lock held when the device begins to be nearly full, or is not any
     ///   more.
     init(_ device: BootedDevice, noticeTightness: @escaping @Sendable () -> Void) {
         device.context.space.whenTightnessChanges { [tight] in tight.signal() }

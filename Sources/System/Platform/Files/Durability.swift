@@ -1,8 +1,8 @@
-// Whether what this process writes has to survive a power cut.
+// Whether the writes of this process have to survive a power cut.
 
 import Synchronization
 
-/// On by default. A process whose device is deleted with it turns it off: no power cut is to be survived.
+/// On by default. A process whose device is deleted with it turns it off.
 public enum Durability {
     private static let isNeeded = Atomic(true)
 

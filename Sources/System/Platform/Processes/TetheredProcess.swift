@@ -102,8 +102,8 @@ public final class TetheredProcess: Sendable {
     }
 }
 
-/// The processes that end with this program: at exit(3) it lets go of all of them, then waits for all, so that nothing
-/// of theirs is left when its parent goes on.
+/// The processes that end with this program. At exit(3) it closes the input of each and waits for its end, so that the
+/// next program finds no device of this one.
 private enum Exit {
     private struct Held: Sendable {
         weak var process: TetheredProcess?

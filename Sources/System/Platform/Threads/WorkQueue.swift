@@ -48,7 +48,7 @@ private final class WorkerThreads: Sendable {
         do {
             try HostThread(name: "work") { self.loop(from: work) }.detach()
         } catch {
-            // No thread is to be had: libdispatch has some.
+            // No thread could be made; libdispatch has some.
             DispatchQueue.global().async(execute: work)
         }
     }
