@@ -181,7 +181,9 @@ let package = Package(
                 "BackupModel", "DataProtection", "FinderBackup", "HashFunctions", "SandboxModel", "TestSupport",
             ],
             resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
-        tests("FuseBridgeTests", in: "FileSystem", of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"]),
+        tests(
+            "FuseBridgeTests", in: "FileSystem",
+            of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "AppContainerCommandTests", in: "Client", of: ["AppContainerCommand"],
             resources: [.copy("Transcripts")]),

@@ -98,8 +98,8 @@ public enum AuditRules {
 
     private static func directoryRules(_ item: AuditedItem, _ app: ContainerIdentifier) -> [AuditRule] {
         if item.sort == .recreatable, item.inclusion == .included { return [.recreatableBackedUp] }
-        guard item.isData, item.isMarked, item.inclusion == .excluded, item.path.first == HomeLayout.library, item.path.count > 1,
-            !item.path.contains(where: { $0.text == app.text })
+        guard item.isData, item.isMarked, item.inclusion == .excluded, item.path.first == HomeLayout.library,
+            item.path.count > 1, !item.path.contains(where: { $0.text == app.text })
         else { return [] }
         return [.excludedDirectoryName]
     }

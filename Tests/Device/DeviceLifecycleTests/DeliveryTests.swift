@@ -161,7 +161,7 @@ import Testing
         try device.reset(notes)
         #expect(scratch.containers == fresh + ["Shared/AppGroup/UUID/kept"])
         #expect(device.apps == [app])
-        #expect(try device.text(of: data + "/" + DataContainer.metadata.text).contains(app.data.text))
+        #expect(try device.text(of: data + "/" + HomeLayout.metadata.text).contains(app.data.text))
     }
 
     @Test func `entitle adds missing containers`() throws {

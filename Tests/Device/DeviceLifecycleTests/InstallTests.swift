@@ -41,7 +41,7 @@ import Testing
     @Test func `the metadata names the container, encrypted, and readable before first unlock`() throws {
         let device = try scratch.makeDevice(passcode: "1234")
         let app = try device.install(sampleApp)
-        let path = try device.backingPath(of: app.identifier, .data) + "/" + DataContainer.metadata.text
+        let path = try device.backingPath(of: app.identifier, .data) + "/" + HomeLayout.metadata.text
         struct Metadata: Decodable, Equatable {
             var identifier, uuid: String
             var contentClass, schemaVersion: Int

@@ -1,7 +1,7 @@
 // The registry of a booted device: entries, waiting containers, and one change at a time.
 
 import BackingStore
-import Glibc
+import Foundation
 import Platform
 import SandboxModel
 import Synchronization
@@ -22,20 +22,44 @@ import Testing
             owner: 0, ownerGroup: 0)
     }
 
-    /// How many changes are under way, and were at most.
+    /// Changes that are under way, and threads that are about to make one.
     private final class Counts: Sendable {
-        private let state = Mutex((now: 0, most: 0))
+        private struct State {
+            var (now, most, begun) = (0, 0, 0)
+            /// By their directories in /proc.
+            var threads: [String] = []
+        }
 
+        private let state = Mutex(State())
+
+        /// How many were under way at most.
         var most: Int { state.withLock { $0.most } }
 
-        func begin() {
+        /// The thread that calls is about to make a change.
+        func arrive() {
+            let thread = try! FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+            state.withLock { $0.threads.append("/proc/\(thread)") }
+        }
+
+        /// - Returns: whether it is the first.
+        func begin() -> Bool {
             state.withLock { state in
                 state.now += 1
+                state.begun += 1
                 state.most = max(state.most, state.now)
+                return state.begun == 1
             }
         }
 
         func end() { state.withLock { $0.now -= 1 } }
+
+        /// How many of the threads sleep, as those do that wait for a lock.
+        var sleeping: Int {
+            state.withLock { $0.threads }.count { thread in
+                let text = (try? HostPath.contents("\(thread)/stat")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+                return text.split(separator: ")").last?.hasPrefix(" S") == true
+            }
+        }
     }
 
     private func register(_ app: InstalledApp, in apps: InstalledApps) throws {
@@ -74,9 +98,10 @@ import Testing
         let counts = Counts()
         let threads = try (0..<4).map { _ in
             try HostThread(name: "change") {
+                counts.arrive()
                 try? apps.changing { (_) throws(Complaint) in
-                    counts.begin()
-                    usleep(1000)
+                    // This thread is awake: it asks.
+                    if counts.begin() { eventually("the three others, asleep") { counts.sleeping == 3 } }
                     counts.end()
                 }
             }

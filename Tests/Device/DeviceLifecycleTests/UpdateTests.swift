@@ -79,7 +79,7 @@ import Testing
         #expect(app.bundleName.text == (isNew ? "Later.app" : "Notes.app"))
         let source = isNew ? scratch["Later.app"] : sampleApp
         try shell("diff -r --exclude _CodeSignature '\(source)' '\(device.backingPath(of: app.identifier, .app))'")
-        let metadata = try device.text(of: "\(data)/\(DataContainer.metadata.text)")
+        let metadata = try device.text(of: "\(data)/\(HomeLayout.metadata.text)")
         #expect(metadata.contains("<string>\(app.data.text)</string>"))
         #expect(try device.text(of: "\(data)/Documents/complete") == "Documents/complete complete")
         #expect(
@@ -115,7 +115,7 @@ import Testing
         try device.shutDown()
     }
 
-    @Test func `what an update drops counts no more, by however many names it went`() throws {
+    @Test func `files that an update drops count no more, however many names they had`() throws {
         let device = try scratch.makeDevice()
         let app = try device.install(sampleApp)
         try fill(device, app)
@@ -167,7 +167,7 @@ import Testing
         _ = try device.install(scratch["Later.app"])
     }
 
-    @Test func `an app stays whose it is`() throws {
+    @Test func `an app keeps its owner, and an update for another is refused`() throws {
         let device = try scratch.makeDevice()
         let app = try device.install(sampleApp)
         let stranger = ContainerOwner(user: app.owner + 1, group: app.ownerGroup)
@@ -178,7 +178,7 @@ import Testing
         #expect(same.owner == app.owner && same.data != app.data)
     }
 
-    @Test func `a bundle that was replaced goes with the last who reads it`() throws {
+    @Test func `a replaced bundle is removed with its last reader`() throws {
         let device = try scratch.makeDevice()
         let app = try device.install(sampleApp)
         let other = try device.install(try scratch.makeApp("Other", identifier: "com.example.Other"))
@@ -194,8 +194,7 @@ import Testing
         _ = try reading!.open(index, context: device.context)
         reading = nil
         // It is removed by a thread of its own.
-        let end = ContinuousClock.now + .seconds(20)
-        while !scratch.staging.isEmpty, ContinuousClock.now < end { usleep(1000) }
+        eventually("the end of what is staged") { scratch.staging.isEmpty }
         #expect(scratch.staging == [])
     }
 
@@ -220,7 +219,7 @@ import Testing
 
     private static let decision = steps.firstIndex(of: .registered)!
 
-    @Test func `wherever it is interrupted, the next boot has the old app or the new one, whole`() throws {
+    @Test func `an update that is interrupted at any step leaves the old app or the new one, whole`() throws {
         let later = try laterApp()
         let number = Mutex(0)
         let reached = Mutex<[Milestone]>([])
@@ -276,7 +275,7 @@ import Testing
     }
 
     @Test(arguments: [3, 9, 10, 11, 12, 15, 17, 18])
-    func `killed at a step, the app stands`(step: Int) async throws {
+    func `an app survives a kill at a step of its update`(step: Int) async throws {
         let later = try laterApp()
         var before = ""
         do {

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `what is old enough goes`() throws {
+    @Test func `entries that are old enough go`() throws {
         try with { device in
             try fill(device)
             let outcome = device.purge(PurgeOrder(.unused(for: 25_000_000_000)))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `it stops when as much is available as was asked for`() throws {
+    @Test func `a purge stops when as much is available as was asked for`() throws {
         try with(capacity: 64 << 20) { device in
             try fill(device)
             let available = device.device.context.space.figures.available
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test func `all goes that may when it is not enough`() throws {
+    @Test func `a purge that cannot reach its target takes all that may go`() throws {
         try with(capacity: 64 << 20) { device in
             try fill(device)
             let outcome = device.purge(PurgeOrder(.available(1 << 40)))
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func `however many threads carry a plan out, it is reported in its order, each entry once`() throws {
+    @Test func `a plan that several threads carry out is reported in its order, each entry once`() throws {
         try with { device in
             let names = (0..<200).map { "tmp/\(1000 + $0)" }
             for (number, name) in names.enumerated() { try device.put(name, kibibytes: 4, age: Int64(1000 - number)) }
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func `a purge that is ended in the middle reports what it did not come to`() throws {
+    @Test func `a purge that is ended in the middle reports the entries that it did not come to`() throws {
         try with { device in
             for number in 0..<200 { try device.put("tmp/\(1000 + number)", kibibytes: 4, age: Int64(1000 - number)) }
             try device.start()
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func `nobody waits for a purger that has ended`() throws {
+    @Test func `a purger that has ended keeps nobody waiting`() throws {
         try with { device in
             try fill(device)
             device.purger.stop()
@@ -201,17 +201,15 @@ import Testing
         }
     }
 
-    @Test func `news of low space is answered by the thread`() throws {
+    @Test func `the purger's thread answers news of low space`() throws {
         try with(capacity: 8 << 20) { device in
             for number in 0..<7 { try device.put("tmp/\(number)", kibibytes: 1100, age: Int64(100 - number)) }
             let space = device.device.context.space
             #expect(space.figures.available < space.lowWater)
             try device.start()
             device.purger.spaceIsLow()
-            // A command that comes after it has its turn after it.
-            _ = device.purge(PurgeOrder(.everything, isDryRun: true))
-            let deadline = ContinuousClock.now + .seconds(20)
-            while space.figures.available < space.highWater, ContinuousClock.now < deadline { usleep(1000) }
+            // The thread carries out the commands of a turn first: what comes after one of them is in a later turn.
+            for _ in 0..<2 { _ = device.purge(PurgeOrder(.everything, isDryRun: true)) }
             #expect(space.figures.available >= space.highWater)
             #expect(!device.entries.isEmpty)
         }

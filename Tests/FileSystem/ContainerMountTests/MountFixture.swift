@@ -18,9 +18,18 @@ let mail = ContainerIdentifier("com.example.Mail")!
 let shared = ContainerIdentifier("group.com.example.shared")!
 
 final class MountFixture: Sendable {
+    /// An end that was reported, of one mount of one of the tables.
+    private struct Ending: Hashable {
+        let table: Int
+        let serial: UInt64
+        let app: ContainerIdentifier
+    }
+
     let root: String
     private let context: StoreContext
-    private let endings = Mutex<[ContainerIdentifier]>([])
+    private let endings = Mutex<[Ending]>([])
+    /// Signalled once for each.
+    private let hasEnded = Semaphore()
     private let refusals = Mutex<[RefusedCall]>([])
     private let tables = Mutex<[MountTable]>([])
 
@@ -45,6 +54,9 @@ final class MountFixture: Sendable {
         let fixture = try MountFixture()
         defer {
             for table in fixture.tables.withLock({ $0 }) { table.shutDown() }
+            // Nothing is under way any more that could report one.
+            let endings = fixture.endings.withLock { $0 }
+            #expect(Set(endings).count == endings.count, "the end of a mount was reported twice")
             let left = (try? MountInfo.all())?.filter { $0.mountPoint.hasPrefix(fixture.root) } ?? []
             #expect(left == [], "a mount was left behind")
             // Not if a mount is left: that would delete its content.
@@ -65,20 +77,27 @@ final class MountFixture: Sendable {
     func makeTable() throws -> MountTable {
         let anchor = try openDevice()
         let context = context
+        let number = tables.withLock { $0.count }
         let table = MountTable(
             device: device, privateDirectory: root + "/run/private", homesDirectory: root + "/run/apps",
             makeVolume: { Volume(view: $0, device: anchor, context: context) },
-            ended: { [weak self] mount in self?.endings.withLock { $0.append(mount.app) } },
+            ended: { [weak self] mount in
+                self?.endings.withLock { $0.append(Ending(table: number, serial: mount.serial, app: mount.app)) }
+                self?.hasEnded.signal()
+            },
             refused: { [weak self] call in self?.refusals.withLock { $0.append(call) } })
         tables.withLock { $0.append(table) }
         return table
     }
 
-    /// The apps whose mounts were reported as ended. Waits until there are `count`.
+    /// The apps whose mounts were reported as ended. Waits until there are `count`, once in a test.
     func ended(count: Int) -> [ContainerIdentifier] {
-        for _ in 0..<500 where endings.withLock({ $0.count }) < count { usleep(10_000) }
-        usleep(20_000)
-        return endings.withLock { $0 }
+        for number in 1...count {
+            #expect(hasEnded.wait(milliseconds: 10_000), "the end of a mount was not reported: number \(number)")
+        }
+        // The kernel's list has been reviewed then; an end that is reported twice is seen when the test is over.
+        for table in tables.withLock({ $0 }) { table.review() }
+        return endings.withLock { $0.map(\.app) }
     }
 
     /// The refusals since the last call.

@@ -9,9 +9,10 @@ left_processes() {
 # The leftovers of a case: says so on standard output, and takes them away.
 sweep() {
     local place=$1 line pid _
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
+    # Ten seconds for those that are ending.
+    for _ in $(seq 200); do
         [ -n "$(left_processes "$place")" ] || break
-        sleep 0.3
+        sleep 0.05
     done
     for pid in $(left_processes "$place"); do
         echo "left a process behind: $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null || echo "$pid")"

@@ -32,6 +32,32 @@ def until(condition, *what):
         time.sleep(0.02)
 
 
+def processes():
+    """Of all processes that /proc shows: name, state, parent and process group, by number."""
+    found = {}
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/stat") as file:
+                head, rest = file.read().rsplit(")", 1)
+        except OSError:
+            # It has ended meanwhile.
+            continue
+        state, parent, group = rest.split()[:3]
+        found[int(number)] = head.split("(", 1)[1], state, int(parent), int(group)
+    return found
+
+
+def runs_below(name, runner):
+    """Whether a process of that name descends from the runner."""
+    known = processes()
+    for process, (called, *_) in known.items():
+        while called == name and process in known:
+            process = known[process][2]
+            if process == runner:
+                return True
+    return False
+
+
 def ask(path, method, command, values=None):
     connection = ControlConnection(path)
     connection.request(method, "/v1/" + command, json.dumps(values or {}) if method == "POST" else None)
@@ -175,7 +201,7 @@ def signals(device, app, documents, *options):
                                "touch Documents/begun; exec sleep 300"])
     until(lambda: os.path.exists(documents + "/begun"), "the command's begin")
     # The shell may not have become what it is to become.
-    time.sleep(0.2)
+    until(lambda: runs_below("sleep", runner.pid), "the command that the shell becomes")
     runner.send_signal(signal.SIGINT)
     ended = runner.wait(PATIENCE)
     check(ended in ([128 + signal.SIGINT] if options else [-signal.SIGINT]), ended)
@@ -213,6 +239,19 @@ class Terminal:
     def size(self, rows, columns):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, rows.to_bytes(2, "little") + columns.to_bytes(2, "little") + bytes(4))
 
+    def foreground(self):
+        """Names and states of the processes in the foreground."""
+        group = os.tcgetpgrp(self.master)
+        return [(name, state) for name, state, _, its_group in processes().values() if its_group == group]
+
+    def await_foreground(self, name):
+        """Waits until it has a process of that name and none that is stopped: what is typed then reaches it."""
+        def is_there():
+            names, states = zip(*self.foreground() or [("", "")])
+            return name in names and "T" not in states
+
+        until(is_there, name, "in the foreground")
+
     def end(self):
         deadline = time.monotonic() + PATIENCE
         while True:
@@ -244,7 +283,7 @@ def terminal(device, app, documents, *options):
     # ^C ends what runs in the shell, and neither the shell nor its runner.
     outer.type("sleep 300; echo status $''?\n")
     outer.expect("echo status $''?\r\n")
-    time.sleep(0.3)
+    outer.await_foreground("sleep")
     outer.type("\x03")
     outer.expect("^C")
     outer.expect(mark)
@@ -253,7 +292,7 @@ def terminal(device, app, documents, *options):
     # Jobs: stopped, listed, taken up again.
     outer.type("cat\n")
     outer.expect("cat\r\n")
-    time.sleep(0.3)
+    outer.await_foreground("cat")
     outer.type("\x1a")
     outer.expect("Stopped")
     outer.expect(mark)
@@ -323,7 +362,7 @@ def stop(device, app, documents):
         outer.expect(mark)
         outer.type("fg\n")
         outer.expect("appcontainer")
-        time.sleep(0.2)
+        outer.await_foreground("appcontainer")
         outer.type("second\n")
         outer.expect("got second")
         outer.type("\x03")

@@ -51,6 +51,7 @@ def reads(descriptor, offset=0):
 
 
 EPERM, EIO = 1, 5
+PATIENCE = 30
 
 
 def dirty(count):
@@ -138,6 +139,8 @@ def queue(rounds):
     def write(number):
         os.nice(15)
         place = number
+        os.pwrite(files[number % count], b"P" * 4096, place * 4096)
+        os.write(say, b"w")
         while True:
             place = (place * 5 + 1) % 64
             try:
@@ -145,14 +148,18 @@ def queue(rounds):
             except OSError:
                 time.sleep(0.002)
 
-    # Processes, because threads of this interpreter take turns.
+    # Processes, because threads of this interpreter take turns. Each says when it has written.
+    written, say = os.pipe()
     writers = []
     for number in range(processes):
         writers.append(os.fork())
         if writers[-1] == 0:
             write(number)
-    time.sleep(0.5)
     try:
+        said = 0
+        while said < processes:
+            assert select.select([written], [], [], PATIENCE)[0], f"only {said} of {processes} processes have written"
+            said += len(os.read(written, processes))
         for turn in range(rounds):
             lock()
             for _ in range(2):
@@ -172,7 +179,7 @@ SIZE, PIECE = 256 << 20, 1 << 20
 
 
 def slow_source(seconds):
-    """Memory whose every MiB comes late, by userfaultfd(2)."""
+    """Memory whose every MiB comes late, by userfaultfd(2), and an event: some of it was asked for, and had."""
     faults = LIBC.syscall(323, os.O_CLOEXEC)
     assert faults >= 0, "userfaultfd(2) is not to be had"
     fcntl.ioctl(faults, UFFDIO_API, bytearray(struct.pack("QQQ", 0xAA, 0, 0)))
@@ -181,6 +188,8 @@ def slow_source(seconds):
     piece = LIBC.mmap(None, PIECE, 3, 0x22, -1, 0)
     ctypes.memset(piece, ord("P"), PIECE)
 
+    begun = threading.Event()
+
     def serve():
         come = set()
         while True:
@@ -188,22 +197,24 @@ def slow_source(seconds):
             number = (struct.unpack_from("Q", os.read(faults, 32), 16)[0] - address) // PIECE
             if number not in come:
                 come.add(number)
+                if len(come) == 16:
+                    begun.set()
                 time.sleep(seconds * PIECE / SIZE)
                 fcntl.ioctl(
                     faults, UFFDIO_COPY,
                     bytearray(struct.pack("QQQQq", address + number * PIECE, piece, PIECE, 0, 0)))
 
     threading.Thread(target=serve, daemon=True).start()
-    return address
+    return address, begun
 
 
 def slow(seconds):
-    address = slow_source(seconds)
+    address, begun = slow_source(seconds)
     file = os.open("slow", os.O_RDWR | os.O_CREAT)
     outcome = []
     writer = threading.Thread(target=lambda: outcome.append(LIBC.pwrite(file, address, SIZE, 0)))
     writer.start()
-    time.sleep(0.5)
+    assert begun.wait(PATIENCE), "the write has not begun"
     taken = lock()
     places = range(0, SIZE, 4096)
     if seconds < 5:

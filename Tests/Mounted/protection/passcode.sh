@@ -125,10 +125,7 @@ case_an_attempt_cut_short_by_a_kill_counts() {
     appcontainer status "$DEVICE" >/dev/null
     pid=$(daemon_pid)
     appcontainer unlock "$DEVICE" --passcode-file bad 2>said &
-    for _ in $(seq 500); do
-        [ ! -e "$DEVICE/Passcode.json" ] || break
-        sleep 0.01
-    done
+    eventually test -e "$DEVICE/Passcode.json"
     kill -9 "$pid"
     # The command asks again, of a new process, which knows of the first attempt.
     status=0

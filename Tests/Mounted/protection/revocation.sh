@@ -10,7 +10,7 @@ start_complete() {
 locking() { SOCKET=$(appcontainer status "$DEVICE" --json | json daemon socket) within /usr/bin/python3 "$HERE/locking.py" "$@"; }
 events() { appcontainer events "$DEVICE"; }
 
-case_what_was_written_before_a_lock_is_there_after_it() {
+case_data_written_before_a_lock_is_there_after_it() {
     start_complete
     ulimit -n "$(ulimit -Hn)"
     locking dirty 1000
@@ -23,7 +23,7 @@ case_what_was_written_before_a_lock_is_there_after_it() {
     whole
 }
 
-case_what_was_written_to_a_mount_out_of_sight_is_there_after_a_lock() {
+case_data_written_to_a_mount_out_of_sight_is_there_after_a_lock() {
     start_complete
     locking detached
     cd "$WORK"
@@ -178,13 +178,14 @@ case_the_grace_period() {
     same "$(appcontainer status "$DEVICE" --json | json graceRemaining)" null
     unlock
     # An unlock cancels it, a wrong passcode does not.
-    appcontainer lock "$DEVICE" --no-wait
     echo 999999 >"$WORK/wrong"
     chmod 600 "$WORK/wrong"
+    appcontainer lock "$DEVICE" 2>"$WORK/waited" &
+    # No other command has announced it: this one waits.
+    eventually is_locking
     complains 17 appcontainer unlock "$DEVICE" --passcode-file "$WORK/wrong"
     same "$(state)" locking
-    appcontainer lock "$DEVICE" 2>"$WORK/waited" &
-    sleep 0.3
+    appcontainer lock "$DEVICE" --no-wait
     unlock
     local status=0
     wait $! || status=$?
@@ -202,6 +203,8 @@ case_the_grace_period() {
     events | json_lines event | grep -v mounted | tr '\n' ' ' >"$WORK/record"
     contains "$(cat "$WORK/record")" "willBecomeUnavailable locked refused unlocked didBecomeAvailable"
 }
+
+is_locking() { [ "$(state)" = locking ]; }
 
 # A thread of the killed process waits in the kernel for the mount that the process served: its guard ends the mount.
 case_a_daemon_killed_in_the_middle_of_a_lock_hangs_nobody() {

@@ -34,15 +34,8 @@ print(sum(event.get("path") == sys.argv[1] for event in events), sum(event.get("
 }
 
 # until_is WANTED COMMAND…: the command prints that, sooner or later.
-until_is() {
-    local wanted=$1 _
-    shift
-    for _ in $(seq 200); do
-        [ "$("$@")" != "$wanted" ] || return 0
-        sleep 0.1
-    done
-    fail "'$*' prints '$("$@")', and not '$wanted'"
-}
+until_is() { eventually prints "$@"; }
+prints() { [ "$("${@:2}")" = "$1" ]; }
 
 # MARK: How much is recorded
 

@@ -16,14 +16,11 @@ space() { within /usr/bin/python3 "$HERE/capacity.py" "$@"; }
 on_host() { du -s --block-size=1 "$DEVICE/Containers" | cut -f1; }
 # counted [BYTES]: what the device says agrees with the host, but for directories that have grown, as soon as the files that
 # were closed just now have been.
-counted() {
-    local used host tries
-    for tries in $(seq 100); do
-        used=$(figure used) host=$(on_host)
-        if [ $((host - used)) -le "${1:-65536}" ] && [ $((used - host)) -le 16384 ]; then return; fi
-        sleep 0.1
-    done
-    fail "$used bytes counted, $host on the host"
+counted() { eventually agrees_with_the_host "${1:-65536}"; }
+agrees_with_the_host() {
+    local used host
+    used=$(figure used) host=$(on_host)
+    [ $((host - used)) -le "$1" ] && [ $((used - host)) -le 16384 ]
 }
 
 case_df_tells_the_capacity() {

@@ -44,7 +44,8 @@ public struct ForeignDaemon: Sendable {
 
     /// Whether a live process holds the device's lock. The record of a killed process stays; its lock does not.
     private static func isHeld(_ device: String) -> Bool {
-        guard let file = try? Descriptor.open(path: "\(device)/\(DeviceDirectory.Name.lock.text)", flags: O_RDONLY) else { return false }
+        guard let file = try? Descriptor.open(path: "\(device)/\(DeviceDirectory.Name.lock.text)", flags: O_RDONLY)
+        else { return false }
         return (try? file.tryLock()) == false
     }
 }

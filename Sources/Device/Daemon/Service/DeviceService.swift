@@ -92,7 +92,9 @@ final class DeviceService: ServedDevice {
 
     /// Waits for the lock and lets go of it again: before the answer, or the caller would find it taken by this one.
     private static func takeLockOnce(_ path: String) -> Bool {
-        guard let file = try? Descriptor.open(path: "\(path)/\(DeviceDirectory.Name.lock.text)", flags: O_RDWR) else { return false }
+        guard let file = try? Descriptor.open(path: "\(path)/\(DeviceDirectory.Name.lock.text)", flags: O_RDWR) else {
+            return false
+        }
         return (try? file.lock()) != nil
     }
 

@@ -48,7 +48,9 @@ public struct Home: Sendable {
 
     /// The entries of the data container that the top level shows.
     var dataEntries: [FileName] {
-        showsOnlyDocuments ? [HomeLayout.documents] : [HomeLayout.documents, HomeLayout.library, HomeLayout.temporary, HomeLayout.metadata]
+        showsOnlyDocuments
+            ? [HomeLayout.documents]
+            : [HomeLayout.documents, HomeLayout.library, HomeLayout.temporary, HomeLayout.metadata]
     }
 
     /// The bundle's name at the top level.

@@ -39,7 +39,8 @@ extension Node {
     var purgeableDirectory: PurgeableDirectory? {
         guard zone == .standardDirectory, let above = parent else { return nil }
         if above.kind == .home { return name == HomeLayout.temporary ? .temporary : nil }
-        return name == HomeLayout.caches && above.name == HomeLayout.library && above.parent?.kind == .home ? .caches : nil
+        return name == HomeLayout.caches && above.name == HomeLayout.library && above.parent?.kind == .home
+            ? .caches : nil
     }
 
     /// The target of a symbolic link in the bundle, as it was installed; nil for any other node.

@@ -119,18 +119,23 @@ extension String {
     var complaintKind: String? { complaint?.kind.rawValue }
 }
 
-struct TookTooLong: Error {}
+struct TookTooLong: Error {
+    let what: String
+}
 
-/// - Throws: ``TookTooLong`` where nothing has come of it after half a minute.
-func withTimeLimit<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+/// - Parameter what: what is waited for.
+/// - Throws: ``TookTooLong`` where it has not come after half a minute.
+func withTimeLimit<Value: Sendable>(
+    for what: String = "an answer", _ body: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
     try await withThrowingTaskGroup(of: Value.self) { group in
         group.addTask(operation: body)
         group.addTask {
             try await Task.sleep(for: .seconds(30))
-            throw TookTooLong()
+            throw TookTooLong(what: what)
         }
         defer { group.cancelAll() }
-        guard let value = try await group.next() else { throw TookTooLong() }
+        guard let value = try await group.next() else { throw TookTooLong(what: what) }
         return value
     }
 }

@@ -5,12 +5,13 @@ import Foundation
 import Platform
 import SandboxModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Daemon
 
 @Suite struct ControlAPITests {
-    @Test func `answers a query with one JSON object`() async throws {
+    @Test func `a query is answered with one JSON object`() async throws {
         try await ControlAPIFixture.run { fixture in
             let (status, body) = try await fixture.request("GET", "/v1/status")
             #expect(status == 200)
@@ -19,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: ["/", "/v1", "/v1/", "/v1/nothing", "/v2/status", "/v1/status/more", "/v1/../v1/nothing"])
-    func `knows no other path`(path: String) async throws {
+    func `an unknown path is answered with 404`(path: String) async throws {
         try await ControlAPIFixture.run { fixture in
             let (status, body) = try await fixture.request("GET", path)
             #expect(status == 404)
@@ -27,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `wants the method that the path has`() async throws {
+    @Test func `a method that the path does not have is answered with 405`() async throws {
         try await ControlAPIFixture.run { fixture in
             try await fixture.expect(405, "GET", "/v1/shutdown")
             try await fixture.expect(405, "POST", "/v1/status", body: "{}")
@@ -55,7 +56,7 @@ import Testing
         ("deliver", "{\"app\": \"a\", \"files\": [\"/a\\u0000\"]}", "each of files must not hold a NUL character"),
         ("inspect", "{\"app\": \"a\", \"path\": \"Documents\\u0000\"}", "path must not hold a NUL character"),
     ])
-    func `says what is wrong with a body`(path: String, body: String, words: String) async throws {
+    func `a wrong body is answered with its error`(path: String, body: String, words: String) async throws {
         try await ControlAPIFixture.run { fixture in
             let (status, answer) = try await fixture.request("POST", "/v1/\(path)", body: body)
             #expect(status == 400)
@@ -65,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a body that is too large, and goes on`() async throws {
+    @Test func `a body that is too large is refused, and the next request is answered`() async throws {
         try await ControlAPIFixture.run { fixture in
             let body = "{\"app\": \"" + String(repeating: "a", count: ControlPath.largestBody) + "\"}"
             let (status, answer) = try await fixture.request("POST", "/v1/install", body: body)
@@ -82,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func `says that a connection carries one request, to clients that would keep it`() async throws {
+    @Test func `an answer tells clients that would keep the connection that it is closed`() async throws {
         try await ControlAPIFixture.run { fixture in
             for path in ["/v1/status", "/v1/nothing", "/v1/events/follow?since=x"] {
                 let answer = try await fixture.exchange(Data("GET \(path) HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
@@ -91,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func `survives what is not HTTP`() async throws {
+    @Test func `bytes that are not HTTP do no harm`() async throws {
         try await ControlAPIFixture.run { fixture in
             for bytes in [Data("hello\n".utf8), Data([0, 255, 10, 13, 10]), Data("GET\r\n\r\n".utf8), Data()] {
                 try? await LocalConnection(to: fixture.socket).write(Array(bytes))
@@ -109,7 +110,7 @@ import Testing
         "POST /v1/install HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}",
         "GET /v1/status HTTP/1.1\r\nno colon\r\n\r\n",
     ])
-    func `answers what is not a request with 400`(text: String) async throws {
+    func `text that is not a request is answered with 400`(text: String) async throws {
         try await ControlAPIFixture.run { fixture in
             let answer = try await fixture.exchange(Data(text.utf8))
             #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `refuses a head without an end, at once`() async throws {
+    @Test func `a head without an end is refused at once`() async throws {
         try await ControlAPIFixture.run { fixture in
             let begin = ContinuousClock.now
             let text = "GET /v1/status HTTP/1.1\r\nX-Long: " + String(repeating: "a", count: 3_000_000)
@@ -128,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func `passes a complaint on with its kind`() async throws {
+    @Test func `a complaint is passed on with its kind`() async throws {
         try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             let error = await #expect(throws: DeviceError.self) {
@@ -139,7 +140,7 @@ import Testing
         }
     }
 
-    @Test func `tells of progress, then the result`() async throws {
+    @Test func `progress comes before the result`() async throws {
         try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             let seen = Mutex<[WorkProgress]>([])
@@ -155,22 +156,19 @@ import Testing
         }
     }
 
-    @Test func `gives work up when its client has gone`() async throws {
+    @Test func `work is given up when its client has gone`() async throws {
         try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             let task = Task { try await client.send(CheckRequest()) { _ in } }
-            while fixture.device.reportCount == 0 { await Task.yield() }
+            let device = fixture.device
+            try await withTimeLimit(for: "a report") { try await device.reports.wait { $0 > 0 } }
             task.cancel()
             _ = await task.result
-            for _ in 0..<6000 where !fixture.device.cancelled {
-                try await Task.sleep(for: .milliseconds(10))
-            }
-            let wasCancelled = fixture.device.cancelled
-            #expect(wasCancelled)
+            try await withTimeLimit(for: "the end of the work") { try await device.wasCancelled.wait { $0 } }
         }
     }
 
-    @Test func `answers a shutdown before it ends`() async throws {
+    @Test func `a shutdown is answered before the service ends`() async throws {
         try await ControlAPIFixture.run { fixture in
             try await DeviceClient(socket: fixture.socket).shutdown()
             for await _ in fixture.ended {}
@@ -180,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func `serves many clients at once`() async throws {
+    @Test func `many clients are served at once`() async throws {
         try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -203,22 +201,21 @@ import Testing
         try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)
             let locks = (0..<100).map { _ in Task { try? await client.send(LockRequest()) } }
-            while fixture.device.waitingCount < 100 { try await Task.sleep(for: .milliseconds(1)) }
+            let device = fixture.device
+            try await withTimeLimit(for: "a hundred locks that wait") { try await device.waiting.wait { $0 == 100 } }
             let begun = ContinuousClock.now
             for _ in 0..<20 {
                 _ = try await client.status()
                 _ = try await client.send(UnlockRequest(passcode: "1234"))
             }
             #expect(ContinuousClock.now - begun < .seconds(5))
-            #expect(fixture.device.waitingCount == 100)
+            #expect(device.waiting.value == 100)
             for lock in locks { lock.cancel() }
-            try await withTimeLimit { [device = fixture.device] in
-                while device.waitingCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
-            }
+            try await withTimeLimit(for: "the end of the locks") { try await device.waiting.wait { $0 == 0 } }
         }
     }
 
-    @Test func `keeps other users out`() async throws {
+    @Test func `the socket keeps other users out`() async throws {
         try await ControlAPIFixture.run { fixture in
             let status = try HostPath.status(fixture.socket)
             #expect(status.permissions == 0o600)

@@ -5,6 +5,7 @@ import ControlServer
 import Foundation
 import Glibc
 import Platform
+import TestSupport
 import Testing
 
 @testable import Daemon
@@ -22,12 +23,7 @@ import Testing
             for _ in 0..<50 {
                 try? await LocalConnection(to: fixture.socket).write(Array(text.utf8))
             }
-            var after = try OpenFiles.count()
-            for _ in 0..<1000 where after > before {
-                try await Task.sleep(for: .milliseconds(10))
-                after = try OpenFiles.count()
-            }
-            #expect(after <= before)
+            try await eventually("the end of the clients' descriptors") { try OpenFiles.count() <= before }
         }
     }
 
@@ -55,8 +51,11 @@ import Testing
     @Test func `goes on accepting after descriptors ran out, and says so once`() async throws {
         try await ControlAPIFixture.run { fixture in
             try await fixture.expect(200, "GET", "/v1/status")
-            try await fixture.withIdleClients(40, descriptorsLeft: 4) { _ in
-                try await Task.sleep(for: .milliseconds(300))
+            try await fixture.withIdleClients(40, descriptorsLeft: 4) { sockets in
+                // Accepted after all others, most of which have given way by then, and each could have been told of.
+                let last = try #require(sockets.last)
+                try await last.write(Array("GET /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                _ = try await withTimeLimit(for: "the last client's answer") { try await last.read(atMost: 4096) }
             }
             try await fixture.expect(200, "GET", "/v1/status")
             #expect(fixture.log.lines.filter { $0.contains("give way: Too many open files") }.count == 1)

@@ -5,6 +5,7 @@ import ControlServer
 import Logging
 import SandboxModel
 import Synchronization
+import TestSupport
 
 @testable import Daemon
 
@@ -13,14 +14,10 @@ final class FakeDevice: ServedDevice {
     /// Of whoever has asked to run something.
     let clients = Mutex<[ClientDisconnect]>([])
     /// Reports that the last long operation made before it was told to stop.
-    let reports = Atomic(0)
-    let wasCancelled = Atomic(false)
+    let reports = Awaited(0)
+    let wasCancelled = Awaited(false)
     /// Locks that wait.
-    let waiting = Atomic(0)
-
-    var waitingCount: Int { waiting.load(ordering: .relaxed) }
-    var reportCount: Int { reports.load(ordering: .relaxed) }
-    var cancelled: Bool { wasCancelled.load(ordering: .sequentiallyConsistent) }
+    let waiting = Awaited(0)
 
     private func record(_ call: String) {
         calls.withLock { $0.append(call) }
@@ -68,9 +65,9 @@ final class FakeDevice: ServedDevice {
     func lock(_ request: LockRequest) async throws(Complaint) {
         record("lock")
         guard request.now == false else { return }
-        waiting.add(1, ordering: .relaxed)
+        waiting.change { $0 += 1 }
         try? await Task.sleep(for: .seconds(600))
-        waiting.subtract(1, ordering: .relaxed)
+        waiting.change { $0 -= 1 }
     }
 
     func restart(_ request: RestartRequest) throws(Complaint) { record("restart") }
@@ -163,10 +160,10 @@ final class FakeDevice: ServedDevice {
     func check(_ request: CheckRequest, progress: @escaping ProgressReport) throws(Complaint) -> CheckReport {
         let deadline = ContinuousClock.now + .seconds(60)
         while progress(WorkProgress(activity: "checking", unit: .files, done: 0, total: nil)) {
-            reports.add(1, ordering: .relaxed)
+            reports.change { $0 += 1 }
             guard ContinuousClock.now < deadline else { throw Complaint(.unexpected, "nobody ended this") }
         }
-        wasCancelled.store(true, ordering: .sequentiallyConsistent)
+        wasCancelled.change { $0 = true }
         return CheckReport(files: 0, unreadable: 0, problems: [], repaired: [])
     }
 

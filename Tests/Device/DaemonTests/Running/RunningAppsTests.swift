@@ -6,6 +6,7 @@ import Glibc
 import Platform
 import SandboxModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Daemon
@@ -14,6 +15,8 @@ import Testing
     private let notes = ContainerIdentifier("com.example.Notes")!
     private let mail = ContainerIdentifier("com.example.Mail")!
     private let running = RunningApps()
+    /// Signalled by each lease of ``lease(_:isDetached:)`` that ends.
+    private let hasEnded = Semaphore()
 
     /// Counts how often something was called back.
     private final class Count: Sendable {
@@ -31,14 +34,16 @@ import Testing
 
     /// Starts a process under a lease.
     private func lease(_ child: ChildProcess, isDetached: Bool = false) throws -> RunningApps.Hold {
-        let hold = running.hold(notes, for: .lease(isDetached: isDetached))
+        let hold = running.hold(notes, for: .lease(isDetached: isDetached)) { [hasEnded] in hasEnded.signal() }
         try running.attach(child.identifier, toLease: hold.number)
         try child.start()
         return hold
     }
 
-    private func until(_ condition: () -> Bool) {
-        while !condition() { usleep(1000) }
+    /// Waits for the end of one lease, by which the app runs no more.
+    private func expectEnd(sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(hasEnded.wait(milliseconds: 10_000), "the lease has not ended", sourceLocation: sourceLocation)
+        #expect(!running.isRunning(notes), sourceLocation: sourceLocation)
     }
 
     @Test func `an app runs as long as anything holds it`() {
@@ -77,7 +82,7 @@ import Testing
             let child = try child("exit 3")
             _ = try lease(child, isDetached: isDetached)
             #expect(try child.wait() == .exited(3))
-            until { !running.isRunning(notes) }
+            expectEnd()
         }
     }
 
@@ -86,7 +91,7 @@ import Testing
         let hold = try lease(child)
         running.disconnect(hold)
         #expect(try child.wait() == .killed(signal: SIGKILL))
-        until { !running.isRunning(notes) }
+        expectEnd()
     }
 
     @Test func `a detached process outlives the connection`() throws {
@@ -102,7 +107,7 @@ import Testing
         let child = try child("sleep 300 & sleep 300")
         _ = try lease(child)
         running.mark(mail)
-        until { ProcessFamily.members(of: child.identifier).count == 3 }
+        eventually("the children") { ProcessFamily.members(of: child.identifier).count == 3 }
         let family = ProcessFamily.members(of: child.identifier).compactMap(WatchedProcess.init)
         try running.terminate(notes)
         for member in family { #expect(member.waitForEnd(until: .now + .seconds(30))) }
@@ -138,7 +143,7 @@ import Testing
         _ = try child.wait()
     }
 
-    @Test func `a restart kills what runs, and mounts hold on`() throws {
+    @Test func `a restart kills processes and drops marks, and mounts hold on`() throws {
         let child = try child("trap '' TERM; sleep 300")
         _ = try lease(child, isDetached: true)
         running.mark(notes)
@@ -150,7 +155,7 @@ import Testing
         running.release(mount)
     }
 
-    @Test func `what is to run during a restart waits for its end`() throws {
+    @Test func `an app that is to run waits for the end of a restart`() throws {
         let begun = Count()
         let (running, notes) = (running, notes)
         let thread = try running.closing { () throws(Complaint) in

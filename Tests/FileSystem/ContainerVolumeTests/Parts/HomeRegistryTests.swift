@@ -90,7 +90,7 @@ struct SharedContainersTests {
         let home = try TestHome().home
         let containers = SharedContainers(isDevice: false)
         #expect(containers.add(home).isEmpty && !containers.mayExist)
-        let place = ContainerViews.Place(directory: Home.groupsDirectory, container: TestHome.group)
+        let place = ContainerViews.Place(directory: HomeLayout.groups, container: TestHome.group)
         #expect(containers.view(of: home, place) == nil)
         containers.recordApart()
         #expect(containers.mayExist)
@@ -100,7 +100,7 @@ struct SharedContainersTests {
     func views() throws {
         let shared = try SharedHomes(both: false)
         let containers = SharedContainers(isDevice: true)
-        let place = ContainerViews.Place(directory: Home.groupsDirectory, container: TestHome.group)
+        let place = ContainerViews.Place(directory: HomeLayout.groups, container: TestHome.group)
         let view = try #require(containers.view(of: shared.shown[0], place))
         #expect(!view.isShared && containers.view(of: shared.shown[0], place) === view)
         _ = containers.add(shared.shown[1])

@@ -77,8 +77,8 @@ struct StatusReaderTests {
         let root = parts.table.root
         let groups = parts.table.lookUp(
             FoundEntry(
-                inode: SyntheticInode.containers(Home.groupsDirectory, in: root.inode), kind: .containers,
-                zone: .containers, parent: root, name: Home.groupsDirectory))
+                inode: SyntheticInode.containers(HomeLayout.groups, in: root.inode), kind: .containers,
+                zone: .containers, parent: root, name: HomeLayout.groups))
         #expect(try statuses.status(of: groups).linkCount == 3)
         let tags = CacheTags(table: parts.table, credentials: parts.places.credentials)
         let caches = try parts.node("Library/Caches")

@@ -71,7 +71,7 @@ import Testing
         #expect(try volume.text("Notes.app/Info.plist") == "later")
     }
 
-    @Test func `what is open or known of the old bundle is what it was`() throws {
+    @Test func `the old bundle stays as it was for open files and known nodes`() throws {
         let bundle = try volume.node("Notes.app")
         let handle = try volume.open(try volume.node("Notes.app/Info.plist"), flags: O_RDONLY)
         let before = try volume.status(of: bundle, handle: nil)
@@ -89,7 +89,7 @@ import Testing
         volume.close(handle)
     }
 
-    @Test func `a bundle that was replaced is let go of with the last who knows it`() throws {
+    @Test func `a replaced bundle is unused when its last node is forgotten`() throws {
         let isUnused = Mutex(false)
         do {
             let use = BundleUse()
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func `an exchange that fails is thrown on, and what it has not exchanged is as before`() throws {
+    @Test func `an error of the exchange is thrown on, and the home is as before`() throws {
         let tmp = try volume.node("tmp")
         let passing = try volume.make("passing", in: tmp, "x")
         let data = home.data
