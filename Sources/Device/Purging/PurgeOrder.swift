@@ -80,7 +80,7 @@ public struct PurgeOutcome: Sendable {
     public var freed: Int64 { purged.reduce(0) { $0 + $1.bytes } }
 
     /// The outcome of two purges, of which the second looked at what the first had left.
-    public func followed(by second: PurgeOutcome) -> PurgeOutcome {
+    func followed(by second: PurgeOutcome) -> PurgeOutcome {
         var both = second
         both.purged = purged + second.purged
         return both

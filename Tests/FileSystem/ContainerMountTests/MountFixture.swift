@@ -81,11 +81,12 @@ final class MountFixture: Sendable {
         let table = MountTable(
             device: device, privateDirectory: root + "/run/private", homesDirectory: root + "/run/apps",
             makeVolume: { Volume(view: $0, device: anchor, context: context) },
-            ended: { [weak self] mount in
-                self?.endings.withLock { $0.append(Ending(table: number, serial: mount.serial, app: mount.app)) }
-                self?.hasEnded.signal()
-            },
-            refused: { [weak self] call in self?.refusals.withLock { $0.append(call) } })
+            events: MountEvents(
+                ended: { [weak self] mount in
+                    self?.endings.withLock { $0.append(Ending(table: number, serial: mount.serial, app: mount.app)) }
+                    self?.hasEnded.signal()
+                },
+                refused: { [weak self] call in self?.refusals.withLock { $0.append(call) } }))
         tables.withLock { $0.append(table) }
         return table
     }

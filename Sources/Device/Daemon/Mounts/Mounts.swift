@@ -41,18 +41,22 @@ final class Mounts: Sendable {
             device: device.directory.path,
             privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket), homesDirectory: homes.directory,
             makeVolume: { view in Volume(view: view, device: root, context: device.context) },
-            ended: { mount in
-                log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
-                events.record(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
-                homes.remove(mount.mountPoint)
-                endWaiters.end(mount.mountPoint)
-            },
-            admitsRefusal: { refusals.admits($0, thread: $1) }, refused: { refusals.record($0) },
-            lost: { lost in
-                let path = lost.place.path ?? "a file"
-                log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
-                events.record(Event(lost))
-            }, dropped: { log.error("\($0)") }, guardian: guardian)
+            events: MountEvents(
+                ended: { mount in
+                    log.info("unmounted \(mount.app)", metadata: ["at": "\(mount.mountPoint)"])
+                    events.record(Event(.unmounted, app: mount.app.text, path: mount.mountPoint))
+                    homes.remove(mount.mountPoint)
+                    endWaiters.end(mount.mountPoint)
+                },
+                admits: { refusals.admits($0, thread: $1) },
+                refused: { refusals.record($0) },
+                lost: { lost in
+                    let path = lost.place.path ?? "a file"
+                    log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
+                    events.record(Event(lost))
+                },
+                dropped: { log.error("\($0)") }),
+            guardian: guardian)
     }
 
     // MARK: Looking

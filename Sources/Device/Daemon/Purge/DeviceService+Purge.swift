@@ -31,14 +31,7 @@ extension DeviceService {
         if let text = request.app { app = try device.app(try identifier(text)).identifier }
         let order = PurgeOrder(extent(of: request), app: app, isDryRun: request.dryRun ?? false)
         let outcome = try operations.run { () throws(Complaint) in
-            var outcome = try purge(order, progress)
-            if outcome.skipped.contains(where: { $0.reason == .fileOpen }) {
-                // close(2) returns before the kernel reports it: a file that was closed just now counts as open a
-                // moment longer.
-                usleep(DeviceService.closingTime)
-                let second = try purge(order, progress)
-                outcome = order.isDryRun ? second : outcome.followed(by: second)
-            }
+            let outcome = try purge(order, progress)
             // The next look at a mount is to see that the entries are gone. The memory may come free later.
             mounts.waitForKernel()
             purger.forgetWithdrawn()
@@ -49,9 +42,6 @@ extension DeviceService {
         }
         return PurgeReport(outcome, target: order.target)
     }
-
-    /// Microseconds in which the kernel reports a close.
-    private static let closingTime: UInt32 = 20_000
 
     /// - Throws: ``Complaint`` of kind `shuttingDown`.
     private func purge(

@@ -1,18 +1,36 @@
-// The callbacks by which a mount reports refused calls and lost writes.
+// The callbacks by which mounts report their end, refused calls and lost writes.
 
-import ContainerVolume
-import Glibc
-import SandboxModel
+public import ContainerVolume
+public import Glibc
+public import SandboxModel
 
-/// Callbacks of a device's mounts. All are called on the thread of a request.
-struct MountEvents: Sendable {
+/// Callbacks of a device's mounts. All but `ended` are called on the thread of a request.
+public struct MountEvents: Sendable {
+    /// A mount has ended.
+    let ended: @Sendable (ActiveMount) -> Void
     /// Asked first for each refused call, with the rule and the caller's thread (0 if not visible). No lock is held.
     /// - Returns: the number of earlier calls not reported; nil if this one is not to be reported either.
     let admits: @Sendable (Rule, pid_t) -> Int?
     /// A refused call, before it returns. No lock is held.
     let refused: @Sendable (RefusedCall) -> Void
-    /// A range that an application wrote while the device locked, and that was refused. Locks of the volume are held.
+    /// A range that an application wrote while the device locked or restarted, and that was refused: when the file is
+    /// closed, or its write has ended. Locks of the volume are held: it must not call the table.
     let lost: @Sendable (LostRange) -> Void
-    /// A line for the log about a request that failed with EIO because its reply was dropped.
+    /// A line for the log about a request that failed with EIO because its reply was dropped, which is a bug of this
+    /// program; at most once a minute.
     let dropped: @Sendable (String) -> Void
+
+    public init(
+        ended: @escaping @Sendable (ActiveMount) -> Void,
+        admits: @escaping @Sendable (Rule, pid_t) -> Int? = { _, _ in 0 },
+        refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
+        lost: @escaping @Sendable (LostRange) -> Void = { _ in },
+        dropped: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.ended = ended
+        self.admits = admits
+        self.refused = refused
+        self.lost = lost
+        self.dropped = dropped
+    }
 }

@@ -2,7 +2,7 @@
 
 public import ContainerVolume
 import FuseBridge
-public import Glibc
+import Glibc
 public import Platform
 public import SandboxModel
 import Synchronization
@@ -17,8 +17,6 @@ import Synchronization
 public final class MountTable: Sendable {
     /// Called once for each mount that has ended: by ``unmount(_:lazily:)``, from outside, or at the daemon's end. It
     /// must not call the table on the same thread.
-    public typealias Ended = @Sendable (ActiveMount) -> Void
-
     struct State: Sendable {
         var records = MountRecords()
         /// The mount of the whole device, from the first mount to the end; nil in an unprivileged daemon.
@@ -33,7 +31,6 @@ public final class MountTable: Sendable {
     private let directory: String
     private let homesDirectory: String
     private let makeVolume: @Sendable (Volume.View) -> Volume
-    private let ended: Ended
     private let events: MountEvents
     private let isPrivileged = geteuid() == 0
     /// The process that aborts connections if the daemon is killed; it is told of every superblock.
@@ -47,31 +44,16 @@ public final class MountTable: Sendable {
     ///     must exist and be accessible to root only.
     ///   - homesDirectory: a directory beside it where apps may be mounted.
     ///   - makeVolume: makes the volume of a superblock.
-    ///   - ended: called when a mount has ended.
-    ///   - admitsRefusal: asked whether to report a refused call, with its rule and the caller's thread (0 if not
-    ///     visible). Returns the number of calls not reported since the last one, or nil for no. No lock is held.
-    ///   - refused: called for each refused call, before the call returns, on the thread of its request. No lock is
-    ///     held.
-    ///   - lost: called for each range that was written while the device locked or restarted, and refused: when the
-    ///     file is closed, or its write has ended. It must not call the table.
-    ///   - dropped: called with a line for the log when a request failed with EIO because its reply was dropped, which
-    ///     is a bug of this program; at most once a minute.
     ///   - guardian: told of every superblock; nil for none.
     public init(
         device: String, privateDirectory: String, homesDirectory: String,
-        makeVolume: @escaping @Sendable (Volume.View) -> Volume,
-        ended: @escaping Ended, admitsRefusal: @escaping @Sendable (Rule, pid_t) -> Int? = { _, _ in 0 },
-        refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
-        lost: @escaping @Sendable (LostRange) -> Void = { _ in },
-        dropped: @escaping @Sendable (String) -> Void = { _ in },
-        guardian: MountGuard? = nil
+        makeVolume: @escaping @Sendable (Volume.View) -> Volume, events: MountEvents, guardian: MountGuard? = nil
     ) {
         self.device = device
         directory = privateDirectory
         self.homesDirectory = homesDirectory
         self.makeVolume = makeVolume
-        self.ended = ended
-        events = MountEvents(admits: admitsRefusal, refused: refused, lost: lost, dropped: dropped)
+        self.events = events
         self.guardian = guardian
     }
 
@@ -203,7 +185,7 @@ public final class MountTable: Sendable {
     /// Removes a mount's record, and reports its end; nothing if another thread has done so.
     func finish(_ serial: UInt64) {
         guard let record = removeRecord(serial), !record.isDetached else { return }
-        ended(record.mount)
+        events.ended(record.mount)
     }
 
     /// Removes a mount's record, hides the home in the device's volume, and has the guard forget the connection.
@@ -232,6 +214,6 @@ public final class MountTable: Sendable {
     /// Handles a mount that is out of sight. A bind has ended with that; a session ends when nothing in it is in use.
     func detach(_ record: MountRecord) {
         guard record.session != nil else { return finish(record.mount.serial) }
-        if state.withLock({ $0.records.detach(record.mount.serial) }) { ended(record.mount) }
+        if state.withLock({ $0.records.detach(record.mount.serial) }) { events.ended(record.mount) }
     }
 }
