@@ -31,7 +31,7 @@ struct ContainerIdentifierTests {
     }
 
     @Test(
-        "What is wrong is named",
+        "The flaw of a text that is none is named",
         arguments: [
             ("", ContainerIdentifier.Flaw.empty), ("../a", .character), ("com..x", .twoDots), (".a", .beginning),
             ("-a", .beginning), ("com.exämple", .character), (String(repeating: "a", count: 156), .tooLong),

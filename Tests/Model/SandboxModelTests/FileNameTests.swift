@@ -14,7 +14,7 @@ struct FileNameTests {
     }
 
     @Test(
-        "What could lead elsewhere, or is none, is not",
+        "A text that could lead elsewhere, or to nothing, is no name",
         arguments: ["", ".", "..", "/", "a/b", "../a", "a/"])
     func invalid(text: String) {
         #expect(FileName(text) == nil)

@@ -40,7 +40,7 @@ enum Matrix {
     private static var names: String {
         let names: [FileName] = ["Inbox", "inbox", "Inbox2", "notes.txt"]
         return table(
-            "Which names may be given in a directory of a zone, besides.",
+            "Names that may be given in a directory of a zone, besides.",
             ["name"] + Zone.allCases.map { "\($0)" },
             names.map { name in
                 [name.text] + Zone.allCases.map { cell(SandboxPolicy.refusal(ofName: name, in: $0)) }
@@ -135,7 +135,7 @@ enum Matrix {
             "iCloud", "iCloud/id", ".com.apple.mobile_container_manager.metadata.plist",
         ]
         return table(
-            "What of a home a backup has; beside it, where Library and the group bear the mark.",
+            "Contents of a backup of a home; beside it, where Library and the group bear the mark.",
             ["path", "it", "what is in it", "it", "what is in it"],
             places.map { place in
                 let here = place.split(separator: "/").map { FileName(String($0))! }

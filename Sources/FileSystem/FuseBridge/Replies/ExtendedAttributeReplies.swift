@@ -19,7 +19,7 @@ extension ReplyToken {
 /// The reply to GETXATTR.
 public struct ExtendedAttributeReply: ~Copyable, Reply {
     let token: ReplyToken
-    /// Bytes that the caller's buffer has room for; 0 asks for the length.
+    /// The size of the caller's buffer in bytes; 0 asks for the length.
     let capacity: Int
 
     public consuming func value(_ value: [UInt8]) { token.sized(value, capacity: capacity) }

@@ -7,7 +7,7 @@ import SandboxModel
 
 /// An entry of an archive without its content.
 ///
-/// A number or a name that the ustar header has no room for is in a pax record (POSIX.1-2001, pax, "pax Interchange
+/// A number or a name that is too long for the ustar header is in a pax record (POSIX.1-2001, pax, "pax Interchange
 /// Format"), holes are in GNU's sparse format 1.0, an attribute is a record `SCHILY.xattr.NAME`. Format.md has the
 /// list.
 struct TarEntry {

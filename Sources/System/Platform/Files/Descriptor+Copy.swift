@@ -5,7 +5,8 @@ import Glibc
 public import SandboxModel
 
 extension Descriptor {
-    /// Copies the content of `source` into this empty file, holes as holes.
+    /// Copies the content of `source` into this empty file, holes as holes: `ioctl(2)` with `FICLONE`, then
+    /// `copy_file_range(2)`, then `pread(2)` and `pwrite(2)`, whatever the host can do.
     ///
     /// - Parameters:
     ///   - source: open for reading. Its length must not change meanwhile.

@@ -4,7 +4,7 @@ import Glibc
 public import SandboxModel
 
 extension Descriptor {
-    /// The directory at the end of `path` below this one (`O_PATH`), opened name by name.
+    /// `openat(2)` with `O_PATH`, name by name: the directory at the end of `path` below this one.
     /// - Throws: ENOENT or ENOTDIR at the first name that is missing or no directory.
     public borrowing func openDirectory(at path: some Collection<FileName>) throws(SystemError) -> Descriptor {
         var current: Descriptor?
@@ -27,7 +27,7 @@ extension Descriptor {
         try reopen(flags: O_RDONLY | O_DIRECTORY).synchronize()
     }
 
-    /// Removes an entry and all that lies below it.
+    /// Removes an entry and all that lies below it, by `unlinkat(2)`.
     ///
     /// Inner directories are moved up to the top of the tree before they are emptied. That keeps the descriptors few
     /// and the work linear at any depth.

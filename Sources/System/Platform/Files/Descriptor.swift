@@ -18,6 +18,7 @@ public struct Descriptor: ~Copyable, Sendable {
         self.number = number
     }
 
+    /// `close(2)`. Its errors are ignored.
     deinit {
         _ = Glibc.close(number)
     }

@@ -53,6 +53,7 @@ public final class DirectoryReader {
         public var name: FileName? { FileName(terminatedName.dropLast()) }
     }
 
+    /// `getdents64(2)`, once for each buffer of entries.
     /// - Returns: nil after the last entry.
     public func next() throws(SystemError) -> DirectoryEntry? {
         while let entry = try nextOfAny() {

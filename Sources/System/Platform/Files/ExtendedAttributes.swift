@@ -82,7 +82,7 @@ public struct AttributeHolder: Sendable {
         }
     }
 
-    /// `getxattr(2)`.
+    /// `getxattr(2)`, or `getxattrat(2)` where the kernel has it.
     /// - Throws: ENODATA if there is no such attribute.
     /// - Throws: ERANGE if the value is longer than 64 KiB (XATTR_SIZE_MAX).
     public func value(of name: [UInt8]) throws(SystemError) -> [UInt8] {

@@ -42,8 +42,8 @@ public enum HostPath {
         return paths
     }
 
-    /// Whether `path` is `directory` or lies below it. Compares inodes, so that a bind mount of a directory counts as
-    /// the directory.
+    /// Whether `path` is `directory` or lies below it. Compares inodes (`stat(2)`), so that a bind mount of a directory
+    /// counts as the directory.
     /// - Throws: ENOENT and the like if one of them cannot be looked at.
     public static func holds(_ directory: String, _ path: String) throws(SystemError) -> Bool {
         try holds(try status(directory).identity, path)
@@ -66,7 +66,7 @@ public enum HostPath {
         unsafe access(directory, W_OK | X_OK) == 0
     }
 
-    /// Reads a whole file.
+    /// `open(2)` and `read(2)` of a whole file.
     /// - Parameter limit: in bytes.
     /// - Throws: EFBIG beyond `limit`.
     public static func contents(_ path: String, limit: Int = 1 << 24) throws(SystemError) -> [UInt8] {

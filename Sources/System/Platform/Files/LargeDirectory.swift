@@ -10,8 +10,8 @@ extension SharedDescriptor {
     /// With the mount option `discard` the host waits for its disk at each removal.
     private static let threadsPerProcessor = 4
 
-    /// Removes the files of a directory that has many. Directories stay, and so do files that cannot be removed. The
-    /// last files stay too, at most 64: the caller removes them without further threads.
+    /// `unlinkat(2)` of the files of a directory that has many. Directories stay, and so do files that cannot be
+    /// removed. The last files stay too, at most 64: the caller removes them without further threads.
     ///
     /// - Parameter removed: gets, on any thread, the status that each file had before its removal. Of a file with
     ///   several names it may predate the removal of another name.

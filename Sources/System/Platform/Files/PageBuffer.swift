@@ -20,6 +20,7 @@ import Glibc
     /// for the largest requests, which few devices ever see.
     private static let smallestMapping = 64 << 10
 
+    /// `mmap(2)`, or memory of the allocator if it is small.
     /// - Parameter count: in bytes, rounded up to whole pages. All bytes are zero at first.
     public init(count: Int) {
         let pages = (max(count, 1) + PageBuffer.pageSize - 1) / PageBuffer.pageSize

@@ -10,6 +10,7 @@ public final class RemovalWatch: Sendable {
     private let events: Descriptor
     private let name: FileName
 
+    /// `inotify_init1(2)` and `inotify_add_watch(2)`.
     /// - Parameter directory: a path.
     /// - Throws: ENOENT or ENOTDIR of the directory; EMFILE or ENOSPC at the limits of inotify(7).
     public init(of name: FileName, in directory: String) throws(SystemError) {
@@ -21,7 +22,7 @@ public final class RemovalWatch: Sendable {
     /// Readable when some entry was removed, until the next call of ``isRemoved()``.
     public var eventDescriptor: Int32 { events.number }
 
-    /// Whether the entry is gone. An entry that cannot be looked at counts as present.
+    /// `fstatat(2)`: whether the entry is gone. An entry that cannot be looked at counts as present.
     public func isRemoved() -> Bool {
         // The events only say that it is time to look.
         var discarded = [UInt8](repeating: 0, count: 4096)

@@ -12,6 +12,7 @@ public final class UnfinishedFile {
     private let directory: Descriptor
     private var name: FileName?
 
+    /// `openat(2)` with `O_CREAT | O_EXCL`.
     /// - Parameter directory: the directory in which the file is also to get its real name.
     /// - Throws: errors of open(2), such as EACCES and ENOSPC.
     public init(in directory: String, mode: mode_t = S_IRUSR | S_IWUSR) throws(SystemError) {
@@ -26,13 +27,14 @@ public final class UnfinishedFile {
         if let name { try? directory.removeFile(name) }
     }
 
-    /// Removes the random name; the file then lives as long as it is open.
+    /// `unlinkat(2)` of the random name; the file then lives as long as it is open.
     public func removeName() throws(SystemError) {
         if let name { try directory.removeFile(name) }
         name = nil
     }
 
-    /// Gives the file its real name, durably: `fsync(2)`, `renameat2(2)`, `fsync(2)` of the directory.
+    /// Gives the file its real name, durably: `fsync(2)`, `renameat2(2)`, `fsync(2)` of the directory. `linkat(2)` and
+    /// `unlinkat(2)` where the filesystem knows no RENAME_NOREPLACE.
     /// - Parameter mode: what happens to an entry of that name.
     /// - Throws: EEXIST with `keeping` if there is one; errors of the host. Only an error of the last fsync(2) leaves
     ///   the file with its real name.

@@ -11,7 +11,7 @@ public final class MountGuard: Sendable {
     /// The pipe to the guard; nil after ``dismiss()``.
     private let news: Mutex<Descriptor?>
 
-    /// Starts the guard, which ends with this process.
+    /// `fork(2)`: starts the guard, which ends with this process.
     /// - Returns: nil if it cannot be started. Mounts then end as the kernel ends them.
     public init?() {
         let number = process_start_guard()
@@ -19,7 +19,7 @@ public final class MountGuard: Sendable {
         news = Mutex(Descriptor(owning: number))
     }
 
-    /// Reports a FUSE mount that this process serves.
+    /// `write(2)` to the guard: this process serves a FUSE mount.
     /// - Returns: the number of the FUSE connection, for ``ended(_:)``.
     public func mounted(at path: String) -> UInt32? {
         guard let connection = (try? MountInfo.all())?.last(where: { $0.mountPoint == path })?.minor else { return nil }
@@ -27,7 +27,7 @@ public final class MountGuard: Sendable {
         return connection
     }
 
-    /// Reports the end of the mount. The kernel may reuse its number.
+    /// `write(2)` to the guard: the mount has ended. The kernel may reuse its number.
     public func ended(_ connection: UInt32) {
         report(connection, isMounted: false, "")
     }

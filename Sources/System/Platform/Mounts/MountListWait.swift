@@ -19,6 +19,7 @@ public final class MountListWait: Sendable {
         list = try Descriptor.open(path: "/proc/self/mountinfo", flags: O_RDONLY)
     }
 
+    /// `poll(2)`.
     /// - Returns: true after a change, false after ``stop()``.
     public func next() -> Bool {
         var requests = [

@@ -5,8 +5,8 @@ import Glibc
 public import SandboxModel
 
 public enum CapturedProcess {
-    /// Runs a program in this process's working directory, without input and output, and waits for its end. Blocks,
-    /// also for descendants of the program that have its standard error open.
+    /// `posix_spawn(3)` and `waitpid(2)`: runs a program in this process's working directory, without input and output,
+    /// and waits for its end. Blocks, also for descendants of the program that have its standard error open.
     ///
     /// - Parameters:
     ///   - executable: a path.

@@ -54,7 +54,7 @@ public final class ChildProcess: Sendable {
     public let identifier: pid_t
     private let state: Monitor<State>
 
-    /// Forks the process, on a thread that lives as long as the process does: PR_SET_PDEATHSIG refers to the thread.
+    /// `fork(2)`, on a thread that lives as long as the process does: PR_SET_PDEATHSIG refers to the thread.
     /// - Throws: EAGAIN or ENOMEM of fork(2).
     public init(_ plan: Plan) throws(SystemError) {
         let state = Monitor(State())
@@ -108,7 +108,8 @@ public final class ChildProcess: Sendable {
         return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
     }
 
-    /// Has the process execute its program, once, and returns when it has. Does nothing after ``abandon()``.
+    /// `execve(2)` in the process: has it execute its program, once, and returns when it has. Does nothing after
+    /// ``abandon()``.
     /// - Throws: ENOENT, EACCES, ENOEXEC and the like of execve(2).
     public func start() throws(SystemError) {
         guard var child = takeWaitingChild() else { return }
@@ -130,7 +131,8 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until the program has ended. Any number of threads may wait, before or after the end.
+    /// `waitpid(2)`, which one thread calls: waits until the program has ended. Any number of threads may wait, before
+    /// or after the end.
     public func wait() throws(SystemError) -> End {
         try state.wait { $0.end }.get()
     }

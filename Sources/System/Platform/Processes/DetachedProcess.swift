@@ -9,8 +9,8 @@ public struct DetachedProcess: ~Copyable {
     public let identifier: pid_t
     private let reports: Descriptor
 
-    /// Starts a program with `/` as its working directory, /dev/null as its standard descriptors, and `lock`, a locked
-    /// directory that it finds in ``Parent``. It gets no other descriptor of this process.
+    /// `posix_spawn(3)`: starts a program with `/` as its working directory, /dev/null as its standard descriptors, and
+    /// `lock`, a locked directory that it finds in ``Parent``. It gets no other descriptor of this process.
     /// - Throws: the error of `posix_spawn(3)`, such as ENOENT or EACCES; EMFILE of pipe2(2).
     public init(
         executable: String, arguments: [String], lock: borrowing Descriptor
@@ -31,7 +31,7 @@ public struct DetachedProcess: ~Copyable {
         self.reports = reports
     }
 
-    /// Waits for the report.
+    /// `read(2)`: waits for the report.
     /// - Returns: the bytes that the process wrote before it closed the pipe; empty if it ended without a report.
     /// - Throws: EFBIG for a report above 16 MiB.
     public borrowing func report() throws(SystemError) -> [UInt8] {
@@ -57,7 +57,7 @@ public struct DetachedProcess: ~Copyable {
             lock = Descriptor(owning: 4)
         }
 
-        /// Sends the report, and closes pipe and lock.
+        /// `write(2)` of the report; then both descriptors are closed.
         public consuming func send(_ bytes: [UInt8]) {
             let number = report.number
             // EPIPE if the parent has ended. Every server ignores SIGPIPE.

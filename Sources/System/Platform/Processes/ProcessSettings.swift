@@ -4,7 +4,8 @@ import Glibc
 public import SandboxModel
 
 public enum ProcessSettings {
-    /// `setrlimit(2)`: raises the soft limit of open files to the hard limit. Errors are ignored: the limit then stays.
+    /// `setrlimit(2)` of `RLIMIT_NOFILE`: raises the soft limit of open files to the hard limit. Errors are ignored:
+    /// the limit then stays.
     public static func raiseOpenFileLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -12,22 +13,22 @@ public enum ProcessSettings {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// `getrlimit(2)`: the soft limit of open files; Linux's default of 1024 if the call fails.
+    /// `getrlimit(2)` of `RLIMIT_NOFILE`: the soft limit of open files; Linux's default of 1024 if the call fails.
     public static var openFileLimit: Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// `setrlimit(2)`: no core dumps. Keys stay out of them in any case (`MADV_DONTDUMP`), for hosts that pipe dumps to
-    /// a program, which this limit does not stop.
+    /// `setrlimit(2)` of `RLIMIT_CORE`: no core dumps. Keys stay out of them in any case (`MADV_DONTDUMP`), for hosts
+    /// that pipe dumps to a program, which this limit does not stop.
     public static func forbidDumps() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     }
 
-    /// Ends this process by a signal, so that its parent sees how a child of it ended. Returns if the signal ends no
-    /// process.
+    /// `raise(3)`: ends this process by a signal, so that its parent sees how a child of it ended. Returns if the
+    /// signal ends no process.
     public static func end(by number: Int32) {
         forbidDumps()
         signal(number, SIG_DFL)
@@ -38,8 +39,8 @@ public enum ProcessSettings {
         raise(number)
     }
 
-    /// Opens /dev/null at each standard descriptor that is closed, so that no file opened later takes its number, and
-    /// in the wrong direction, so that its use fails as before.
+    /// `open(2)` of /dev/null at each standard descriptor that is closed, so that no file opened later takes its
+    /// number, and in the wrong direction, so that its use fails as before.
     public static func occupyStandardDescriptors() {
         for (number, flags) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)] {
             // open(2) takes the lowest free number, which is this one.

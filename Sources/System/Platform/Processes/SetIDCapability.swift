@@ -10,7 +10,7 @@ public enum SetIDCapability {
         if geteuid() == 0 { platform_capability_fsetid(0) }
     }
 
-    /// Runs `body` with the capability, for a call that sets the bits on purpose.
+    /// `capset(2)` before and after: runs `body` with the capability, for a call that sets the bits on purpose.
     @inline(__always)
     public static func raised<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result

@@ -4,6 +4,7 @@ import Glibc
 public import SandboxModel
 
 public enum Terminal {
+    /// `isatty(3)`.
     public static func isTerminal(_ descriptor: Int32) -> Bool {
         isatty(descriptor) == 1
     }
@@ -20,7 +21,7 @@ public enum Terminal {
         while unsafe poll(&output, 1, -1) <= 0, errno == EINTR {}
     }
 
-    /// Reads and discards standard input until its end.
+    /// `read(2)` of standard input until its end; the bytes are discarded.
     public static func waitForEndOfInput() {
         var byte: UInt8 = 0
         while true {
@@ -29,7 +30,7 @@ public enum Terminal {
         }
     }
 
-    /// Ends the process by SIGPIPE, silently, as other programs end whose reader in a pipeline is gone.
+    /// `raise(3)`: ends the process by SIGPIPE, silently, as other programs end whose reader in a pipeline is gone.
     public static func endUnread() {
         signal(SIGPIPE, SIG_DFL)
         // The calling thread may block signals.
@@ -45,8 +46,8 @@ public enum Terminal {
         try? writeAll(Array(text.utf8), to: STDERR_FILENO)
     }
 
-    /// Reads one line of standard input byte by byte, so that the next reader gets what follows.
-    /// - Parameter silently: turn echo off (termios(3)).
+    /// `read(2)` of one line of standard input byte by byte, so that the next reader gets what follows.
+    /// - Parameter silently: turn echo off meanwhile (`tcsetattr(3)`).
     /// - Returns: the line without its newline; nil at the end of the input.
     public static func readLine(silently: Bool) throws(SystemError) -> [UInt8]? {
         let silent = unsafe silently && tcgetattr(STDIN_FILENO, &settings) == 0

@@ -20,7 +20,7 @@ public final class TetheredProcess: Sendable {
     /// Held by the one thread that calls waitpid(2).
     private let reaping = Mutex(())
 
-    /// Starts the program. Standard input and output are the two directions of one socket; standard error is /dev/null.
+    /// `posix_spawn(3)`. Standard input and output are the two directions of one socket; standard error is /dev/null.
     /// - Throws: the error of `posix_spawn(3)`, such as ENOENT or EACCES; EMFILE of socketpair(2).
     public init(executable: String, arguments: [String]) throws(SystemError) {
         var ends: [Int32] = [-1, -1]
@@ -52,8 +52,8 @@ public final class TetheredProcess: Sendable {
         while !rest.isEmpty { rest = rest.dropFirst(try tether.descriptor.send(rest)) }
     }
 
-    /// The next line of its standard output without its newline, or the rest before end-of-file. One thread at a time
-    /// may read.
+    /// `recv(2)` of the next line of its standard output, without its newline, or the rest before end-of-file. One
+    /// thread at a time may read.
     /// - Throws: EPIPE after ``letGo()``.
     public func line() throws(SystemError) -> [UInt8] {
         let tether = try tether()
@@ -71,7 +71,7 @@ public final class TetheredProcess: Sendable {
         return tether
     }
 
-    /// Ends its standard input.
+    /// `shutdown(2)` of its standard input.
     public func letGo() {
         state.withLock { state in
             // shutdown(2), not close(2): a process forked from this one may have the socket too.

@@ -58,7 +58,7 @@ public import SandboxModel
         unsafe sigaction(interruptingSignal, &action, nil)
     }()
 
-    /// Unblocks the signal of ``interrupt()`` in the calling thread.
+    /// `pthread_sigmask(3)` with `SIG_UNBLOCK`: lets ``interrupt()`` reach the calling thread.
     public static func allowInterruption() {
         _ = interruption
         var set = sigset_t()

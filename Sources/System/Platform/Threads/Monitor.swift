@@ -25,8 +25,8 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    /// Reads or changes the state, and wakes all waiting threads. The body must not call the monitor: the mutex is not
-    /// recursive.
+    /// Reads or changes the state, and wakes all waiting threads (`pthread_cond_broadcast(3)`). The body must not call
+    /// the monitor: the mutex is not recursive.
     public func access<Result, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -38,7 +38,8 @@ import Glibc
         return try body(&state)
     }
 
-    /// Waits until `body` returns a value. Runs it with the lock held, at first and after each ``access(_:)``.
+    /// `pthread_cond_wait(3)` until `body` returns a value. Runs it with the lock held, at first and after each
+    /// ``access(_:)``.
     public func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

@@ -25,6 +25,7 @@ import Glibc
         unsafe lock.deallocate()
     }
 
+    /// `pthread_rwlock_rdlock(3)` before the body, `pthread_rwlock_unlock(3)` after it.
     @inline(__always)
     public func reading<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         unsafe pthread_rwlock_rdlock(lock)
@@ -32,6 +33,7 @@ import Glibc
         return try body()
     }
 
+    /// `pthread_rwlock_wrlock(3)` before the body, `pthread_rwlock_unlock(3)` after it.
     @inline(__always)
     public func writing<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         unsafe pthread_rwlock_wrlock(lock)
@@ -39,12 +41,14 @@ import Glibc
         return try body()
     }
 
-    /// For callers with a span, which a closure cannot capture. ``unlock()`` must follow in a `defer`.
+    /// `pthread_rwlock_wrlock(3)`, for callers with a span, which a closure cannot capture. ``unlock()`` must follow in
+    /// a `defer`.
     @inline(__always)
     public func lockForWriting() {
         unsafe pthread_rwlock_wrlock(lock)
     }
 
+    /// `pthread_rwlock_unlock(3)`.
     @inline(__always)
     public func unlock() {
         unsafe pthread_rwlock_unlock(lock)

@@ -13,6 +13,7 @@ public struct Glob: Sendable {
         self.pattern = pattern.hasPrefix("/") ? String(pattern.dropFirst()) : pattern
     }
 
+    /// `fnmatch(3)`.
     /// - Parameters:
     ///   - path: names separated by slashes.
     ///   - name: the last of these names.

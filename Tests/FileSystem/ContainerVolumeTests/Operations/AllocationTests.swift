@@ -75,6 +75,6 @@ struct AllocationTests {
         for node in known { volume.forget(node, count: 1) }
         #expect(volume.knownNodes == 2)
         let left = Double(allocations_bytes() - before) / Double(count)
-        #expect(left <= 60, "bytes left of each forgotten file: the tables keep their room")
+        #expect(left <= 60, "bytes left of each forgotten file: the tables keep their memory")
     }
 }

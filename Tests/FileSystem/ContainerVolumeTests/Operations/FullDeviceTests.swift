@@ -43,7 +43,7 @@ struct FullDeviceTests {
         #expect(throws: Fault.errno(ENOSPC)) { try volume.makeDirectory("d", in: parent) }
         #expect(throws: Fault.errno(ENOSPC)) { try volume.create("f", in: parent) }
         #expect(throws: Fault.errno(ENOSPC)) { try volume.status(of: handle.nodeID, handle: handle) }
-        // Overwriting takes nothing, and removing is how room is made.
+        // Overwriting takes nothing, and removing is how space is made.
         try volume.write(handle, Array(repeating: 2, count: 4096), at: 0)
         volume.close(handle)
         try volume.removeFile("big", in: parent)
@@ -61,7 +61,7 @@ struct FullDeviceTests {
         let piece = [UInt8](repeating: 1, count: 1 << 20)
         var offset = 0
         while (try? volume.write(handle, piece, at: offset)) != nil { offset += 2 << 20 }
-        // Of the last piece as much was written as there was room for.
+        // Of the last piece as much was written as there was space for.
         offset += (1 << 20) - 4096
         #expect(throws: Fault.errno(EIO)) { try volume.bytes(handle, from: offset, count: 4096) }
         #expect(try volume.bytes(handle, from: offset + 4096, count: 4096).allSatisfy { $0 == 0 })
@@ -199,7 +199,7 @@ private final class Told: SpaceRelief {
     func makeSpace(for bytes: Int64) -> Bool { false }
 }
 
-/// Makes room once.
+/// Makes space once.
 private final class Relief: SpaceRelief {
     let calls = Atomic(0)
     private let free: @Sendable () -> Void

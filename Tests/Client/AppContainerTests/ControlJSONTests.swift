@@ -1,10 +1,10 @@
-// Tests of the messages on the control socket, as a client in another language has to read them.
+// Tests of the control API: its requests, replies and events in JSON, as a client in another language has to read them.
 
 import AppContainer
 import Foundation
 import Testing
 
-@Suite struct ControlMessagesTests {
+@Suite struct ControlJSONTests {
     private func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
