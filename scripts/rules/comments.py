@@ -2,8 +2,13 @@
 
 import re
 
-# Files by their name, with or without folders before it.
-FILE = re.compile(r"(?<![\w$*/.…-])((?:[\w.+-]+/)*[\w+-]+\.(?:swift|sh|py))(?![\w/.(*-]*\w)")
+# Files by their name, with or without folders before it. A page begins with a capital letter, or has its folder.
+FILE = re.compile(
+    r"(?<![\w$*/.…-])((?:[\w.+-]+/)*[\w+-]+\.(?:swift|sh|py|c)|(?:(?:[\w.+-]+/)+[\w+-]|[A-Z])[\w+-]*\.md)"
+    r"(?![\w/.(*-]*\w)")
+
+# Sources of Linux and of CoreFoundation.
+ELSEWHERE = re.compile(r"fs/.*\.c|CF\w+\.c")
 
 # A link to a symbol, as DocC writes it.
 SYMBOL = re.compile(r"``([\w/]+)[^`]*``")
@@ -22,6 +27,7 @@ def every_file_says_what_it_is_for(tree):
 
 def commented(tree):
     """The files whose comments are looked at: Swift, C, Python, and shell with or without its suffix."""
+    yield tree.manifest
     for folder in ("Sources", "Tests", "scripts"):
         for file in tree.files(folder, ".swift", ".c", ".h", ".sh", ".py", ""):
             if file.path.suffix or file.text.startswith("#!"):
@@ -29,13 +35,13 @@ def commented(tree):
 
 
 def every_file_named_is_there(tree):
-    """Of Swift, shell and Python: a name in C is mostly that of another project's header."""
-    paths = {"/" + str(path.relative_to(tree.root)) for path in tree.root.rglob("*.*")
-             if path.suffix in (".swift", ".sh", ".py")}
+    """Not headers: their names are mostly those of other projects."""
+    paths = {"/" + str(path.relative_to(tree.root)) for top in tree.root.iterdir() if not top.name.startswith(".")
+             for path in (top, *top.rglob("*.*")) if path.suffix in (".swift", ".sh", ".py", ".c", ".md")}
     for file in commented(tree):
         for number, comment in file.comments():
             for name in FILE.findall(comment):
-                if not any(path.endswith("/" + name) for path in paths):
+                if not ELSEWHERE.fullmatch(name) and not any(path.endswith("/" + name) for path in paths):
                     yield f"{file.name}:{number}: there is no file {name}"
 
 

@@ -37,7 +37,7 @@ SOUND = {
     "Package.swift": MANIFEST,
     "Sources/Model/Model/Name.swift": '''\
 // A name. See Store.swift, and the C library's string.h.
-
+// Linux has it in fs/inode.c; any page.md will do, and Page.md, that is docs/Page.md.
 /// "unsafe" is a word here, as is `import Store` in a string.
 package struct Name {
     package let text = "unsafe \\(["}": 1].count) { import Store"
@@ -63,8 +63,11 @@ package protocol Opening {
     "Sources/System/Store/Storing.swift": "// Storing.\n\nfunc store() {\n" + "    step()\n" * 58 + "}\n",
     "Sources/Client/Program/Program.swift": "// The program.\n\nimport Foundation\nimport Store\n\n"
     "public func call(a: A, b: A, c: A, d: A, e: A, f: A) {}\nfunc note(a: A, b: A, c: (A, A), d: A, e: A<A, A>) {}\n",
+    "Sources/System/CCode/Code.c": "/* As Name.swift. */\n",
     "Tests/System/StoreTests/StoreTests.swift": "@testable import Store\n",
     "scripts/run": "#!/bin/bash\n# Runs Store.swift.\n",
+    "scripts/rules.py": "class Rules:\n    def rule(self):\n" + "        step()\n" * 59 + "\n\nRULES = Rules()\n",
+    "Tests/Mounted/cases.sh": "one() { step; }\nfirst() {\n" + "    step\n" * 58 + "}\nsecond() {\n    step\n}\n",
     "docs/Page.md": "Text.\n",
 } | {f"Sources/Model/Model/Full/Part{number}.swift": "// A part.\n" for number in range(20)}
 
@@ -75,6 +78,7 @@ def changed(name, before, after):
 
 STORE, NAME = "Sources/System/Store/Store.swift", "Sources/Model/Model/Name.swift"
 PROGRAM = "Sources/Client/Program/Program.swift"
+CODE = "Sources/System/CCode/Code.c"
 
 # (rule, what is changed, the place that has to be named)
 BREAKS = [
@@ -94,6 +98,8 @@ BREAKS = [
      {"Tests/System/StoreTests/StoreTests.swift":
       "import Store\nstruct A {\n    init?(\n        b: C = C()\n    ) {\n" + "        b()\n" * 60 + "    }\n}\n"},
      "Tests/System/StoreTests/StoreTests.swift:3:"),
+    ("no_function_is_long", changed("scripts/rules.py", "(self):\n", "(\n            self):\n"), "scripts/rules.py:2:"),
+    ("no_function_is_long", changed("Tests/Mounted/cases.sh", "first() {\n", "first() {\n    step\n"), "Tests/Mounted/cases.sh:2:"),
     ("no_function_has_many_parameters",
      changed(STORE, "    var name: Name", "    func read<A>(a: A, b: (Int, A) -> A, c: [A: A<A, A>], d: A, e: A, f: A,)\n    var name: Name"),
      f"{STORE}:9:"),
@@ -112,6 +118,10 @@ BREAKS = [
      changed(PROGRAM, "import Store\n", 'import Store\nlet help = """\n    Help. \\\n    What it is.\n    """\n'),
      f"{PROGRAM}:5:"),
     ("every_file_named_is_there", changed("scripts/run", "Runs Store.swift", "Runs shop.py"), "scripts/run:2:"),
+    ("every_file_named_is_there", changed(NAME, "docs/Page.md", "docs/Leaf.md"), f"{NAME}:2:"),
+    ("every_file_named_is_there", changed(NAME, "and Page.md", "and Leaf.md"), f"{NAME}:2:"),
+    ("every_file_named_is_there", changed(CODE, "As Name.swift", "As Call.c"), f"{CODE}:1:"),
+    ("every_file_named_is_there", changed("Package.swift", "the vocabulary", "see Words.swift"), "Package.swift:6:"),
 ]
 
 

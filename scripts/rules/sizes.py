@@ -1,5 +1,6 @@
 """How long a file or a function may be, how many parameters it may have, and how much a folder may hold."""
 
+import ast
 import re
 
 from sources import hidden
@@ -11,6 +12,7 @@ MOST_PARAMETERS = 5
 
 # `.init(…)` is a call.
 FUNCTION = re.compile(r"\bfunc\s|(?<![.\w])(?:init|subscript)\s*[?!]?\s*[(<]|(?<![.\w])deinit\s*\{")
+SHELL_FUNCTION = re.compile(r"^[\w-]+\(\) \{\n.*?^\}$", re.DOTALL | re.MULTILINE)
 METHOD = re.compile(r"(\bpublic\b[^\n]*)?\bfunc\s+[^\s(<]+")
 # The next declaration: the one before it had no body.
 DECLARATION = re.compile(
@@ -25,12 +27,27 @@ def no_file_is_long(tree):
 
 
 def no_function_is_long(tree):
-    """From the line with `func` or `init` to the one with the closing brace."""
-    for file in tree.swift():
-        for start, end in functions(file.code):
-            first, last = (file.code.count("\n", 0, at) + 1 for at in (start, end))
-            if last - first + 1 > LONGEST_FUNCTION:
-                yield f"{file.name}:{first}: a function of {last - first + 1} lines; at most {LONGEST_FUNCTION}"
+    """From the line with `func`, `init`, `def` or a shell function's name to the last one: that with the closing brace."""
+    for files, lines in ((tree.swift(), swift_functions), (tree.python(), python_functions), (tree.shell(), shell_functions)):
+        for file in files:
+            for first, last in lines(file):
+                if last - first + 1 > LONGEST_FUNCTION:
+                    yield f"{file.name}:{first}: a function of {last - first + 1} lines; at most {LONGEST_FUNCTION}"
+
+
+def swift_functions(file):
+    return file.line_pairs(functions(file.code))
+
+
+def python_functions(file):
+    for node in ast.walk(ast.parse(file.text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno, node.end_lineno
+
+
+def shell_functions(file):
+    """Those at the first column."""
+    return file.line_pairs(match.span() for match in SHELL_FUNCTION.finditer(file.text))
 
 
 def no_function_has_many_parameters(tree):

@@ -29,6 +29,11 @@ class Source:
     def code_lines(self):
         return self.code.split("\n")
 
+    def line_pairs(self, spans):
+        """The first and the last line of each (start, end) in the text or in the code, which has the text's lines."""
+        for span in spans:
+            yield tuple(self.text.count("\n", 0, at) + 1 for at in span)
+
     def strings(self):
         """(line number, text) of each string literal of a Swift file; lines that end with a backslash are joined."""
         at = 0
@@ -71,6 +76,19 @@ class Tree:
     def swift(self, *folders):
         for folder in folders or ("Sources", "Tests"):
             yield from self.files(folder, ".swift")
+
+    def python(self):
+        """By the suffix, or by the first line of a program without one."""
+        for file in self.scripts(".py", ""):
+            if file.path.suffix or file.text.startswith("#!/usr/bin/python3\n"):
+                yield file
+
+    def shell(self):
+        return self.scripts(".sh")
+
+    def scripts(self, *suffixes):
+        for folder in ("Tests", "scripts", "Sources/Client/pytest-appcontainer"):
+            yield from self.files(folder, *suffixes)
 
     def target_of(self, file):
         """The target whose folder the file is in."""

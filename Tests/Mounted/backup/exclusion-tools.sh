@@ -100,6 +100,27 @@ kept/one"
 
 case_the_tag_of_cache_directories() {
     start_protected
+    mounted_with_tags
+    local tag
+    for tag in "$MOUNT/Library/Caches/CACHEDIR.TAG" "$MOUNT/tmp/CACHEDIR.TAG"; do tag_rules "$tag"; done
+    same "$(ls -A "$MOUNT/tmp")" "CACHEDIR.TAG
+passing" "what tmp lists"
+    contains "$(appcontainer explain "$DEVICE")" "CACHEDIR.TAG"
+    [ "$(rules cacheTag)" -ge 8 ] || fail "no events of the rule"
+    tools_leave_out_tagged_caches
+    tags_outlast_what_empties_caches
+    # Files made on the host's side stay without it.
+    absent "$(backing)/Library/Caches/CACHEDIR.TAG"
+    appcontainer unmount "$MOUNT"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file "$CODE"
+    absent "$MOUNT/Library/Caches/CACHEDIR.TAG"
+    same "$(find "$MOUNT/Library/Caches" "$MOUNT/tmp" -name 'CACHEDIR*')" "" "tags of a mount without"
+    echo mine >"$MOUNT/Library/Caches/CACHEDIR.TAG"
+    whole
+}
+
+# Caches, a file in tmp and a note, on a mount that was without tags and now has them.
+mounted_with_tags() {
     mkdir -p "$MOUNT/Library/Caches/pictures"
     echo x >"$MOUNT/Library/Caches/pictures/one"
     echo x >"$MOUNT/tmp/passing"
@@ -111,19 +132,22 @@ case_the_tag_of_cache_directories() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT" --cachedir-tag
     contains "$(appcontainer status "$DEVICE")" "(cachedir-tag)"
     same "$(appcontainer status --json "$DEVICE" | json mounts 0 cachedirTag)" True
-    local tag
-    for tag in "$MOUNT/Library/Caches/CACHEDIR.TAG" "$MOUNT/tmp/CACHEDIR.TAG"; do
-        tagged "$tag"
-        same "$(stat -c '%F %h %u' "$tag")" "regular file 1 $(owner)" "what stat says"
-        refused rm "$tag"
-        refused mv "$tag" "$tag.other"
-        refused mv "$DOCUMENTS/note" "$tag"
-        refused touch "$tag"
-        refused chmod 600 "$tag"
-        refused ln "$tag" "$DOCUMENTS/tag"
-        refused sh -c "echo x >'$tag'"
-        refused truncate -s 0 "$tag"
-        expect <<TABLE
+}
+
+# tag_rules TAG: it is there to be read, and is not the app's to change.
+tag_rules() {
+    local tag=$1
+    tagged "$tag"
+    same "$(stat -c '%F %h %u' "$tag")" "regular file 1 $(owner)" "what stat says"
+    refused rm "$tag"
+    refused mv "$tag" "$tag.other"
+    refused mv "$DOCUMENTS/note" "$tag"
+    refused touch "$tag"
+    refused chmod 600 "$tag"
+    refused ln "$tag" "$DOCUMENTS/tag"
+    refused sh -c "echo x >'$tag'"
+    refused truncate -s 0 "$tag"
+    expect <<TABLE
 EPERM   exchange $DOCUMENTS/note $tag
 EPERM   exchange $tag $DOCUMENTS/note
 EEXIST  noreplace $DOCUMENTS/note $tag
@@ -133,14 +157,11 @@ EPERM   open $tag rw
 EPERM   setxattr $tag $APPLE x
 ENODATA getxattr $tag $APPLE
 TABLE
-        same "$(appcontainer inspect --json "$tag" | json 0 zone)" cacheTag
-        same "$(appcontainer inspect --json "$tag" | json 0 backing)" null
-    done
-    same "$(ls -A "$MOUNT/tmp")" "CACHEDIR.TAG
-passing" "what tmp lists"
-    contains "$(appcontainer explain "$DEVICE")" "CACHEDIR.TAG"
-    [ "$(rules cacheTag)" -ge 8 ] || fail "no events of the rule"
+    same "$(appcontainer inspect --json "$tag" | json 0 zone)" cacheTag
+    same "$(appcontainer inspect --json "$tag" | json 0 backing)" null
+}
 
+tools_leave_out_tagged_caches() {
     tar -C "$MOUNT" --exclude-caches -cf tagged.tar Documents Library tmp
     same "$(tar -tf tagged.tar | grep -E 'Caches|^tmp' | sort)" "Library/Caches/
 Library/Caches/CACHEDIR.TAG
@@ -157,8 +178,10 @@ tmp/CACHEDIR.TAG" "what tar took of caches"
     # Copies bring the tag along as a file like any other.
     rsync -aX "$MOUNT/Library/Caches/" "$DOCUMENTS/copied/"
     cmp "$DOCUMENTS/copied/CACHEDIR.TAG" "$MOUNT/tmp/CACHEDIR.TAG"
+}
 
-    # Neither a purge, nor a lock, nor a restart, nor an update takes it; and it takes no room.
+# Neither a purge, nor a lock, nor a restart, nor an update takes them; and they take no room.
+tags_outlast_what_empties_caches() {
     exec 5<"$MOUNT/tmp/CACHEDIR.TAG"
     appcontainer lock "$DEVICE" --now
     tagged "$MOUNT/Library/Caches/CACHEDIR.TAG"
@@ -176,14 +199,6 @@ tmp/CACHEDIR.TAG" "what tar took of caches"
     tagged "$MOUNT/tmp/CACHEDIR.TAG"
     tagged "$MOUNT/Library/Caches/CACHEDIR.TAG"
     refused touch "$MOUNT/tmp/CACHEDIR.TAG"
-    # Files made on the host's side stay without it.
-    absent "$(backing)/Library/Caches/CACHEDIR.TAG"
-    appcontainer unmount "$MOUNT"
-    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file "$CODE"
-    absent "$MOUNT/Library/Caches/CACHEDIR.TAG"
-    same "$(find "$MOUNT/Library/Caches" "$MOUNT/tmp" -name 'CACHEDIR*')" "" "tags of a mount without"
-    echo mine >"$MOUNT/Library/Caches/CACHEDIR.TAG"
-    whole
 }
 
 case_the_tag_hides_what_the_app_has_under_its_name() {

@@ -10,22 +10,20 @@ BACKUP=user.appcontainer.backup
 backup_of() { act getfattr --absolute-names --only-values -n "$BACKUP" "$1"; }
 bundle() { echo "$MOUNT/Notes.app"; }
 
-forms() {
-    act sh -c "echo text >'$DOCUMENTS/file'; mkdir '$DOCUMENTS/directory'; ln -s file '$DOCUMENTS/link'
-        mkfifo '$DOCUMENTS/fifo'"
-    local node name
-    for node in "$DOCUMENTS/file" "$DOCUMENTS/directory" "$DOCUMENTS" "$MOUNT/Library" "$MOUNT/Library/Preferences"; do
-        not_excluded "$node"
-        for name in "$APPLE" "$PLIST" "$MOBILE" "user.$MOBILE"; do
-            act setfattr -n "$name" -v whatever "$node"
-            excluded "$node"
-            act setfattr -x "$name" "$node"
-            not_excluded "$node"
-            expect <<<"ok removexattr $node $name"
-        done
-        act setfattr -n "$ROBOTS" -v false "$node"
+# attribute_forms NODE: the names of attributes, those of Apple's systems and of free desktops.
+attribute_forms() {
+    local node=$1 name
+    not_excluded "$node"
+    for name in "$APPLE" "$PLIST" "$MOBILE" "user.$MOBILE"; do
+        act setfattr -n "$name" -v whatever "$node"
         excluded "$node"
-        expect <<TABLE
+        act setfattr -x "$name" "$node"
+        not_excluded "$node"
+        expect <<<"ok removexattr $node $name"
+    done
+    act setfattr -n "$ROBOTS" -v false "$node"
+    excluded "$node"
+    expect <<TABLE
 EINVAL  setxattr $node $ROBOTS maybe
 EINVAL  setxattr $node $ROBOTS ''
 ok      getxattr $node $ROBOTS false
@@ -36,22 +34,36 @@ ok      listxattr $node $PLIST $ROBOTS
 ok      setxattr $node $ROBOTS true
 ok      setxattr $node $ROBOTS true
 TABLE
-        not_excluded "$node"
-        act setfattr -n "$MOBILE" -v 0x01 "$node"
-        excluded "$node"
-        act setfattr -n "user.$MOBILE" -v 0x00 "$node"
-        act setfattr -n "$MOBILE" -v 0x00 "$node"
-        not_excluded "$node"
-        act chattr +d "$node"
-        excluded "$node"
-        contains "$(act lsattr -d "$node")" d
-        act chattr +A "$node"
-        contains "$(act lsattr -d "$node" | cut -d' ' -f1)" A
-        excluded "$node"
-        act chattr -d "$node"
-        not_excluded "$node"
-        contains "$(act lsattr -d "$node" | cut -d' ' -f1)" A
-        act chattr -A "$node"
+    not_excluded "$node"
+    act setfattr -n "$MOBILE" -v 0x01 "$node"
+    excluded "$node"
+    act setfattr -n "user.$MOBILE" -v 0x00 "$node"
+    act setfattr -n "$MOBILE" -v 0x00 "$node"
+    not_excluded "$node"
+}
+
+# flag_form NODE: the flag that dump(8) knows, which leaves the other flags as they are.
+flag_form() {
+    local node=$1
+    act chattr +d "$node"
+    excluded "$node"
+    contains "$(act lsattr -d "$node")" d
+    act chattr +A "$node"
+    contains "$(act lsattr -d "$node" | cut -d' ' -f1)" A
+    excluded "$node"
+    act chattr -d "$node"
+    not_excluded "$node"
+    contains "$(act lsattr -d "$node" | cut -d' ' -f1)" A
+    act chattr -A "$node"
+}
+
+forms() {
+    act sh -c "echo text >'$DOCUMENTS/file'; mkdir '$DOCUMENTS/directory'; ln -s file '$DOCUMENTS/link'
+        mkfifo '$DOCUMENTS/fifo'"
+    local node
+    for node in "$DOCUMENTS/file" "$DOCUMENTS/directory" "$DOCUMENTS" "$MOUNT/Library" "$MOUNT/Library/Preferences"; do
+        attribute_forms "$node"
+        flag_form "$node"
         act /usr/bin/python3 "$KIT/exclusion.py" extended "$node"
     done
     for node in "$DOCUMENTS/link" "$DOCUMENTS/fifo"; do
@@ -67,19 +79,7 @@ TABLE
     contains "$(act getfattr --absolute-names -d "$DOCUMENTS/file")" 'user.xdg.robots.backup="false"'
     same "$(act getfattr --absolute-names -n "$PLIST" -e hex "$DOCUMENTS/file" | grep -c '=0x62706c6973743030')" 1 "the list"
     # Both names can be made anew by who restores them one after the other.
-    act /usr/bin/python3 - "$DOCUMENTS/directory" "$PLIST" "$ROBOTS" <<'PYTHON'
-import errno, os, sys
-path, names = sys.argv[1], sys.argv[2:]
-for name in names:
-    try:
-        os.setxattr(path, name, b"false", os.XATTR_REPLACE)
-        raise SystemExit("replaced what was not there: " + name)
-    except OSError as error:
-        assert error.errno == errno.ENODATA, error
-for flags in (os.XATTR_CREATE, os.XATTR_REPLACE):
-    for name in names:
-        os.setxattr(path, name, b"false", flags)
-PYTHON
+    act /usr/bin/python3 "$HERE/restored_marks.py" "$DOCUMENTS/directory" "$PLIST" "$ROBOTS"
     excluded "$DOCUMENTS/directory"
 }
 

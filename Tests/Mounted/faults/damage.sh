@@ -167,7 +167,7 @@ hostcase_a_full_backing_filesystem_is_enospc_and_loses_nothing() {
     appcontainer shutdown "$device"
     appcontainer mount "$device" "$APP" "$MOUNT"
     tool filled "$DOCUMENTS/files" kept
-    # Deleting works on a full disk, and makes room.
+    # Deleting works on a full disk, and makes space.
     rm "$DOCUMENTS/files/file-0000"[0-4]
     head -c 500000 /dev/urandom >original
     cp original "$DOCUMENTS/after"

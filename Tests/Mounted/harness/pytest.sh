@@ -26,27 +26,9 @@ oncecase_the_python_package_passes_its_tests() {
 oncecase_the_python_package_needs_no_pytest_but_for_its_fixture() {
     python_place
     rm "$WORK"/venv/lib/python3*/site-packages/tools.pth
-    "$WORK/venv/bin/python" - "$BASE/Notes.app" <<'PYTHON'
-import sys
-from pytest_appcontainer import OwnedDevice
-with OwnedDevice({"create": {}, "install": [{"app": sys.argv[1]}]}) as owned:
-    with owned.device.mounted("com.example.Notes") as home:
-        (home / "Documents" / "note").write_text("note")
-assert "pytest" not in sys.modules
-PYTHON
+    "$WORK/venv/bin/python" "$HERE/without_pytest.py" own "$BASE/Notes.app"
     start_unmounted
-    "$WORK/venv/bin/python" - "$DEVICE" <<'PYTHON'
-import sys
-from pytest_appcontainer import DeviceError, boot
-device = boot(sys.argv[1])
-assert device.status().device == sys.argv[1] and device.socket == boot(sys.argv[1]).socket
-try:
-    boot("/no/such/device")
-except DeviceError as error:
-    assert error.kind == "deviceMissing" and "/no/such/device" in str(error), error
-else:
-    raise SystemExit("a device that is not there was booted")
-PYTHON
+    "$WORK/venv/bin/python" "$HERE/without_pytest.py" boot "$DEVICE"
 }
 
 # The library says in one line what the machine lacks.

@@ -50,181 +50,224 @@ def torture(path, seconds="3", seed="1"):
         kept.write(model)
 
 
+NAMES = [f"n{number}" for number in range(12)] + ["dir/a", "dir/b", "dir/sub/c", "other/d", "other/e"]
+
+
 def twins(ours, theirs, seconds="5", seed="1"):
     """The same random calls in two directories, one of them on the host: every answer and the end are the same."""
-    source = random.Random(int(seed))
-    os.makedirs(ours)
-    os.makedirs(theirs)
-    names = [f"n{number}" for number in range(12)] + ["dir/a", "dir/b", "dir/sub/c", "other/d", "other/e"]
-    open_files = []
+    pair = Twins(ours, theirs, seed)
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        pair.step()
+    pair.ours.leave()
+    pair.theirs.leave()
+    print(f"seed {seed}: {pair.steps} calls")
 
-    def both(what, *arguments):
-        """Does it in both directories; returns the common answer."""
-        answers = []
-        for place, index in ((ours, 0), (theirs, 1)):
-            try:
-                answers.append(("ok", what(place, index, *arguments)))
-            except OSError as problem:
-                answers.append((errno.errorcode[problem.errno], None))
-        if answers[0] != answers[1]:
-            subprocess.run(["ls", "-lai", ours, theirs, ours + "/dir", theirs + "/dir"])
-        check(answers[0] == answers[1], f"seed {seed}, step {steps}: {what.__name__}{arguments}:", *answers)
-        return answers[0]
 
-    def at(place, name):
-        return os.path.join(place, name)
+class Twin:
+    """One of two directories in which the same is done: the calls, and the files that are held open."""
 
-    def create(place, index, name, mode):
-        os.close(os.open(at(place, name), os.O_RDWR | os.O_CREAT | mode, 0o640))
+    def __init__(self, place):
+        os.makedirs(place)
+        self.place = place
+        self.held = []
 
-    def hold_open(place, index, name):
-        if index == 0:
-            open_files.append([])
+    def at(self, name):
+        return os.path.join(self.place, name)
+
+    def create(self, name, mode):
+        os.close(os.open(self.at(name), os.O_RDWR | os.O_CREAT | mode, 0o640))
+
+    def hold_open(self, name):
         try:
-            open_files[-1].append(os.open(at(place, name), os.O_RDWR))
+            self.held.append(os.open(self.at(name), os.O_RDWR))
         except OSError:
-            open_files[-1].append(None)
+            self.held.append(None)
             raise
 
-    def write_held(place, index, number, offset, data):
-        file = open_files[number][index]
+    def let_go(self, number):
+        file = self.held.pop(number)
+        if file is not None:
+            os.close(file)
+
+    def write_held(self, number, offset, data):
+        file = self.held[number]
         return None if file is None else os.pwrite(file, data, offset)
 
-    def read_held(place, index, number):
-        file = open_files[number][index]
+    def read_held(self, number):
+        file = self.held[number]
         return None if file is None else (os.pread(file, 1 << 20, 0), os.fstat(file).st_nlink)
 
-    def write(place, index, name, offset, data, flags):
-        file = os.open(at(place, name), os.O_WRONLY | flags)
+    def write(self, name, offset, data, flags):
+        file = os.open(self.at(name), os.O_WRONLY | flags)
         try:
             return os.write(file, data) if flags & os.O_APPEND else os.pwrite(file, data, offset)
         finally:
             os.close(file)
 
-    def read_file(place, index, name):
-        with open(at(place, name), "rb") as file:
+    def read_file(self, name):
+        with open(self.at(name), "rb") as file:
             return file.read()
 
-    def state(place, index, name):
-        seen = os.lstat(at(place, name))
+    def state(self, name):
+        seen = os.lstat(self.at(name))
         directory = seen.st_mode & 0o170000 == 0o040000
         # Link counts of directories are the host filesystem's own affair, and so is their size.
         return seen.st_mode, None if directory else (seen.st_nlink, seen.st_size), seen.st_uid
 
-    def rename(place, index, old, new, flags):
-        if libc.renameat2(-100, os.fsencode(at(place, old)), -100, os.fsencode(at(place, new)), flags) != 0:
+    def rename(self, old, new, flags):
+        if libc.renameat2(-100, os.fsencode(self.at(old)), -100, os.fsencode(self.at(new)), flags) != 0:
             raise OSError(ctypes.get_errno(), "renameat2")
 
-    def mkdir(place, index, name):
-        os.mkdir(at(place, name), 0o750)
+    def mkdir(self, name):
+        os.mkdir(self.at(name), 0o750)
 
-    def rmdir(place, index, name):
-        os.rmdir(at(place, name))
+    def rmdir(self, name):
+        os.rmdir(self.at(name))
 
-    def unlink(place, index, name):
-        os.unlink(at(place, name))
+    def unlink(self, name):
+        os.unlink(self.at(name))
 
-    def link(place, index, old, new):
-        os.link(at(place, old), at(place, new), follow_symlinks=False)
+    def link(self, old, new):
+        os.link(self.at(old), self.at(new), follow_symlinks=False)
 
-    def symlink(place, index, target, name):
-        os.symlink(target, at(place, name))
+    def symlink(self, target, name):
+        os.symlink(target, self.at(name))
 
-    def readlink(place, index, name):
-        return os.readlink(at(place, name))
+    def readlink(self, name):
+        return os.readlink(self.at(name))
 
-    def truncate(place, index, name, size):
-        os.truncate(at(place, name), size)
+    def truncate(self, name, size):
+        os.truncate(self.at(name), size)
 
-    def set_attribute(place, index, name, key, value):
-        os.setxattr(at(place, name), key, value, follow_symlinks=False)
+    def set_attribute(self, name, key, value):
+        os.setxattr(self.at(name), key, value, follow_symlinks=False)
 
-    def attributes(place, index, name):
-        return {key: os.getxattr(at(place, name), key, follow_symlinks=False)
-                for key in os.listxattr(at(place, name), follow_symlinks=False) if key.startswith("user.")}
+    def attributes(self, name):
+        return {key: os.getxattr(self.at(name), key, follow_symlinks=False)
+                for key in os.listxattr(self.at(name), follow_symlinks=False) if key.startswith("user.")}
 
-    def remove_attribute(place, index, name, key):
-        os.removexattr(at(place, name), key, follow_symlinks=False)
+    def remove_attribute(self, name, key):
+        os.removexattr(self.at(name), key, follow_symlinks=False)
 
-    def chmod(place, index, name, mode):
-        os.chmod(at(place, name), mode)
+    def chmod(self, name, mode):
+        os.chmod(self.at(name), mode)
 
-    def utimes(place, index, name, time_ns):
-        os.utime(at(place, name), ns=(time_ns, time_ns), follow_symlinks=False)
-        return os.lstat(at(place, name)).st_mtime_ns
+    def utimes(self, name, time_ns):
+        os.utime(self.at(name), ns=(time_ns, time_ns), follow_symlinks=False)
+        return os.lstat(self.at(name)).st_mtime_ns
 
-    def listing(place, index, name):
-        return sorted(os.listdir(at(place, name)))
+    def listing(self, name):
+        return sorted(os.listdir(self.at(name)))
 
-    end = time.monotonic() + float(seconds)
-    steps = 0
-    while time.monotonic() < end:
-        steps += 1
-        one, two = source.choice(names), source.choice(names)
-        data = source.randbytes(source.choice((1, 100, 4096, 10000)))
-        offset = source.choice((0, 10, 4000, 4096, 50000))
-        what = source.randrange(22)
-        if what <= 2:
-            both(create, one, source.choice((0, os.O_EXCL, os.O_TRUNC)))
-        elif what <= 5:
-            both(write, one, offset, data, source.choice((0, 0, os.O_APPEND, os.O_TRUNC)))
-        elif what == 6:
-            both(read_file, one)
-        elif what == 7:
-            both(state, one)
-        elif what <= 9:
-            both(rename, one, two, source.choice((0, 0, 1, 2)))
-        elif what == 10:
-            both(mkdir, source.choice(("dir", "dir/sub", "other", one)))
-        elif what == 11:
-            both(rmdir, source.choice(("dir", "dir/sub", "other", one)))
-        elif what == 12:
-            both(unlink, one)
-        elif what == 13:
-            both(link, one, two)
-        elif what == 14:
-            both(symlink, source.choice(("n1", "dir/a", "missing", "../x", "dir")), one)
-        elif what == 15:
-            both(readlink, one)
-        elif what == 16:
-            both(truncate, one, offset)
-        elif what == 17:
-            key = f"user.k{source.randrange(3)}"
-            choice = source.randrange(3)
-            # Symbolic links carry none here, and on the host neither.
-            if choice == 0:
-                both(set_attribute, one, key, data[:100])
-            elif choice == 1:
-                both(remove_attribute, one, key)
-            else:
-                both(attributes, one)
-        elif what == 18:
-            both(chmod, one, source.choice((0o600, 0o644, 0o755, 0o700)))
-        elif what == 19:
-            both(utimes, one, source.randrange(10**18, 2 * 10**18))
-        elif what == 20:
-            both(listing, source.choice(("dir", "dir/sub", "other", ".")))
-        elif len(open_files) < 6:
-            both(hold_open, one)
-        else:
-            number = source.randrange(len(open_files))
-            choice = source.randrange(4)
-            if choice == 0:
-                for file in open_files.pop(number):
-                    if file is not None:
-                        os.close(file)
-            elif choice == 1:
-                both(write_held, number, offset, data)
-            else:
-                both(read_held, number)
-    for held in open_files:
-        for file in held:
-            if file is not None:
-                os.close(file)
-    # So that whoever compares the trees can get into every directory.
-    for place in (ours, theirs):
-        for folder, folders, _ in os.walk(place):
+    def leave(self):
+        """Closes what is open; then every directory can be entered by whoever compares the trees."""
+        while self.held:
+            self.let_go(0)
+        for folder, folders, _ in os.walk(self.place):
             for name in folders:
                 if not os.path.islink(os.path.join(folder, name)):
                     os.chmod(os.path.join(folder, name), 0o700)
-    print(f"seed {seed}: {steps} calls")
+
+
+class Twins:
+    """Both directories, and the random choice of the next call in them."""
+
+    def __init__(self, ours, theirs, seed):
+        self.ours, self.theirs = Twin(ours), Twin(theirs)
+        self.seed, self.steps = seed, 0
+        self.source = random.Random(int(seed))
+
+    def both(self, what, *arguments):
+        """Does it in both directories: the answer has to be the same."""
+        answers = []
+        for twin in (self.ours, self.theirs):
+            try:
+                answers.append(("ok", what(twin, *arguments)))
+            except OSError as problem:
+                answers.append((errno.errorcode[problem.errno], None))
+        if answers[0] != answers[1]:
+            ours, theirs = self.ours, self.theirs
+            subprocess.run(["ls", "-lai", ours.place, theirs.place, ours.at("dir"), theirs.at("dir")])
+        check(answers[0] == answers[1], f"seed {self.seed}, step {self.steps}: {what.__name__}{arguments}:", *answers)
+
+    def step(self):
+        self.steps += 1
+        choice = self.source.choice
+        one, two = choice(NAMES), choice(NAMES)
+        data = self.source.randbytes(choice((1, 100, 4096, 10000)))
+        offset = choice((0, 10, 4000, 4096, 50000))
+        what = self.source.randrange(22)
+        if what <= 7:
+            self.step_of_content(what, one, data, offset)
+        elif what <= 15:
+            self.step_of_names(what, one, two)
+        elif what <= 20:
+            self.step_of_metadata(what, one, data, offset)
+        else:
+            self.step_of_open_files(one, data, offset)
+
+    def step_of_content(self, what, one, data, offset):
+        choice = self.source.choice
+        if what <= 2:
+            self.both(Twin.create, one, choice((0, os.O_EXCL, os.O_TRUNC)))
+        elif what <= 5:
+            self.both(Twin.write, one, offset, data, choice((0, 0, os.O_APPEND, os.O_TRUNC)))
+        elif what == 6:
+            self.both(Twin.read_file, one)
+        else:
+            self.both(Twin.state, one)
+
+    def step_of_names(self, what, one, two):
+        choice = self.source.choice
+        if what <= 9:
+            self.both(Twin.rename, one, two, choice((0, 0, 1, 2)))
+        elif what == 10:
+            self.both(Twin.mkdir, choice(("dir", "dir/sub", "other", one)))
+        elif what == 11:
+            self.both(Twin.rmdir, choice(("dir", "dir/sub", "other", one)))
+        elif what == 12:
+            self.both(Twin.unlink, one)
+        elif what == 13:
+            self.both(Twin.link, one, two)
+        elif what == 14:
+            self.both(Twin.symlink, choice(("n1", "dir/a", "missing", "../x", "dir")), one)
+        else:
+            self.both(Twin.readlink, one)
+
+    def step_of_metadata(self, what, one, data, offset):
+        choice = self.source.choice
+        if what == 16:
+            self.both(Twin.truncate, one, offset)
+        elif what == 17:
+            self.step_of_attributes(one, f"user.k{self.source.randrange(3)}", data[:100])
+        elif what == 18:
+            self.both(Twin.chmod, one, choice((0o600, 0o644, 0o755, 0o700)))
+        elif what == 19:
+            self.both(Twin.utimes, one, self.source.randrange(10**18, 2 * 10**18))
+        else:
+            self.both(Twin.listing, choice(("dir", "dir/sub", "other", ".")))
+
+    def step_of_attributes(self, one, key, value):
+        """Symbolic links carry none here, and on the host neither."""
+        what = self.source.randrange(3)
+        if what == 0:
+            self.both(Twin.set_attribute, one, key, value)
+        elif what == 1:
+            self.both(Twin.remove_attribute, one, key)
+        else:
+            self.both(Twin.attributes, one)
+
+    def step_of_open_files(self, one, data, offset):
+        if len(self.ours.held) < 6:
+            self.both(Twin.hold_open, one)
+            return
+        number = self.source.randrange(len(self.ours.held))
+        what = self.source.randrange(4)
+        if what == 0:
+            self.ours.let_go(number)
+            self.theirs.let_go(number)
+        elif what == 1:
+            self.both(Twin.write_held, number, offset, data)
+        else:
+            self.both(Twin.read_held, number)

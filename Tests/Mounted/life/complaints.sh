@@ -24,14 +24,7 @@ case_no_device_and_not_a_device() {
 case_a_device_of_a_newer_format() {
     appcontainer create "$DEVICE"
     appcontainer shutdown "$DEVICE"
-    /usr/bin/python3 - "$DEVICE/Device.json" <<'PYTHON'
-import json, re, sys
-record = json.load(open(sys.argv[1]))
-keys = [key for key, value in record.items() if isinstance(value, int) and re.search("format|version", key, re.I)]
-assert len(keys) == 1, record
-record[keys[0]] += 100
-json.dump(record, open(sys.argv[1], "w"))
-PYTHON
+    /usr/bin/python3 "$HERE/newer_format.py" "$DEVICE/Device.json"
     for command in status apps check erase; do complains 5 appcontainer $command "$DEVICE"; done
 }
 

@@ -87,75 +87,111 @@ class Lease:
 
 
 def lease(path, app):
-    def running():
-        return ask(path, "GET", "status")[1]["running"]
+    leases = Leases(path, app)
+    leases.begin_with_an_answer_that_is_read()
+    leases.end_with_their_connection()
+    leases.end_by_request()
+    leases.end_when_terminated()
+    leases.end_with_their_process()
+    leases.go_on_when_detached()
 
-    def fails(status, kind, command, **values):
-        answer = ask(path, "POST", command, values)
+
+class Leases:
+    """Those of one app, and the daemon's answers about them."""
+
+    def __init__(self, path, app):
+        self.path, self.app = path, app
+
+    def begun(self, **options):
+        return Lease(self.path, self.app, **options)
+
+    def running(self):
+        return ask(self.path, "GET", "status")[1]["running"]
+
+    def runs(self, *apps):
+        running = self.running()
+        check(running == list(apps), running)
+
+    def all_end(self, what):
+        until(lambda: self.running() == [], what)
+
+    def fails(self, status, kind, command, **values):
+        answer = ask(self.path, "POST", command, values)
         check(answer[0] == status and answer[1]["complaint"]["kind"] == kind, command, answer)
 
-    # A client that does not read the answer as it comes would have a lease that ends at once.
-    fails(400, "badRequest", "run", app=app)
-    check(running() == [], running())
+    def succeeds(self, command, what=None, **values):
+        check(ask(self.path, "POST", command, values)[0] == 200, what or command)
 
-    # A lease is what is there between the result and the end of the connection.
-    first, second = Lease(path, app), Lease(path, app)
-    check(first.number != second.number, "one number twice")
-    check(running() == [app], running())
-    first.leave()
-    check(running() == [app], running())
-    second.leave()
-    until(lambda: running() == [], "the end with the connection")
-    fails(409, "notRunning", "run-process", lease=second.number, pid=os.getpid())
+    def begin_with_an_answer_that_is_read(self):
+        """A client that does not read the answer as it comes would have a lease that ends at once."""
+        self.fails(400, "badRequest", "run", app=self.app)
+        self.runs()
 
-    # Ended by a request, of any client and as often as somebody likes.
-    third = Lease(path, app)
-    check(ask(path, "POST", "run-end", {"app": app, "lease": third.number})[0] == 200, "run-end")
-    check(running() == [], running())
-    check(third.answer.readline() == b"", "the answer goes on")
-    check(ask(path, "POST", "run-end", {"app": app, "lease": third.number})[0] == 200, "run-end once more")
-    check(ask(path, "POST", "run-end", {"app": app, "lease": 1 << 60})[0] == 200, "run-end of nothing")
-    fails(400, "invalidIdentifier", "run-end", app="no app", lease=1)
+    def end_with_their_connection(self):
+        """A lease is what is there between the result and the end of the connection."""
+        first, second = self.begun(), self.begun()
+        check(first.number != second.number, "one number twice")
+        self.runs(self.app)
+        first.leave()
+        self.runs(self.app)
+        second.leave()
+        self.all_end("the end with the connection")
+        self.fails(409, "notRunning", "run-process", lease=second.number, pid=os.getpid())
 
-    # Terminated before anything is announced, it is over as well.
-    fourth = Lease(path, app)
-    check(ask(path, "POST", "terminate", {"app": app})[0] == 200, "terminate")
-    fails(409, "notRunning", "run-process", lease=fourth.number, pid=os.getpid())
-    fourth.leave()
-    fails(409, "notRunning", "terminate", app=app)
+    def end_by_request(self):
+        """Of any client, and as often as somebody likes."""
+        third = self.begun()
+        self.succeeds("run-end", app=self.app, lease=third.number)
+        self.runs()
+        check(third.answer.readline() == b"", "the answer goes on")
+        self.succeeds("run-end", "run-end once more", app=self.app, lease=third.number)
+        self.succeeds("run-end", "run-end of nothing", app=self.app, lease=1 << 60)
+        self.fails(400, "invalidIdentifier", "run-end", app="no app", lease=1)
 
-    # With a process the lease ends when that does, and the process when the connection does.
-    fifth = Lease(path, app)
-    fails(400, "badRequest", "run-process", lease=fifth.number, pid=-1)
-    fails(400, "badRequest", "run-process", lease=fifth.number, pid=1 << 30)
-    process = subprocess.Popen(["sleep", "300"])
-    check(ask(path, "POST", "run-process", {"lease": fifth.number, "pid": process.pid})[0] == 200, "run-process")
-    fails(400, "badRequest", "run-process", lease=fifth.number, pid=process.pid)
-    process.kill()
-    process.wait()
-    until(lambda: running() == [], "the end with the process")
-    fifth.leave()
-    sixth = Lease(path, app)
-    process = subprocess.Popen(["sleep", "300"])
-    check(ask(path, "POST", "run-process", {"lease": sixth.number, "pid": process.pid})[0] == 200, "run-process")
-    sixth.leave()
-    check(process.wait(PATIENCE) == -signal.SIGKILL, process.returncode)
-    until(lambda: running() == [], "the end with connection and process")
+    def end_when_terminated(self):
+        """Before anything is announced as well."""
+        fourth = self.begun()
+        self.succeeds("terminate", app=self.app)
+        self.fails(409, "notRunning", "run-process", lease=fourth.number, pid=os.getpid())
+        fourth.leave()
+        self.fails(409, "notRunning", "terminate", app=self.app)
 
-    # Detached, it goes on without the connection, once there is a process.
-    seventh = Lease(path, app, detached=True)
-    seventh.leave()
-    until(lambda: running() == [], "the end of a detached one without a process")
-    eighth = Lease(path, app, detached=True)
-    process = subprocess.Popen(["sleep", "300"])
-    check(ask(path, "POST", "run-process", {"lease": eighth.number, "pid": process.pid})[0] == 200, "run-process")
-    eighth.leave()
-    # Another connection comes and goes meanwhile, so that the daemon has seen the end of that one.
-    Lease(path, app).leave()
-    check(running() == [app], running())
-    process.terminate()
-    process.wait()
-    until(lambda: running() == [], "the end of a detached one")
+    def end_with_their_process(self):
+        """The lease ends when that does, and the process when the connection does."""
+        fifth = self.begun()
+        self.fails(400, "badRequest", "run-process", lease=fifth.number, pid=-1)
+        self.fails(400, "badRequest", "run-process", lease=fifth.number, pid=1 << 30)
+        process = self.process_of(fifth)
+        self.fails(400, "badRequest", "run-process", lease=fifth.number, pid=process.pid)
+        process.kill()
+        process.wait()
+        self.all_end("the end with the process")
+        fifth.leave()
+        sixth = self.begun()
+        process = self.process_of(sixth)
+        sixth.leave()
+        check(process.wait(PATIENCE) == -signal.SIGKILL, process.returncode)
+        self.all_end("the end with connection and process")
+
+    def go_on_when_detached(self):
+        """Without the connection, once there is a process."""
+        seventh = self.begun(detached=True)
+        seventh.leave()
+        self.all_end("the end of a detached one without a process")
+        eighth = self.begun(detached=True)
+        process = self.process_of(eighth)
+        eighth.leave()
+        # Another connection comes and goes meanwhile, so that the daemon has seen the end of that one.
+        self.begun().leave()
+        self.runs(self.app)
+        process.terminate()
+        process.wait()
+        self.all_end("the end of a detached one")
+
+    def process_of(self, lease):
+        process = subprocess.Popen(["sleep", "300"])
+        self.succeeds("run-process", lease=lease.number, pid=process.pid)
+        return process
 
 
 SCRIPT = """

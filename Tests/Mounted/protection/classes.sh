@@ -15,9 +15,14 @@ classes() {
 }
 
 attribute_rules() {
+    attribute_rules_of_nodes
+    attribute_rules_of_what_the_app_did_not_make
+}
+
+attribute_rules_of_nodes() {
     act sh -c "echo text >'$DOCUMENTS/file'; mkdir '$DOCUMENTS/directory'; ln -s file '$DOCUMENTS/link'
         mkfifo '$DOCUMENTS/fifo'"
-    local node group=$MOUNT/Groups
+    local node
     for node in "$DOCUMENTS/file" "$DOCUMENTS/directory" "$DOCUMENTS" "$MOUNT/Library/Caches"; do
         expect <<TABLE
 ok      getxattr $node $CLASS $C
@@ -52,6 +57,11 @@ ENODATA getxattr $node $CLASS
 ok      listxattr $node
 TABLE
     done
+}
+
+# Of the system, in the bundle, in the Inbox and in groups.
+attribute_rules_of_what_the_app_did_not_make() {
+    local node group=$MOUNT/Groups
     for node in "$MOUNT" "$MOUNT/Notes.app" "$MOUNT/Notes.app/Info.plist"; do
         expect <<TABLE
 EPERM   setxattr $node $CLASS $C

@@ -16,14 +16,7 @@ says() { contains "$(cat "$WORK/.err")" "$1"; }
 
 # Lets the wait after wrong passcodes be over by this many seconds more.
 pass_time() {
-    /usr/bin/python3 - "$DEVICE/Passcode.json" "$1" <<'PYTHON'
-import json, sys
-with open(sys.argv[1]) as file:
-    record = json.load(file)
-record["nanoseconds"] -= int(sys.argv[2]) * 1_000_000_000
-with open(sys.argv[1], "w") as file:
-    json.dump(record, file)
-PYTHON
+    /usr/bin/python3 "$HERE/passcode.py" pass_time "$DEVICE/Passcode.json" "$1"
 }
 
 case_a_passcode_is_set_changed_and_removed_under_a_mount() {
@@ -218,19 +211,7 @@ case_the_control_socket_takes_passcodes() {
     appcontainer create "$DEVICE" --kdf-cost 1
     appcontainer check "$DEVICE" >/dev/null
     socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
-    post() {
-        /usr/bin/python3 - "$socket" "$1" <<'PYTHON'
-import http.client, socket, sys
-connection = http.client.HTTPConnection("localhost")
-connection.sock = socket.socket(socket.AF_UNIX)
-connection.sock.connect(sys.argv[1])
-connection.request("POST", "/v1/passcode", sys.argv[2])
-answer = connection.getresponse()
-print(answer.status)
-with open("answer", "wb") as file:
-    file.write(answer.read())
-PYTHON
-    }
+    post() { /usr/bin/python3 "$HERE/passcode.py" post "$socket" "$1"; }
     same "$(post '{"action":"set"}')" 400 "set without a passcode"
     same "$(post '{"action":"set","old":"1","new":"2"}')" 400 "set with an old one"
     same "$(post '{"action":"set","new":""}')" 400 "an empty one"

@@ -111,7 +111,10 @@ class Place:
             system(LIBC.renameat2(-100, old, -100, new, RENAME_EXCHANGE))
 
     def calls(self):
-        fd, at, closed = self.descriptor, self.at, f"{self.at}/closed"
+        return (self.calls_that_open() | self.calls_that_read() | self.calls_that_write() | self.calls_that_resize()
+                | self.calls_on_metadata() | self.calls_on_names())
+
+    def calls_that_open(self):
         return {
             "open-read": lambda: self.opened(os.O_RDONLY),
             "open-write": lambda: self.opened(os.O_WRONLY),
@@ -119,13 +122,18 @@ class Place:
             "open-append": lambda: self.opened(os.O_WRONLY | os.O_APPEND),
             "open-creat": lambda: self.opened(os.O_RDWR | os.O_CREAT),
             "open-again": lambda: self.opened(os.O_RDONLY, "open"),
-            "open-descriptor": lambda: os.close(os.open(f"/proc/self/fd/{fd}", os.O_RDONLY)),
+            "open-descriptor": lambda: os.close(os.open(f"/proc/self/fd/{self.descriptor}", os.O_RDONLY)),
             "open-path": lambda: self.opened(os.O_PATH),
             "open-direct": lambda: self.opened(os.O_RDONLY | os.O_DIRECT),
             "creat": lambda: self.made(lambda path: os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o644))),
             "creat-excl": lambda: self.made(
                 lambda path: os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644))),
             "mknod": lambda: self.made(lambda path: os.mknod(path, 0o100644)),
+        }
+
+    def calls_that_read(self):
+        fd = self.descriptor
+        return {
             "pread": lambda: os.pread(fd, 100, 0),
             "preadv": lambda: os.preadv(fd, [bytearray(10), bytearray(10)], 4090),
             "read": lambda: os.read(fd, 10),
@@ -138,6 +146,11 @@ class Place:
             "load": lambda: self.touch(lambda: self.mapping[0]),
             "load-private": lambda: self.touch(lambda: self.private[0]),
             "load-new": lambda: self.touch(self.new_mapping),
+        }
+
+    def calls_that_write(self):
+        fd = self.descriptor
+        return {
             "store": lambda: self.touch(self.store),
             "pwrite": lambda: os.pwrite(fd, b"after", 50),
             "pwrite-page": lambda: os.pwrite(fd, b"p" * 4096, 4096),
@@ -148,6 +161,13 @@ class Place:
             "pwrite-direct": lambda: os.pwritev(self.direct, [self.page], 0),
             "splice-to": self.pipe_to,
             "copy-to": lambda: os.copy_file_range(self.scratch, fd, 100, 0, 0),
+            "fsync": lambda: os.fsync(fd),
+            "fdatasync": lambda: os.fdatasync(fd),
+        }
+
+    def calls_that_resize(self):
+        fd, at, closed = self.descriptor, self.at, f"{self.at}/closed"
+        return {
             "ftruncate-less": lambda: os.ftruncate(fd, SIZE - 10),
             "ftruncate-more": lambda: os.ftruncate(fd, SIZE + 10),
             "ftruncate-same": lambda: os.ftruncate(fd, os.fstat(fd).st_size),
@@ -159,8 +179,11 @@ class Place:
             "fallocate": lambda: self.fallocate(0),
             "fallocate-punch": lambda: self.fallocate(PUNCH_HOLE | KEEP_SIZE),
             "fallocate-zero": lambda: self.fallocate(ZERO_RANGE),
-            "fsync": lambda: os.fsync(fd),
-            "fdatasync": lambda: os.fdatasync(fd),
+        }
+
+    def calls_on_metadata(self):
+        fd, at, closed = self.descriptor, self.at, f"{self.at}/closed"
+        return {
             "fstat": lambda: os.fstat(fd),
             "stat": lambda: os.stat(closed),
             "stat-open": lambda: os.stat(f"{at}/open"),
@@ -176,6 +199,11 @@ class Place:
             "getxattr": lambda: os.getxattr(closed, "user.appcontainer.protection"),
             "listxattr": lambda: os.listxattr(closed),
             "removexattr": lambda: os.removexattr(closed, "user.note"),
+        }
+
+    def calls_on_names(self):
+        at, closed = self.at, f"{self.at}/closed"
+        return {
             "link": lambda: os.link(closed, f"{at}/linked"),
             "rename": lambda: self.renamed("linked", "moved"),
             "exchange": self.exchange,

@@ -217,18 +217,7 @@ case_a_daemon_killed_in_the_middle_of_a_lock_hangs_nobody() {
     cd "$WORK"
     for delay in 0.03 0.05 0.08; do
         rm -f "$WORK/writing"
-        timeout 60 /usr/bin/python3 - "$DOCUMENTS/A" "$WORK/writing" <<'PYTHON' &
-import os, sys
-files = [os.open(f"{sys.argv[1]}/f{number}", os.O_RDWR | os.O_CREAT) for number in range(300)]
-try:
-    while True:
-        for file in files:
-            os.pwrite(file, b"x" * 20000, 0)
-        os.fsync(files[-1])
-        open(sys.argv[2], "w").close()
-except OSError:
-    pass
-PYTHON
+        timeout 60 /usr/bin/python3 "$HERE/write_until_refused.py" "$DOCUMENTS/A" "$WORK/writing" &
         writer=$!
         until [ -e "$WORK/writing" ]; do sleep 0.05; done
         (timeout 30 appcontainer lock "$DEVICE" --now >/dev/null 2>&1 || true) &

@@ -121,27 +121,7 @@ case_each_refused_call_on_an_open_file_after_a_lock_is_an_event() {
     start_protected
     classed complete "$DOCUMENTS/diary"
     echo 'dear diary' >"$DOCUMENTS/diary/today"
-    /usr/bin/python3 - "$DOCUMENTS/diary/today" "$DEVICE" <<'PYTHON'
-import mmap, os, subprocess, sys
-
-path, device = sys.argv[1:]
-reader, writer, both = (os.open(path, flags) for flags in (os.O_RDONLY, os.O_WRONLY, os.O_RDWR))
-subprocess.run(["appcontainer", "lock", device, "--now"], check=True)
-calls = [
-    ("read", lambda: os.pread(reader, 4, 0)),
-    ("write", lambda: os.pwrite(writer, b"x", 0)),
-    ("read", lambda: os.pread(both, 4096, 0)),  # beyond the file's end, for which the kernel asks first
-    ("ftruncate", lambda: os.ftruncate(writer, 1)),
-    ("fallocate", lambda: os.posix_fallocate(writer, 0, 8192)),
-    ("open", lambda: os.open(path, os.O_RDONLY)),
-]
-for name, call in calls:
-    try:
-        call()
-        sys.exit(f"{name} succeeded")
-    except PermissionError:
-        print(name)
-PYTHON
+    /usr/bin/python3 "$HERE/events.py" after_lock "$DOCUMENTS/diary/today" "$DEVICE"
     # A read that the kernel asks for twice is two events, one after the other.
     named refused | json_lines operation path rule errno process | uniq >seen
     sed 's|$| Documents/diary/today dataProtection EPERM python3|' >wanted <<'CALLS'
@@ -157,22 +137,8 @@ CALLS
 
 case_any_name_is_told_as_json() {
     start
-    /usr/bin/python3 - "$MOUNT" <<'PYTHON'
-import os, sys
-for name in [b"line\nend", b"\xff\xfe", b'"quoted\\"', b"\x01\x7f\x1b[31m", "Übung 🙂".encode()]:
-    try:
-        os.mkdir(os.fsencode(sys.argv[1]) + b"/" + name)
-        sys.exit("made")
-    except PermissionError:
-        pass
-PYTHON
-    named refused | /usr/bin/python3 -c '
-import json, sys
-lines = sys.stdin.read().splitlines()
-assert not any(ord(char) < 32 or ord(char) == 127 for line in lines for char in line), lines
-names = [json.loads(line)["path"] for line in lines]
-wanted = ["line\nend", "\ufffd\ufffd", "\"quoted\\\"", "\x01\x7f\x1b[31m", "Übung 🙂"]
-assert names == wanted, names'
+    /usr/bin/python3 "$HERE/events.py" names "$MOUNT"
+    named refused | /usr/bin/python3 "$HERE/events.py" names_told
 }
 
 case_the_record_tells_of_installing_mounting_and_delivering() {
@@ -223,24 +189,8 @@ case_damage_is_one_event() {
 
 case_a_flood_of_refusals_fills_nothing() {
     start
-    /usr/bin/python3 - "$MOUNT" <<'PYTHON'
-import os, sys
-place = sys.argv[1] + "/Notes.app/" + "n" * 200
-children = []
-# Of one process no more is recorded than its burst.
-for _ in range(25):
-    child = os.fork()
-    if child == 0:
-        for _ in range(1500):
-            try:
-                os.mkdir(place)
-                os._exit(1)
-            except PermissionError:
-                pass
-        os._exit(0)
-    children.append(child)
-sys.exit(any(os.waitpid(child, 0)[1] for child in children))
-PYTHON
+    # Of one process no more is recorded than its burst.
+    /usr/bin/python3 "$HERE/record.py" refuse 1500 "$MOUNT/Notes.app/$(printf 'n%.0s' $(seq 200))" 25
     refused mkdir "$MOUNT/last"
     for file in Events.jsonl Events.1.jsonl; do
         size=$(stat -c %s "$DEVICE/$file")
@@ -292,15 +242,7 @@ hostcase_a_full_host_keeps_no_call_waiting() {
     refused mkdir "$MOUNT/one"
     dd if=/dev/zero of="$HOSTS/tmpfs/${WORK##*/}-filler" bs=64k status=none 2>/dev/null || true
     cat /dev/zero 2>/dev/null >>"$HOSTS/tmpfs/${WORK##*/}-filler" || true
-    /usr/bin/python3 - "$MOUNT" <<'PYTHON'
-import os, sys
-for _ in range(2000):
-    try:
-        os.mkdir(sys.argv[1] + "/full")
-    except PermissionError:
-        continue
-    sys.exit("made")
-PYTHON
+    /usr/bin/python3 "$HERE/events.py" full "$MOUNT"
     rm "$HOSTS/tmpfs/${WORK##*/}-filler"
     refused mkdir "$MOUNT/two"
     # The part of the flood that was left out is told within two seconds, unless the next of that process has told it.
@@ -315,13 +257,5 @@ assert full + sum(event.get("omitted", 0) + event.get("dropped", 0) for event in
 # As `seen` has the events.
 all_of_the_flood_is_told() {
     events >seen
-    /usr/bin/python3 - <<'PYTHON'
-import json, sys
-events = [json.loads(line) for line in open("seen")]
-assert sum(event.get("path") == "two" for event in events) == 1, events
-full = sum(event.get("path") == "full" for event in events)
-missing = sum(event.get("omitted", 0) + event.get("dropped", 0) for event in events)
-assert full + missing <= 2000, (full, missing)
-sys.exit(full + missing < 2000)
-PYTHON
+    /usr/bin/python3 "$HERE/events.py" full_told seen
 }

@@ -121,14 +121,7 @@ rootcase_standard_directories_stay_for_their_user_on_roots_daemon() { as_contain
 metadata_rules() {
     plist=$MOUNT/.com.apple.mobile_container_manager.metadata.plist
     act sh -c "echo mine >'$DOCUMENTS/mine'"
-    act /usr/bin/python3 - "$plist" <<'PYTHON'
-import plistlib, sys, uuid
-content = plistlib.load(open(sys.argv[1], "rb"))
-assert content["MCMMetadataIdentifier"] == "com.example.Notes", content
-assert content["MCMMetadataContentClass"] == 2, content
-assert content["MCMMetadataSchemaVersion"] == 1, content
-uuid.UUID(content["MCMMetadataUUID"])
-PYTHON
+    act /usr/bin/python3 "$HERE/container_metadata.py" "$plist"
     expect <<TABLE
 ok    owner $plist $(owner)
 ok    access $plist w
@@ -176,6 +169,13 @@ case_an_app_cannot_make_its_inbox() { start; inbox_name_rules; }
 rootcase_an_apps_user_cannot_make_its_inbox_on_roots_daemon() { as_container_user; inbox_name_rules; }
 
 inbox_rules() {
+    inbox=$DOCUMENTS/Inbox
+    full_inbox
+    inbox_refusals
+    inbox_is_emptied
+}
+
+full_inbox() {
     echo 'from a friend' >mail.txt
     cp mail.txt second.txt
     cp mail.txt third.txt
@@ -185,7 +185,6 @@ inbox_rules() {
     setfattr -n user.note -v x mail.txt
     appcontainer deliver "$DEVICE" "$APP" mail.txt second.txt third.txt album
     appcontainer deliver "$DEVICE" "$APP" mail.txt
-    inbox=$DOCUMENTS/Inbox
     act sh -c "echo mine >'$DOCUMENTS/mine'; mkdir '$DOCUMENTS/folder'"
     expect <<TABLE
 ok    list $inbox mail.txt mail-1.txt second.txt third.txt album
@@ -196,6 +195,11 @@ ok    owner $inbox $(owner)
 ok    owner $inbox/mail.txt $(owner)
 ok    access $inbox/mail.txt w
 ENODATA getxattr $inbox/mail.txt user.missing
+TABLE
+}
+
+inbox_refusals() {
+    expect <<TABLE
 EPERM open $inbox/new creat
 EPERM open $inbox/new excl
 EPERM mkdir $inbox/new
@@ -232,6 +236,12 @@ EPERM setflags $inbox/mail.txt +d
 EPERM rmdir $inbox
 EPERM rename $inbox $DOCUMENTS/Outbox
 EPERM rename $DOCUMENTS/folder $inbox
+TABLE
+}
+
+# The app's own is what it has moved out, and the Inbox stays when it is empty.
+inbox_is_emptied() {
+    expect <<TABLE
 ok    unlink $inbox/second.txt
 ok    unlink $inbox/album/one
 ENOTEMPTY rmdir $inbox/album

@@ -3,27 +3,10 @@
 
 events() { appcontainer events "$DEVICE"; }
 explain() { appcontainer explain "$DEVICE" "$@"; }
+record() { /usr/bin/python3 "$HERE/record.py" "$@"; }
 
 # refuse COUNT PATH [PROCESSES]: one process, or each of so many, makes so many refusals.
-refuse() {
-    /usr/bin/python3 - "$@" <<'PYTHON'
-import os, sys
-count, path, processes = int(sys.argv[1]), sys.argv[2], int((sys.argv + ["1"])[3])
-children = []
-for _ in range(processes):
-    child = os.fork()
-    if child == 0:
-        for _ in range(count):
-            try:
-                os.mkdir(path)
-                os._exit(1)
-            except PermissionError:
-                pass
-        os._exit(0)
-    children.append(child)
-sys.exit(any(os.waitpid(child, 0)[1] for child in children))
-PYTHON
-}
+refuse() { record refuse "$@"; }
 
 # counted PATH: how many refusals on the path the record has, and how many it says it leaves out.
 counted() {
@@ -79,21 +62,7 @@ case_omitted_refusals_are_counted_before_the_device_is_shut_down() {
 
 case_nobody_else_and_no_other_rule_is_left_out_for_a_flood() {
     start
-    /usr/bin/python3 - "$MOUNT" <<'PYTHON'
-import os, subprocess, sys
-def refused(call, path):
-    try:
-        call(path)
-        sys.exit("not refused")
-    except PermissionError:
-        pass
-home = sys.argv[1]
-for _ in range(3000):
-    refused(os.mkdir, home + "/flood")
-for _ in range(20):
-    refused(os.rmdir, home + "/tmp")
-    subprocess.run(["mkdir", home + "/other"], stderr=subprocess.DEVNULL)
-PYTHON
+    record refuse_others "$MOUNT"
     same "$(events | grep -c '"path":"tmp"')" 20 "refusals by another rule"
     same "$(events | grep -c '"path":"other"')" 20 "refusals of other processes"
 }
@@ -103,19 +72,7 @@ case_a_call_that_the_kernel_repeats_for_ever_fills_no_record() {
     classed complete "$DOCUMENTS/A"
     head -c 8192 /dev/zero >"$DOCUMENTS/A/f"
     mkfifo ready go
-    /usr/bin/python3 - "$DOCUMENTS/A/f" >ready <<'PYTHON' &
-import ctypes, os, sys
-file = os.open(sys.argv[1], os.O_RDONLY)
-print("open", flush=True)
-os.close(1)
-open("go").read()
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-while True:
-    # MAP_SHARED | MAP_POPULATE: where the kernel gives up by itself, it is asked again.
-    libc.munmap(libc.mmap(None, 8192, 1, 0x8001, file, ctypes.c_long(0)), 8192)
-PYTHON
+    /usr/bin/python3 "$HERE/record.py" map_over "$DOCUMENTS/A/f" >ready &
     local pid=$!
     cat ready
     appcontainer lock "$DEVICE" --now
@@ -205,15 +162,7 @@ case_a_follower_gets_events_at_once_and_ends_when_interrupted_or_unread() {
     local status=0
     wait "${followers[0]}" || status=$?
     same "$status" 143 "exit status of a follower that was asked to end"
-    /usr/bin/python3 - "$DEVICE" <<'PYTHON'
-import signal, subprocess, sys
-follower = subprocess.Popen(
-    ["appcontainer", "events", sys.argv[1], "--follow"], stdout=subprocess.PIPE,
-    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-assert b"installed" in follower.stdout.readline()
-follower.send_signal(signal.SIGINT)
-assert follower.wait(60) == -signal.SIGINT, follower.returncode
-PYTHON
+    record interrupt "$DEVICE"
     # Nothing happens any more: who reads has gone all the same.
     same "$(appcontainer events "$DEVICE" --follow | head -n 1 | json_lines event)" installed
     appcontainer shutdown "$DEVICE"
@@ -247,16 +196,7 @@ case_a_follower_does_not_keep_the_device_on() {
     local socket
     socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
     mkfifo ready
-    /usr/bin/python3 - "$socket" >ready <<'PYTHON' &
-import os, sys, time
-import kit
-silent = kit.ControlConnection(sys.argv[1])
-silent.request("GET", "/v1/events/follow")
-silent.getresponse()
-print("silent", flush=True)
-os.close(1)
-time.sleep(600)
-PYTHON
+    /usr/bin/python3 "$HERE/record.py" silent "$socket" >ready &
     local pid=$!
     cat ready
     stop
@@ -280,17 +220,7 @@ case_explain_tells_the_rules_behind_the_last_refusals() {
         ! $off || stop
         explain >said
         same "$(grep -c 'Rule ' said)" 3 "explanations"
-        /usr/bin/python3 - <<'PYTHON'
-import re
-texts = open("said").read().split("\n\n")
-for text, words in zip(texts, [
-    (r"mkdir \(\d+\) called mkdir on new of com.example.Notes: EPERM", "3 times, the last at 20", "Rule topLevel: "),
-    (r"rmdir \(\d+\) called rmdir on tmp of com.example.Notes: EPERM", "once, at 20", "Rule standardDirectory: "),
-    (r"chmod \(\d+\) called chmod on Documents/Inbox/mail.txt of com.example.Notes: EPERM", "once, at 20",
-     "Rule inbox: .* moved out .*Instead: move the file out of the Inbox first"),
-]):
-    assert re.search(".*?".join(words), text, re.DOTALL), (words, text)
-PYTHON
+        record explained said
         same "$(explain --last 1 | grep -c 'Rule ')" 1 "explanations, when one is asked for"
         explain --last 2 --json >said.json
         same "$(json 0 rule <said.json) $(json 0 count <said.json) $(json 1 rule <said.json)" "standardDirectory 1 inbox"

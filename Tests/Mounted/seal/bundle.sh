@@ -23,21 +23,7 @@ case_the_signature_is_one_that_openssl_accepts() {
         -CAfile "$WORK/Developer.crt" -out /dev/null 2>/dev/null || fail "openssl accepts another CodeDirectory"
     # The hash of the whole program, and of the property lists, are in the CodeDirectory.
     signed Other
-    /usr/bin/python3 - "$WORK/Other.app" <<'PYTHON'
-import hashlib, pathlib, plistlib, sys
-app = pathlib.Path(sys.argv[1])
-directory = (app / "_CodeSignature/CodeDirectory").read_bytes()
-for name in ("Info.plist", "_CodeSignature/CodeResources", "Notes"):
-    assert hashlib.sha256((app / name).read_bytes()).digest() in directory, name
-resources = plistlib.loads((app / "_CodeSignature/CodeResources").read_bytes())
-assert sorted(resources) == ["files", "files2", "rules", "rules2"], sorted(resources)
-text = (app / "Samples/Welcome.txt").read_bytes()
-assert resources["files"]["Samples/Welcome.txt"] == hashlib.sha1(text).digest()
-assert resources["files2"]["Samples/Welcome.txt"] == {"hash2": hashlib.sha256(text).digest()}
-assert resources["files2"]["FirstNote.txt"] == {"symlink": "Samples/Welcome.txt"}
-assert resources["files2"]["en.lproj/Localizable.strings"]["optional"] is True
-assert "Info.plist" not in resources["files2"] and "Notes" not in resources["files2"]
-PYTHON
+    /usr/bin/python3 "$HERE/bundle.py" hashes "$WORK/Other.app"
 }
 
 case_sealing_twice_gives_the_same_bytes() {
@@ -67,12 +53,7 @@ case_programs_run_from_the_bundle() {
     contains "$(fails "$(bundle)/library")" "ermission denied"
     # Code that is mapped: a shared library, and a mapping that asks for it by hand.
     /usr/bin/python3 -c 'import ctypes, sys; assert ctypes.CDLL(sys.argv[1]).abs' "$(bundle)/library"
-    /usr/bin/python3 - "$(bundle)/list" <<'PYTHON'
-import mmap, sys
-with open(sys.argv[1], "rb") as file:
-    code = mmap.mmap(file.fileno(), 0, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ | mmap.PROT_EXEC)
-    assert code[:4] == b"\x7fELF"
-PYTHON
+    /usr/bin/python3 "$HERE/bundle.py" map_code "$(bundle)/list"
     # Nothing of it can be changed, and each attempt is in the record.
     refused touch "$(bundle)/Notes"
     refused chmod 777 "$(bundle)/Notes"
@@ -98,25 +79,7 @@ case_a_changed_block_is_eio_and_the_others_are_read() {
     printf 'x' | dd of="$copy/large" bs=1 seek=$((300 * 4096 + 17)) conv=notrunc status=none
     printf 'x' | dd of="$copy/little" bs=1 seek=4999 conv=notrunc status=none
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-    /usr/bin/python3 - "$(bundle)" app/Notes.app <<'PYTHON'
-import errno, os, sys
-def blocks(path):
-    bad = []
-    original = open(sys.argv[2] + path, "rb").read()
-    file = os.open(sys.argv[1] + path, os.O_RDONLY)
-    for number in range((len(original) + 4095) // 4096):
-        expected = original[number * 4096:(number + 1) * 4096]
-        try:
-            got = os.pread(file, 4096, number * 4096)
-            assert got == expected, f"{path}: wrong bytes in block {number}"
-        except OSError as error:
-            assert error.errno == errno.EIO, error
-            bad.append(number)
-    return bad
-assert blocks("/large") == [300], blocks("/large")
-assert blocks("/little") == [1], blocks("/little")
-assert blocks("/Notes") == []
-PYTHON
+    /usr/bin/python3 "$HERE/bundle.py" damaged "$(bundle)" app/Notes.app
     contains "$(fails cat "$(bundle)/large")" "Input/output error"
     contains "$(appcontainer events "$DEVICE")" '"event":"corrupt","app":"com.example.Notes","path":"Notes.app/large"'
     local status=0
@@ -157,25 +120,7 @@ case_an_archive_is_installed() {
     same_content "$WORK/Notes.app" "$(backing_bundle)"
     appcontainer run "$DEVICE" "$APP" -- sh -c 'cmp Notes.app/Notes '"$WORK"'/Notes.app/Notes'
     # An archive that leads out of itself is refused, and nothing of it appears anywhere.
-    /usr/bin/python3 - "$WORK" <<'PYTHON'
-import stat, sys, zipfile
-def archive(name, entries):
-    with zipfile.ZipFile(f"{sys.argv[1]}/{name}.ipa", "w") as file:
-        for entry, content, mode in entries:
-            info = zipfile.ZipInfo(entry)
-            info.external_attr = mode << 16
-            file.writestr(info, content)
-plist = open(f"{sys.argv[1]}/Notes.app/Info.plist", "rb").read().replace(b"com.example.Notes", b"com.example.Evil")
-good = [("Payload/Evil.app/Info.plist", plist, 0o100644)]
-archive("up", good + [("Payload/Evil.app/../../../../evil", b"x", 0o100644)])
-archive("root", good + [("/tmp/evil", b"x", 0o100644)])
-archive("link", good + [("Payload/Evil.app/out", b"../..", stat.S_IFLNK | 0o777),
-                        ("Payload/Evil.app/out/evil", b"x", 0o100644)])
-archive("twice", good + [("Payload/Evil.app/Info.plist", b"x", 0o100644)])
-# A dictionary in the binary form with more keys than bytes can be counted.
-archive("length", [("Payload/Evil.app/Info.plist", b"bplist00" + bytes([0xDF, 0x13, 0x40]) + bytes(7)
-                    + bytes([8, 0, 0, 0, 0, 0, 0, 1, 1]) + bytes(7) + b"\x01" + bytes(15) + bytes([18]), 0o100644)])
-PYTHON
+    /usr/bin/python3 "$HERE/bundle.py" archives "$WORK"
     for name in up root link twice length; do complains 13 appcontainer install "$DEVICE" "$WORK/$name.ipa"; done
     same "$(find "$DEVICE" "$WORK" /tmp -maxdepth 3 -name evil 2>/dev/null)" "" "what was planted"
     same "$(apps "$DEVICE")" 1 "apps"

@@ -3,11 +3,13 @@
 
     update.py live MOUNT COMMAND…       what is open in the home while COMMAND updates the app
     update.py paths DEVICE MOUNT ROUNDS APP
-                                        calls by path in the home while the app is updated over and over"""
+                                        calls by path in the home while the app is updated over and over
+    update.py rows DATABASE STOP        inserts rows until STOP is there, 100 at least; writes their number to STOP.count"""
 
 import errno
 import mmap
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -26,77 +28,103 @@ def refuses(code, body, *arguments, **keywords):
 
 def live(mount, *command):
     """Descriptors, mappings and directories of before, used after."""
-    documents, tmp, bundle = os.path.join(mount, "Documents"), os.path.join(mount, "tmp"), bundle_of(mount)
-    welcome = read(bundle + "/Samples/Welcome.txt")
-    kept = os.open(documents + "/kept", os.O_RDWR | os.O_CREAT)
-    os.pwrite(kept, b"before", 0)
-    mapped = os.open(documents + "/mapped", os.O_RDWR | os.O_CREAT)
-    os.ftruncate(mapped, 8192)
-    shared = mmap.mmap(mapped, 8192, mmap.MAP_SHARED)
-    os.makedirs(tmp + "/inner")
-    passing = os.open(tmp + "/inner/passing", os.O_RDWR | os.O_CREAT)
-    os.write(passing, b"a")
-    with open(tmp + "/closed", "wb") as file:
-        file.write(b"closed")
-    path_only = os.open(tmp + "/closed", os.O_PATH)
-    os.link(documents + "/kept", tmp + "/linked")
-    linked = os.open(tmp + "/linked", os.O_RDWR)
-    sealed = os.open(bundle + "/Samples/Welcome.txt", os.O_RDONLY)
-    code = mmap.mmap(sealed, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)
-    metadata = os.open(mount + "/.com.apple.mobile_container_manager.metadata.plist", os.O_RDONLY)
-    plist = os.pread(metadata, 4096, 0)
-    in_bundle = os.open(bundle + "/Samples", os.O_RDONLY | os.O_DIRECTORY)
-    in_tmp = os.open(tmp + "/inner", os.O_RDONLY | os.O_DIRECTORY)
-    inodes = {name: os.stat(os.path.join(mount, name)).st_ino
-              for name in ("", "Documents", "Documents/kept", "Library", "Library/Caches")}
-    times = os.stat(documents).st_mtime_ns
-
+    opened = Opened(mount)
     subprocess.run(command, check=True)
+    opened.home_has_the_same_files()
+    opened.old_bundle_is_there_for_who_has_it()
+    opened.old_metadata_is_there_for_who_has_it()
+    opened.old_tmp_is_a_removed_directory()
+    opened.close()
 
-    # The same files, under the same descriptors and under the same names.
-    for name, inode in inodes.items():
-        check(os.stat(os.path.join(mount, name)).st_ino == inode, "another inode:", name)
-    check(os.stat(documents).st_mtime_ns == times, "Documents has another time")
-    os.pwrite(kept, b" after", 6)
-    os.fsync(kept)
-    check(read(documents + "/kept") == b"before after", "what was written on")
-    os.pwrite(linked, b"X", 0)
-    check(read(documents + "/kept") == b"Xefore after", "by a name that was in tmp")
-    check(os.fstat(kept).st_nlink == 1, "links", os.fstat(kept).st_nlink)
-    shared[4096:4101] = b"later"
-    shared.flush()
-    check(read(documents + "/mapped")[4096:4101] == b"later", "a mapping of Documents")
-    # The old bundle, as long as somebody has it.
-    new = bundle_of(mount)
-    check(os.pread(sealed, 4096, 0) == welcome and code[:] == welcome, "the old bundle's content")
-    check(os.fstat(sealed).st_size == len(welcome), "its length")
-    again = os.open("Welcome.txt", os.O_RDONLY, dir_fd=in_bundle)
-    check(os.read(again, 4096) == welcome, "found in the old bundle")
-    os.close(again)
-    check(os.listdir(in_bundle) == ["Welcome.txt"], "listed in the old bundle", os.listdir(in_bundle))
-    refuses(errno.EPERM, os.open, "Welcome.txt", os.O_RDWR, dir_fd=in_bundle)
-    check(read(new + "/Samples/Later.txt") == b"later\n", "the new bundle's content")
-    if new != bundle:
-        refuses(errno.ENOENT, os.stat, bundle)
-    check(os.pread(metadata, 4096, 0) == plist, "the old metadata")
-    check(read(mount + "/.com.apple.mobile_container_manager.metadata.plist") != plist, "the new metadata")
-    # The old tmp is what a removed directory is.
-    check(os.listdir(tmp) == [], "tmp has", os.listdir(tmp))
-    os.write(passing, b"b")
-    check(os.pread(passing, 10, 0) == b"ab", "a file of the old tmp")
-    os.fsync(passing)
-    os.ftruncate(passing, 1)
-    check(os.fstat(passing).st_nlink == 0, "links of a file of the old tmp", os.fstat(passing).st_nlink)
-    check(os.fstat(path_only).st_size == 6, "of one that nobody reads")
-    check(os.fstat(in_tmp).st_mode & 0o170000 == 0o040000, "a directory of the old tmp")
-    refuses(errno.ENOENT, os.open, "new", os.O_RDWR | os.O_CREAT, dir_fd=in_tmp)
-    refuses(errno.ENOENT, os.mkdir, "new", dir_fd=in_tmp)
-    refuses(errno.ENOENT, os.stat, "passing", dir_fd=in_tmp)
-    with open(tmp + "/inner", "wb") as file:
-        file.write(b"another")
-    check(read(tmp + "/inner") == b"another", "the new tmp")
-    for file in (kept, mapped, passing, path_only, linked, sealed, metadata, in_bundle, in_tmp):
-        os.close(file)
+
+class Opened:
+    """All that is open in a home while its app is updated, and what each is to be afterwards."""
+
+    def __init__(self, mount):
+        self.mount, self.bundle = mount, bundle_of(mount)
+        self.documents, self.tmp = os.path.join(mount, "Documents"), os.path.join(mount, "tmp")
+        self.welcome = read(self.bundle + "/Samples/Welcome.txt")
+        self.kept = os.open(self.documents + "/kept", os.O_RDWR | os.O_CREAT)
+        os.pwrite(self.kept, b"before", 0)
+        self.mapped = os.open(self.documents + "/mapped", os.O_RDWR | os.O_CREAT)
+        os.ftruncate(self.mapped, 8192)
+        self.shared = mmap.mmap(self.mapped, 8192, mmap.MAP_SHARED)
+        os.makedirs(self.tmp + "/inner")
+        self.passing = os.open(self.tmp + "/inner/passing", os.O_RDWR | os.O_CREAT)
+        os.write(self.passing, b"a")
+        with open(self.tmp + "/closed", "wb") as file:
+            file.write(b"closed")
+        self.path_only = os.open(self.tmp + "/closed", os.O_PATH)
+        os.link(self.documents + "/kept", self.tmp + "/linked")
+        self.linked = os.open(self.tmp + "/linked", os.O_RDWR)
+        self.sealed = os.open(self.bundle + "/Samples/Welcome.txt", os.O_RDONLY)
+        self.code = mmap.mmap(self.sealed, 0, mmap.MAP_PRIVATE, mmap.PROT_READ)
+        self.metadata = os.open(self.metadata_path(), os.O_RDONLY)
+        self.plist = os.pread(self.metadata, 4096, 0)
+        self.in_bundle = os.open(self.bundle + "/Samples", os.O_RDONLY | os.O_DIRECTORY)
+        self.in_tmp = os.open(self.tmp + "/inner", os.O_RDONLY | os.O_DIRECTORY)
+        self.inodes = {name: os.stat(os.path.join(mount, name)).st_ino
+                       for name in ("", "Documents", "Documents/kept", "Library", "Library/Caches")}
+        self.time = os.stat(self.documents).st_mtime_ns
+
+    def metadata_path(self):
+        return self.mount + "/.com.apple.mobile_container_manager.metadata.plist"
+
+    def home_has_the_same_files(self):
+        """Under the same descriptors and under the same names."""
+        for name, inode in self.inodes.items():
+            check(os.stat(os.path.join(self.mount, name)).st_ino == inode, "another inode:", name)
+        check(os.stat(self.documents).st_mtime_ns == self.time, "Documents has another time")
+        os.pwrite(self.kept, b" after", 6)
+        os.fsync(self.kept)
+        check(read(self.documents + "/kept") == b"before after", "what was written on")
+        os.pwrite(self.linked, b"X", 0)
+        check(read(self.documents + "/kept") == b"Xefore after", "by a name that was in tmp")
+        check(os.fstat(self.kept).st_nlink == 1, "links", os.fstat(self.kept).st_nlink)
+        self.shared[4096:4101] = b"later"
+        self.shared.flush()
+        check(read(self.documents + "/mapped")[4096:4101] == b"later", "a mapping of Documents")
+
+    def old_bundle_is_there_for_who_has_it(self):
+        new = bundle_of(self.mount)
+        check(os.pread(self.sealed, 4096, 0) == self.welcome and self.code[:] == self.welcome,
+              "the old bundle's content")
+        check(os.fstat(self.sealed).st_size == len(self.welcome), "its length")
+        again = os.open("Welcome.txt", os.O_RDONLY, dir_fd=self.in_bundle)
+        check(os.read(again, 4096) == self.welcome, "found in the old bundle")
+        os.close(again)
+        listed = os.listdir(self.in_bundle)
+        check(listed == ["Welcome.txt"], "listed in the old bundle", listed)
+        refuses(errno.EPERM, os.open, "Welcome.txt", os.O_RDWR, dir_fd=self.in_bundle)
+        check(read(new + "/Samples/Later.txt") == b"later\n", "the new bundle's content")
+        if new != self.bundle:
+            refuses(errno.ENOENT, os.stat, self.bundle)
+
+    def old_metadata_is_there_for_who_has_it(self):
+        check(os.pread(self.metadata, 4096, 0) == self.plist, "the old metadata")
+        check(read(self.metadata_path()) != self.plist, "the new metadata")
+
+    def old_tmp_is_a_removed_directory(self):
+        check(os.listdir(self.tmp) == [], "tmp has", os.listdir(self.tmp))
+        os.write(self.passing, b"b")
+        check(os.pread(self.passing, 10, 0) == b"ab", "a file of the old tmp")
+        os.fsync(self.passing)
+        os.ftruncate(self.passing, 1)
+        links = os.fstat(self.passing).st_nlink
+        check(links == 0, "links of a file of the old tmp", links)
+        check(os.fstat(self.path_only).st_size == 6, "of one that nobody reads")
+        check(os.fstat(self.in_tmp).st_mode & 0o170000 == 0o040000, "a directory of the old tmp")
+        refuses(errno.ENOENT, os.open, "new", os.O_RDWR | os.O_CREAT, dir_fd=self.in_tmp)
+        refuses(errno.ENOENT, os.mkdir, "new", dir_fd=self.in_tmp)
+        refuses(errno.ENOENT, os.stat, "passing", dir_fd=self.in_tmp)
+        with open(self.tmp + "/inner", "wb") as file:
+            file.write(b"another")
+        check(read(self.tmp + "/inner") == b"another", "the new tmp")
+
+    def close(self):
+        for file in (self.kept, self.mapped, self.passing, self.path_only, self.linked, self.sealed, self.metadata,
+                     self.in_bundle, self.in_tmp):
+            os.close(file)
 
 
 def made_by_path(kind, path, kept):
@@ -158,6 +186,22 @@ def paths(device, mount, rounds, app):
             thread.join()
     check(not failures, f"{len(failures)} calls failed:", sorted(set(failures)))
     check(min(counts) > int(rounds), "too few calls:", counts)
+
+
+def rows(path, stop):
+    database = sqlite3.connect(path, timeout=60)
+    database.execute("pragma journal_mode=wal")
+    database.execute("create table rows (number integer primary key)")
+    database.commit()
+    number = 0
+    while not os.path.exists(stop) or number < 100:
+        database.execute("insert into rows values (?)", (number,))
+        database.commit()
+        number += 1
+    count, = database.execute("select count(*) from rows").fetchone()
+    check(count == number, count, number)
+    with open(stop + ".count", "w") as file:
+        file.write(str(number))
 
 
 if __name__ == "__main__":

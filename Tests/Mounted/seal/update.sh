@@ -121,21 +121,7 @@ case_a_process_in_the_old_bundle_or_tmp_is_not_disturbed() {
 case_sqlite_and_git_go_on_through_updates() {
     start
     later >/dev/null
-    /usr/bin/python3 - "$DOCUMENTS/rows.db" "$WORK/stop" <<'PYTHON' &
-import os, sqlite3, sys
-database = sqlite3.connect(sys.argv[1], timeout=60)
-database.execute("pragma journal_mode=wal")
-database.execute("create table rows (number integer primary key)")
-database.commit()
-number = 0
-while not os.path.exists(sys.argv[2]) or number < 100:
-    database.execute("insert into rows values (?)", (number,))
-    database.commit()
-    number += 1
-count, = database.execute("select count(*) from rows").fetchone()
-assert count == number, (count, number)
-open(sys.argv[2] + ".count", "w").write(str(number))
-PYTHON
+    /usr/bin/python3 "$HERE/update.py" rows "$DOCUMENTS/rows.db" "$WORK/stop" &
     local writer=$!
     (cd "$DOCUMENTS" && git init -q repository && cd repository && git config user.email a@b && git config user.name A
         for number in $(seq 12); do echo "$number" >file && git add file && git commit -qm "$number" || exit 1; done) &

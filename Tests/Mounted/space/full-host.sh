@@ -31,34 +31,11 @@ hostcase_a_host_that_fills_up_is_noticed() {
 without_space() {
     dd if=/dev/zero of="$1" bs=1M 2>/dev/null || true
     dd if=/dev/zero of="$1" bs=1K oflag=append conv=notrunc 2>/dev/null || true
-    /usr/bin/python3 - "$DEVICE/Trash" <<'PYTHON'
-import errno, os, sys
-for length in (250, 120, 60, 36):
-    number = 0
-    while True:
-        name = f"{length}-{number}-".ljust(length, "x")
-        number += 1
-        try:
-            os.close(os.open(os.path.join(sys.argv[1], name), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except OSError as problem:
-            assert problem.errno == errno.ENOSPC, problem
-            break
-PYTHON
+    /usr/bin/python3 "$HERE/full_host.py" fill_names "$DEVICE/Trash"
 }
 # purge_watched DIRECTORY: purges all, and tells how many of its entries were seen in the directory meanwhile.
 purge_watched() {
-    /usr/bin/python3 - "$1" appcontainer purge "$DEVICE" --level critical <<'PYTHON'
-import os, subprocess, sys
-seen = set()
-purge = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL)
-while purge.poll() is None:
-    try:
-        seen.add(len(os.listdir(sys.argv[1])))
-    except FileNotFoundError:
-        seen.add(0)
-print(*sorted(seen - {0}))
-sys.exit(purge.returncode)
-PYTHON
+    /usr/bin/python3 "$HERE/full_host.py" watch "$1" appcontainer purge "$DEVICE" --level critical
 }
 
 hostcase_entries_go_whole_where_the_trash_has_no_space_for_a_name() {

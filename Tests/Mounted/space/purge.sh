@@ -92,15 +92,7 @@ case_an_entry_with_an_open_file_stays() {
     exec 7<"$CACHES/held/data" 8>"$CACHES/held/deeper/written"
     # A mapping whose descriptor is closed.
     mkfifo "$WORK/ready" "$WORK/over"
-    /usr/bin/python3 - "$CACHES/mapped/data" "$WORK/ready" "$WORK/over" <<'PYTHON' &
-import mmap, sys
-with open(sys.argv[1], "rb") as file:
-    mapping = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-first = mapping[0]
-open(sys.argv[2], "w").close()
-open(sys.argv[3]).close()
-assert mapping[0] == first and len(mapping[:]) == 1 << 20
-PYTHON
+    /usr/bin/python3 "$HERE/hold_mapped.py" "$CACHES/mapped/data" "$WORK/ready" "$WORK/over" &
     local reader=$! told
     cat "$WORK/ready"
     told=$(purge --level critical --json)
