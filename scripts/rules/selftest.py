@@ -25,6 +25,8 @@ let package = Package(
             ],
             path: "Sources/Client/Program"),
         tests("StoreTests", in: "System", of: ["Program", "Store"], resources: [.copy("Fixtures")]),
+        module("BackingStore", in: "System"),
+        module("Platform", in: "System"),
     ]
 )
 #if !os(Linux)
@@ -69,6 +71,8 @@ package protocol Opening {
     "scripts/rules.py": "class Rules:\n    def rule(self):\n" + "        step()\n" * 59 + "\n\nRULES = Rules()\n",
     "Tests/Mounted/cases.sh": "one() { step; }\nfirst() {\n" + "    step\n" * 58 + "}\nsecond() {\n    step\n}\n",
     "docs/Page.md": "Text.\n",
+    "Sources/System/BackingStore/Keep.swift": "// Keep.\n",
+    "Sources/System/Platform/Calls.swift": "// Calls.\n",
 } | {f"Sources/Model/Model/Full/Part{number}.swift": "// A part.\n" for number in range(20)}
 
 
@@ -79,6 +83,7 @@ def changed(name, before, after):
 STORE, NAME = "Sources/System/Store/Store.swift", "Sources/Model/Model/Name.swift"
 PROGRAM = "Sources/Client/Program/Program.swift"
 CODE = "Sources/System/CCode/Code.c"
+KEEP, CALLS = "Sources/System/BackingStore/Keep.swift", "Sources/System/Platform/Calls.swift"
 
 # (rule, what is changed, the place that has to be named)
 BREAKS = [
@@ -91,6 +96,10 @@ BREAKS = [
     ("foundation_has_its_places", changed(STORE, "internal import", "import FoundationEssentials\ninternal import"),
      f"{STORE}:3:"),
     ("unsafe_code_has_its_places", changed(NAME, "unsafely(text)", "unsafe text.utf8"), f"{NAME}:10:"),
+    ("no_call_follows_a_link", {CALLS: SOUND[CALLS] + "let call = unsafe open(text, 0)\n"}, f"{CALLS}:2:"),
+    ("no_call_follows_a_link", changed(NAME, "unsafely(text)", "fstatat(1, text, &status, 0)"), f"{NAME}:10:"),
+    ("devices_are_reached_by_descriptor",
+     {KEEP: SOUND[KEEP] + "let status = HostPath.status(path)\n"}, f"{KEEP}:2:"),
     ("no_file_is_long", changed(NAME, "package struct", "\n" * 400 + "package struct"), f"{NAME}:401:"),
     ("no_function_is_long", changed("Sources/System/Store/Storing.swift", "{\n", "{\n    let brace = \"}\"\n"),
      "Sources/System/Store/Storing.swift:3:"),

@@ -7,14 +7,20 @@ public struct HTTPRequest: Sendable {
     public let path: String
     /// The header `Accept`; empty when there is none.
     public let accept: String
+    /// The header `Device`; nil when there is none.
+    public let device: String?
     public let body: [UInt8]
     /// Reports when the client has gone.
     public let client: ClientDisconnect
 
-    public init(method: String, path: String, accept: String = "", body: [UInt8] = [], client: ClientDisconnect) {
+    public init(
+        method: String, path: String, accept: String = "", device: String? = nil, body: [UInt8] = [],
+        client: ClientDisconnect
+    ) {
         self.method = method
         self.path = path
         self.accept = accept
+        self.device = device
         self.body = body
         self.client = client
     }

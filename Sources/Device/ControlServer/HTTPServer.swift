@@ -44,7 +44,10 @@ public final class HTTPServer: Sendable {
         switch address {
         case .unix(let path):
             let listener = try Descriptor.listening(atSocket: path, permissions: 0o600)
+            let same = try listener.duplicate()
             try await keep(bootstrap.withBoundSocket(listener.release()).get())
+            // NIO has called listen(2) too, and the kernel tells clients whose the last call was.
+            try same.listen()
             return address
         case .loopback(let port):
             let listener = try await bootstrap.bind(host: "127.0.0.1", port: port).get()

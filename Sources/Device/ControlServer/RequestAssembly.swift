@@ -32,7 +32,8 @@ struct RequestAssembly {
             guard let head else { throw .malformed }
             return HTTPRequest(
                 method: head.method.rawValue, path: String(head.uri.prefix { $0 != "?" }),
-                accept: head.headers["accept"].joined(separator: ", "), body: body, client: client)
+                accept: head.headers["accept"].joined(separator: ", "), device: head.headers["device"].first,
+                body: body, client: client)
         }
     }
 

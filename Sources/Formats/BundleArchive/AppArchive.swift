@@ -30,7 +30,9 @@ public enum AppArchive {
     private static func open(_ path: String) throws(ArchiveFault) -> Descriptor {
         do throws(SystemError) {
             // O_NONBLOCK: opening a fifo would wait for a writer.
-            let file = try Descriptor.open(path: path, flags: O_RDONLY | O_NONBLOCK)
+            let file = try ActingUser.reaching(path) { () throws(SystemError) in
+                try Descriptor.open(path: path, flags: O_RDONLY | O_NONBLOCK)
+            }
             guard try file.status().kind == .file else { throw .invalid }
             return file
         } catch {

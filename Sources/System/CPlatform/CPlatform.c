@@ -4,12 +4,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <pwd.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -17,6 +20,7 @@
 #include <sys/sysmacros.h>
 #include <sys/syscall.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
@@ -45,6 +49,59 @@ int platform_begin_writeback(int fd, int64_t offset, int64_t count) {
 
 // The C library has no wrapper for these two, and libcap is not worth a dependency for one bit. Both act on the
 // calling thread only.
+// The groups of a user as the database has them. Returns their count, or -1.
+static int groups_of(uid_t user, gid_t group, gid_t *groups, int most) {
+    size_t size = 1 << 16;
+    char *buffer = malloc(size);
+    struct passwd entry, *found = NULL;
+    if (buffer == NULL) {
+        return -1;
+    }
+    int count = 1;
+    groups[0] = group;
+    if (getpwuid_r(user, &entry, buffer, size, &found) == 0 && found != NULL) {
+        count = most;
+        if (getgrouplist(found->pw_name, group, groups, &count) < 0) {
+            count = 1;
+        }
+    }
+    free(buffer);
+    return count;
+}
+
+int platform_act_as(unsigned user, unsigned group) {
+    enum { MOST = 1024 };
+    static gid_t groups[MOST];
+    // CAP_IPC_LOCK goes with the superuser, and keys stay locked in memory.
+    struct rlimit unlimited = {RLIM_INFINITY, RLIM_INFINITY};
+    setrlimit(RLIMIT_MEMLOCK, &unlimited);
+    int count = groups_of(user, group, groups, MOST);
+    if (count < 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    if (setgroups((size_t)count, groups) != 0 || setresgid((gid_t)-1, group, (gid_t)-1) != 0) {
+        return -1;
+    }
+    return setresuid((uid_t)-1, user, (uid_t)-1);
+}
+
+int platform_set_thread_user(unsigned user, unsigned group) {
+    // The group is changed while the user is the superuser.
+    if (user == 0) {
+        return syscall(SYS_setresuid, -1, 0, -1) != 0 ? -1 : (int)syscall(SYS_setresgid, -1, group, -1);
+    }
+    return syscall(SYS_setresgid, -1, group, -1) != 0 ? -1 : (int)syscall(SYS_setresuid, -1, user, -1);
+}
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+
+int platform_change_mode(int directory, const char *name, unsigned mode) {
+    return (int)syscall(SYS_fchmodat2, directory, name, mode, AT_SYMLINK_NOFOLLOW);
+}
+
 int platform_capability_fsetid(int effective) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];

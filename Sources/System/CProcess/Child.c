@@ -167,6 +167,11 @@ static void become(const struct process_plan *plan, const sigset_t *handled, int
     if (count != 1) {
         _exit(127);
     }
+    // A superuser's process that acts as the owner of a device gives the program no way back.
+    if (geteuid() != getuid()
+        && (setresgid(getegid(), getegid(), getegid()) != 0 || setresuid(geteuid(), geteuid(), geteuid()) != 0)) {
+        fail(4, errno);
+    }
     execvpe(plan->arguments[0], plan->arguments, plan->environment);
     fail(4, errno);
 }

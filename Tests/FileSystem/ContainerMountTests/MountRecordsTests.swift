@@ -19,7 +19,9 @@ struct MountRecordsTests {
         let home = try fixture.home(app, groups: groups)
         let mount = ActiveMount(
             app: app, mountPoint: "/mnt/\(app)", options: MountOptions(), serial: records.makeSerial())
-        return MountRecord(mount: mount, home: home, volume: try fixture.makeVolume(home), session: nil)
+        return MountRecord(
+            mount: mount, place: try MountPlace(fixture.place), home: home, volume: try fixture.makeVolume(home),
+            session: nil)
     }
 
     @Test func `mounts are listed in their order until they are detached`() throws {

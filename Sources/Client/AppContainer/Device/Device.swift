@@ -36,11 +36,13 @@ public final class Device: Sendable {
     private let current: Mutex<DeviceClient>
     private let owned: TetheredProcess?
 
-    init(_ path: String, socket: String, passcode: String?, owned: TetheredProcess?) {
+    init(_ path: String, _ report: StartReport, passcode: String?, owned: TetheredProcess?) {
         self.path = path
         self.passcode = passcode
         self.owned = owned
-        current = Mutex(DeviceClient(socket: socket, temporary: owned == nil ? nil : path))
+        current = Mutex(
+            DeviceClient(
+                socket: report.socket ?? "", identifier: report.identifier, temporary: owned == nil ? nil : path))
     }
 
     /// The client of the device's process.
@@ -80,7 +82,7 @@ public final class Device: Sendable {
 
     private static func open(_ path: String, passcode: String?) async throws(DeviceError) -> Device {
         let (_, report) = try await DaemonProgram.own(DeviceOrder(device: path))
-        return Device(path, socket: report.socket ?? "", passcode: passcode, owned: nil)
+        return Device(path, report, passcode: passcode, owned: nil)
     }
 
     // MARK: Temporary devices
@@ -118,7 +120,7 @@ public final class Device: Sendable {
         _ order: DeviceOrder, passcode: String?, isOneOfMany: Bool = false
     ) async throws(DeviceError) -> Device {
         let (process, report) = try await make(order, isOneOfMany: isOneOfMany)
-        return Device(order.device, socket: report.socket ?? "", passcode: passcode, owned: process)
+        return Device(order.device, report, passcode: passcode, owned: process)
     }
 
     /// Runs a body with a temporary device, and deletes the device.
@@ -178,7 +180,7 @@ public final class Device: Sendable {
                 }
             }
             let (_, report) = try await DaemonProgram.own(DeviceOrder(device: path))
-            current.withLock { $0 = DeviceClient(socket: report.socket ?? "") }
+            current.withLock { $0 = DeviceClient(socket: report.socket ?? "", identifier: report.identifier) }
         }
     }
 

@@ -124,6 +124,9 @@ extension DeviceError {
         public static let otherDevice = Kind(.otherDevice)
         /// The container breaks the data storage guidelines.
         public static let guidelinesBroken = Kind(.guidelinesBroken)
+        /// The device belongs to another user, whom nobody has named as trusted; or any user may put another device in
+        /// its place.
+        public static let foreignOwner = Kind(.foreignOwner)
 
         // MARK: Reported by this library
 

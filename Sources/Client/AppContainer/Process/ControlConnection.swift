@@ -27,15 +27,21 @@ struct ControlConnection: ~Copyable {
         case ended
     }
 
-    init(to path: String) async throws(DeviceError) {
+    /// The device that the request names; nil for any.
+    private let device: String?
+
+    /// - Throws: ``DeviceError`` of kind `daemonUnreachable`; `notAllowed` where another user listens.
+    init(to path: String, of device: String?) async throws(DeviceError) {
+        self.device = device
         socket = try await ControlConnection.connected(to: path)
     }
 
     private static func connected(to path: String) async throws(DeviceError) -> LocalConnection {
         var attempts = 0
         while true {
+            var connection: LocalConnection?
             do throws(SystemError) {
-                return try LocalConnection(to: path)
+                connection = try LocalConnection(to: path)
             } catch {
                 switch error.code {
                 case ENOENT, ECONNREFUSED:
@@ -45,6 +51,10 @@ struct ControlConnection: ~Copyable {
                 case EAGAIN where attempts < longestQueue: break
                 default: throw DeviceError(error, doing: "cannot connect to the control socket \(path)")
                 }
+            }
+            if let connection {
+                try requireOwn(connection, at: path)
+                return connection
             }
             attempts += 1
             // A Unix socket offers no other way to wait for space in its queue.
@@ -56,12 +66,20 @@ struct ControlConnection: ~Copyable {
         }
     }
 
+    /// Refuses to talk to another user's process: a passcode may be in the request.
+    private static func requireOwn(_ connection: LocalConnection, at path: String) throws(DeviceError) {
+        guard let user = try? connection.peer, user == ActingUser.starter || user == 0 else {
+            throw DeviceError(.notAllowed, "the process that listens at \(path) is another user's")
+        }
+    }
+
     /// Sends a request and reads the response up to its body, which ``line()`` and ``rest()`` read.
     /// - Returns: the status code.
     mutating func send(
         method: String, path: String, accept: String, body: [UInt8]
     ) async throws(DeviceError) -> Int {
         var request = "\(method) \(path) HTTP/1.1\r\nHost: device\r\nAccept: \(accept)\r\n"
+        if let device { request += "\(ControlPath.deviceHeader): \(device)\r\n" }
         if method != "GET" {
             request += "Content-Type: \(ControlMedia.json)\r\n"
         }

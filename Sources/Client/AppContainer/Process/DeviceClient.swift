@@ -8,22 +8,26 @@ import FoundationEssentials
 public struct DeviceClient: Sendable {
     /// The path of the control socket.
     public let socket: String
+    /// The UUID of the device that each request names, so that no other device carries it out; nil for any.
+    public let identifier: String?
     /// The path of a temporary device, whose process nobody starts again; nil for a lasting one.
     private let temporary: String?
 
-    public init(socket: String) {
-        self.init(socket: socket, temporary: nil)
+    /// - Parameter identifier: as ``DeviceStatus/identifier`` has it.
+    public init(socket: String, identifier: String? = nil) {
+        self.init(socket: socket, identifier: identifier, temporary: nil)
     }
 
-    init(socket: String, temporary: String?) {
+    init(socket: String, identifier: String?, temporary: String?) {
         self.socket = socket
+        self.identifier = identifier
         self.temporary = temporary
     }
 
     /// Whether somebody listens at the socket.
     public func isAnswering() async -> Bool {
         do {
-            _ = try await ControlConnection(to: socket)
+            _ = try await ControlConnection(to: socket, of: identifier)
             return true
         } catch {
             return false
@@ -65,7 +69,7 @@ public struct DeviceClient: Sendable {
 
     func connect() async throws(DeviceError) -> ControlConnection {
         do throws(DeviceError) {
-            return try await ControlConnection(to: socket)
+            return try await ControlConnection(to: socket, of: identifier)
         } catch {
             guard let temporary, error.kind == .daemonUnreachable else { throw error }
             throw DeviceError(

@@ -6,6 +6,8 @@ public struct StartReport: Codable, Hashable, Sendable {
     public var pid: Int32?
     /// The path of the control socket; null for a template, and when the start failed.
     public var socket: String?
+    /// The device's UUID, which each request names; null where ``socket`` is.
+    public var identifier: String?
     /// The apps of ``DeviceOrder/install``, in its order.
     public var apps: [App]?
     /// Warnings for the user, one line each.
@@ -14,11 +16,12 @@ public struct StartReport: Codable, Hashable, Sendable {
     public var complaint: DeviceError?
 
     public init(
-        pid: Int32? = nil, socket: String? = nil, apps: [App]? = nil, warnings: [String]? = nil,
-        complaint: DeviceError? = nil
+        pid: Int32? = nil, socket: String? = nil, identifier: String? = nil, apps: [App]? = nil,
+        warnings: [String]? = nil, complaint: DeviceError? = nil
     ) {
         self.pid = pid
         self.socket = socket
+        self.identifier = identifier
         self.apps = apps
         self.warnings = warnings
         self.complaint = complaint

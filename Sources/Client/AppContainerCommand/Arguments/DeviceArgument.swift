@@ -13,6 +13,7 @@ struct DeviceArgument: ParsableArguments {
     /// As the user typed it, for messages. All else uses ``path()``.
     @Argument(help: "The device's directory.", completion: .directory)
     var device: String
+    @OptionGroup var trustedOwner: TrustOption
 
     /// The directory's absolute path without symbolic links, by which the daemon, its socket and its mounts are known.
     /// - Throws: as ``resolve(_:)``.

@@ -12,7 +12,7 @@ enum PasscodeSource {
     /// - Throws: ``Complaint`` of kind `notFound`, `notAllowed` or `invalidPasscode`.
     static func read(from file: String) throws(Complaint) -> String {
         let passcode = try text(try PasscodeFile.passcode(inFile: file)[...], source: file)
-        if let status = try? HostPath.status(file), status.kind == .file,
+        if let status = ActingUser.reaching(file, { try? HostPath.status(file) }), status.kind == .file,
             status.permissions & (S_IRGRP | S_IROTH) != 0
         {
             StandardError.warn("the passcode file \(file) can be read by others; make it yours with: chmod 600 \(file)")
@@ -26,7 +26,8 @@ enum PasscodeSource {
     static func password(inFile file: String) throws(Complaint) -> String {
         let line: ArraySlice<UInt8>
         do throws(SystemError) {
-            line = try HostPath.contents(file, limit: 1 << 16).prefix { $0 != UInt8(ascii: "\n") }
+            line = try ActingUser.reaching(file) { () throws(SystemError) in try HostPath.contents(file, limit: 1 << 16) }
+                .prefix { $0 != UInt8(ascii: "\n") }
         } catch {
             throw Complaint(.passwordNeeded, "cannot read the password from \(file): \(error.message)")
         }

@@ -71,6 +71,7 @@ struct RunnableProgram {
         var plan = ChildProcess.Plan(
             arguments: command, environment: variables.map { "\($0)=\($1)" }.sorted(),
             directory: lease.app.mountPoint, isDetached: isDetached)
+        try requireReach(lease.app.mountPoint)
         if let confinement { try confinement.confine(&plan, to: lease.app) }
         let child: ChildProcess
         do throws(SystemError) {
@@ -92,6 +93,19 @@ struct RunnableProgram {
             throw RunFailure.cannotStart(command[0], error)
         }
         return child
+    }
+
+    /// A superuser's command runs the program as the device's owner, whom the way to a mount may be closed to.
+    private func requireReach(_ mountPoint: String) throws(Complaint) {
+        guard ActingUser.isActing else { return }
+        do throws(SystemError) {
+            _ = try Descriptor.openDirectory(path: mountPoint)
+        } catch {
+            throw Complaint(
+                .notAllowed,
+                "the app is mounted at \(mountPoint), which the owner of the device, as whom the command runs, cannot "
+                    + "reach (\(error.message)); unmount it there, or mount it elsewhere")
+        }
     }
 
     /// Waits for the end of the process.

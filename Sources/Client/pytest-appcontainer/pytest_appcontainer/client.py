@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Optional, TypeVar, Union
 
-from .connection import Progress, ask
+from .connection import Address, Progress, ask
 from .decoding import decoded, decoded_list
 from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .following import EventStream
@@ -39,9 +39,12 @@ class Device:
     paths in an app's home are relative to the home. ``progress`` is told how far long work has come.
     """
 
-    def __init__(self, socket: HostPath) -> None:
-        """``socket``: the path that ``appcontainer boot`` prints, and ``appcontainer status --json`` tells."""
-        self.socket = os.fspath(socket)
+    def __init__(self, socket: HostPath, identifier: Optional[str] = None) -> None:
+        """``socket``: the path that ``appcontainer boot`` prints, and ``appcontainer status --json`` tells.
+
+        ``identifier``: that of the device, which each request names, so that no other device carries it out.
+        """
+        self.socket = Address(os.fspath(socket), identifier)
 
     def __repr__(self) -> str:
         return f"Device({self.socket!r})"

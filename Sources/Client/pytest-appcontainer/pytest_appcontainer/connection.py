@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import socket
+import struct
 import weakref
 from collections.abc import Iterator, Mapping
 from typing import Callable, Optional
@@ -16,7 +17,7 @@ from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .records import WorkProgress
 from .version import VERSION
 
-__all__ = ["Answer", "Progress", "ask", "ask_in_lines"]
+__all__ = ["Address", "Answer", "Progress", "ask", "ask_in_lines"]
 __tracebackhide__ = SHOWN_WHERE_ASKED
 
 Progress = Callable[[WorkProgress], None]
@@ -24,6 +25,17 @@ Progress = Callable[[WorkProgress], None]
 _JSON, _LINES = "application/json", "application/x-ndjson"
 # The errors of a connection that ends in the middle of something.
 _BROKEN = (http.client.HTTPException, ConnectionError)
+
+
+class Address(str):
+    """The path of a control socket, and the identifier of the device that each request is meant for, if it is known."""
+
+    identifier: Optional[str]
+
+    def __new__(cls, path: str, identifier: Optional[str] = None) -> Address:
+        address = super().__new__(cls, path)
+        address.identifier = identifier
+        return address
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -44,6 +56,11 @@ class _UnixConnection(http.client.HTTPConnection):
             raise DeviceError.unreachable(
                 f"nobody answers at {self._path} ({reason}); start the device, for instance with `appcontainer boot`"
             ) from None
+        # A passcode may be in the request. The user is the one that the other process had at listen(2).
+        user = struct.unpack("3i", connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+        if user not in (os.geteuid(), 0):
+            connected.close()
+            raise DeviceError("notAllowed", f"the process that listens at {self._path} is another user's")
         self.sock = connected
 
 
@@ -63,12 +80,15 @@ class Answer:
         self._timeout = timeout
         self._connection = _UnixConnection(path, timeout)
         self._socket: Optional[socket.socket] = None
+        headers = {"Accept": accept, "Content-Type": _JSON}
+        if isinstance(path, Address) and path.identifier is not None:
+            headers["Device"] = path.identifier
         try:
             self._connection.request(
                 "GET" if body is None else "POST",
                 f"/v1/{request}",
                 None if body is None else json.dumps({key: value for key, value in body.items() if value is not None}),
-                {"Accept": accept, "Content-Type": _JSON},
+                headers,
             )
             # Taken now: the connection lets go of its socket when the answer says that it is the last.
             self._socket = self._connection.sock

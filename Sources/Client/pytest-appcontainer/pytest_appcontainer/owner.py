@@ -49,10 +49,10 @@ def boot(directory: HostPath) -> Device:
         started = subprocess.run([command, "own"], input=order.encode() + b"\n", stdout=subprocess.PIPE)
     except OSError as error:
         raise _cannot_run(command, error) from None
-    socket = _report(command, started.stdout).get("socket")
-    if not isinstance(socket, str):
+    served = _served(_report(command, started.stdout))
+    if served is None:
         raise DeviceError.other_version(f"`{command} own` did not name a control socket")
-    return Device(socket)
+    return served
 
 
 class OwnedDevice:
@@ -86,8 +86,7 @@ class OwnedDevice:
             self.close()
             raise
         self._is_kept = order.get("keep") is True
-        socket = report.get("socket")
-        self._device = Device(socket) if isinstance(socket, str) else None
+        self._device = _served(report)
         warnings = report.get("warnings")
         #: Warnings of the start, a line each.
         self.warnings: tuple[str, ...] = tuple(map(str, warnings)) if isinstance(warnings, list) else ()
@@ -220,6 +219,13 @@ def _directory(place: Optional[str]) -> str:
 
 def _cannot_run(command: str, error: OSError) -> DeviceError:
     return DeviceError("programMissing", f"cannot run {command}: {error.strerror or error}")
+
+
+def _served(report: Mapping[str, object]) -> Optional[Device]:
+    socket, identifier = report.get("socket"), report.get("identifier")
+    if not isinstance(socket, str):
+        return None
+    return Device(socket, identifier if isinstance(identifier, str) else None)
 
 
 def _report(command: str, line: bytes) -> dict[str, object]:

@@ -38,7 +38,9 @@ enum BackupForms {
     ) throws(Complaint) -> any BackupSource {
         let kind: FileStatus.Kind
         do throws(SystemError) {
-            kind = try HostPath.status(request.input).kind
+            kind = try ActingUser.reaching(request.input) { () throws(SystemError) in
+                try HostPath.status(request.input).kind
+            }
         } catch {
             throw Complaint(.notFound, "cannot read the backup \(request.input): \(error.message)")
         }

@@ -53,7 +53,7 @@ final class ControlAPI: Sendable {
 
     /// A missing socket is no error.
     private static func remove(_ socket: String) {
-        try? HostPath.removeFile(socket)
+        ActingUser.asSuperuser { try? HostPath.removeFile(socket) }
     }
 
     /// Waits until the responses under way have gone out, for a second at most.

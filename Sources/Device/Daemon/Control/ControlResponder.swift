@@ -36,7 +36,7 @@ struct ControlResponder<Served: ServedDevice>: HTTPResponder {
 
     func refusal(of peer: HTTPPeer) -> HTTPResponse? {
         switch peer {
-        case .user(geteuid()), .user(0): nil
+        case .user(ActingUser.starter), .user(0): nil
         case .user, .loopback:
             ControlReply.failure(Complaint(.notAllowed, "the device belongs to another user")).response
         }
@@ -56,6 +56,10 @@ struct ControlResponder<Served: ServedDevice>: HTTPResponder {
     }
 
     private func reply(to request: HTTPRequest) async throws(Complaint) -> ControlReply {
+        if let named = request.device, named != device.identifier {
+            return .failure(
+                Complaint(.daemonUnreachable, "this is the device \(device.identifier), and not \(named)"), status: 421)
+        }
         guard request.path.hasPrefix(ControlPath.root),
             let route = routes[String(request.path.dropFirst(ControlPath.root.count))]
         else {

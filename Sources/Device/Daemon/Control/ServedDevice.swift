@@ -13,6 +13,9 @@ protocol ServedDevice: Sendable {
     /// ``ShutdownRequest`` is not among them: it ends the server as well, so ``ControlResponder`` has its route.
     static var routes: [Route<Self>] { get }
 
+    /// The device's UUID.
+    var identifier: String { get }
+
     /// Unmounts everything and ends the session. Errors go to the log: nothing keeps a device from ending. Blocks.
     func shutdown()
 }

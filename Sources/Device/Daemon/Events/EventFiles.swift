@@ -29,7 +29,7 @@ struct EventFiles: Sendable {
         var parts: [EventHistory.Part] = []
         for name in [EventRecord.older, EventRecord.newer] {
             do throws(SystemError) {
-                let file = try directory.descriptor.open(name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                let file = try directory.descriptor.openRecord(name, flags: O_RDONLY)
                 let length = try file.status().size
                 parts.append(EventHistory.Part(file: SharedDescriptor(file), length: length))
             } catch {
@@ -75,11 +75,9 @@ struct EventFiles: Sendable {
         }
         // A device that is being removed must not get a new file, which would keep its directory.
         guard try directory.descriptor.exists(DeviceDirectory.Name.record) else { throw .noEntry }
-        let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK
-        let file = try directory.descriptor.open(EventRecord.newer, flags: flags, mode: 0o600)
+        let flags = O_RDWR | O_CREAT | O_APPEND
+        let file = try directory.descriptor.openRecord(EventRecord.newer, flags: flags, mode: 0o600)
         let status = try file.status()
-        // The device may be another user's and root its server: a link there could point root at any file.
-        guard status.kind == .file, status.linkCount == 1 else { throw .notPermitted }
         try file.giveToOwner(of: directory.descriptor)
         isTorn = try EventFiles.isTorn(file, length: status.size)
         let shared = SharedDescriptor(file)

@@ -62,7 +62,7 @@ public enum EventRecord {
         /// - Returns: nil when there is no such file.
         init?(_ name: FileName, in device: borrowing Descriptor) throws(SystemError) {
             do throws(SystemError) {
-                let file = try device.open(name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+                let file = try device.openRecord(name, flags: O_RDONLY)
                 inode = try file.status().inode
                 bytes = try file.readToEnd(limit: File.limit)
             } catch {

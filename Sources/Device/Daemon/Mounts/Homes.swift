@@ -18,6 +18,8 @@ struct Homes: Sendable {
 
     /// A directory of this device alone: a copy of the device has containers of the same names.
     let directory: String
+    /// The mode of the directories that are made.
+    let mode: mode_t
 
     /// Makes the directory for an app's home; one that is there is used.
     /// - Parameter container: the UUID of the data container.
@@ -26,12 +28,9 @@ struct Homes: Sendable {
         let parent = "\(directory)/\(purpose.rawValue)"
         let path = "\(parent)/\(container)"
         try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
-            for directory in [directory, parent, path] {
-                do throws(SystemError) {
-                    try HostPath.makeDirectory(directory, mode: S_IRWXU)
-                } catch {
-                    guard error == .exists else { throw error }
-                }
+            let above = HostPath.place(of: directory)?.directory
+            for directory in [above, directory, parent, path].compactMap({ $0 }) {
+                try HostDirectory.make(directory, mode: mode)
             }
         }
         return path
@@ -46,10 +45,10 @@ struct Homes: Sendable {
     func removeAll() {
         for purpose in Purpose.allCases {
             let parent = "\(directory)/\(purpose.rawValue)"
-            guard let directory = try? Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY),
-                let names = try? directory.names(where: { _ in true })
-            else { continue }
-            for name in names { remove("\(parent)/\(name.text)") }
+            let names = ActingUser.asSuperuser {
+                try? Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY).names(where: { _ in true })
+            }
+            for name in names ?? [] { remove("\(parent)/\(name.text)") }
         }
     }
 
@@ -58,9 +57,9 @@ struct Homes: Sendable {
         guard mountPoint.hasPrefix(directory + "/") else { return }
         var path = mountPoint
         while path != directory, let parent = HostPath.place(of: path)?.directory {
-            guard (try? HostPath.removeDirectory(path)) != nil else { return }
+            guard (try? HostDirectory.remove(path)) != nil else { return }
             path = parent
         }
-        try? HostPath.removeDirectory(directory)
+        try? HostDirectory.remove(directory)
     }
 }

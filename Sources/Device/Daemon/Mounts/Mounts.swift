@@ -28,7 +28,7 @@ final class Mounts: Sendable {
         device: BootedDevice, socket: String, log: Logger, events: EventLog, guardian: MountGuard? = nil
     ) throws(Complaint) {
         self.device = device
-        let homes = Homes(directory: RuntimeDirectory.homesDirectory(besideSocket: socket))
+        let homes = RuntimeDirectory.homes(besideSocket: socket)
         self.homes = homes
         let endWaiters = MountEndWaiters()
         self.endWaiters = endWaiters

@@ -15,8 +15,10 @@ public enum DaemonLauncher {
     /// - Parameter device: the device directory's path, resolved.
     /// - Returns: nil when there is none. Starts nothing.
     public static func running(_ device: String) async -> DeviceClient? {
-        guard let record = DaemonRecord(of: device) else { return nil }
-        let client = DeviceClient(socket: record.socket)
+        guard let directory = try? DeviceDirectory.open(at: device),
+            let socket = DaemonRecord(of: directory)?.ownSocket
+        else { return nil }
+        let client = DeviceClient(socket: socket, identifier: directory.uuid)
         return await client.isAnswering() ? client : nil
     }
 
@@ -60,7 +62,7 @@ public enum DaemonLauncher {
         }
         if let complaint = report.complaint { throw Complaint(complaint) }
         for warning in report.warnings ?? [] { warn(warning) }
-        return DeviceClient(socket: report.socket ?? "")
+        return DeviceClient(socket: report.socket ?? "", identifier: report.identifier)
     }
 
     /// Sends a request to a device's daemon, which is started if necessary, as by ``connect(to:warn:)``. A request
@@ -107,18 +109,18 @@ public enum DaemonLauncher {
     /// use.
     /// - Throws: ``Complaint`` of kind `notAllowed` where another user's process serves the device.
     public static func clearAbandoned(_ device: String) throws(Complaint) {
-        guard DaemonRecord(of: device) != nil else { return }
-        try ForeignDaemon.requireNone(of: device)
         let directory = try DeviceDirectory.open(at: device)
+        guard DaemonRecord(of: directory) != nil else { return }
+        try ForeignDaemon.requireNone(of: device)
         // A lock that is held belongs to a live process.
         guard let lock = try? directory.lock() else { return }
         let runtime = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         let socket = RuntimeDirectory.socketPath(in: runtime, device: device, identifier: directory.uuid)
         AbandonedMount.removeAll(
             of: device, privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket))
-        Homes(directory: RuntimeDirectory.homesDirectory(besideSocket: socket)).removeAll()
-        try? HostPath.removeFile(socket)
-        DaemonRecord.remove(from: device)
+        RuntimeDirectory.homes(besideSocket: socket).removeAll()
+        ActingUser.asSuperuser { try? HostPath.removeFile(socket) }
+        DaemonRecord.remove(from: directory)
         withExtendedLifetime(lock) {}
     }
 

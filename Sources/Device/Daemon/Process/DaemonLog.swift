@@ -26,13 +26,11 @@ public struct DaemonLog: LogHandler {
     /// Opens the log and gives it to the owner of the device directory.
     /// - Returns: nil when the file cannot be opened.
     public init?(device: String) {
-        let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
-        guard let file = try? Descriptor.open(path: device + "/daemon.log", flags: flags, mode: 0o600) else {
-            return nil
-        }
-        if let directory = try? Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY) {
-            try? file.giveToOwner(of: directory)
-        }
+        guard let directory = try? Descriptor.open(path: device, flags: O_RDONLY | O_DIRECTORY),
+            let file = try? directory.openRecord(
+                DeviceDirectory.Name.daemonLog, flags: O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
+        else { return nil }
+        try? file.giveToOwner(of: directory)
         if let status = try? file.status(), status.size > DaemonLog.largest { _ = try? file.truncate(to: 0) }
         self.file = SharedDescriptor(file)
     }

@@ -42,6 +42,7 @@ public enum DaemonProcess {
         let device = try DeviceService.open(
             path: path, runtimeDirectory: setup.runtimeDirectory, guardian: setup.guardian)
         let socket = device.socket
+        let directory = device.device.directory
         let log = device.log
         let server = ControlAPI(socket: socket, device: device, log: log) { shutdown.request("a client asked for it") }
         var isListening = false
@@ -50,7 +51,7 @@ public enum DaemonProcess {
             try await server.start()
             isListening = true
             try Complaint.wrap("cannot write \(path)/daemon.json") { () throws(SystemError) in
-                try DaemonRecord(device: path, socket: socket).write(to: path)
+                try DaemonRecord(device: directory, socket: socket).write(to: directory)
             }
         } catch {
             server.close()
@@ -76,7 +77,7 @@ struct ServedProcess {
     /// The answer to the process that started this one.
     var report: StartReport {
         StartReport(
-            pid: getpid(), socket: device.socket, warnings: device.warnings.isEmpty ? nil : device.warnings)
+            pid: getpid(), socket: device.socket, identifier: device.identifier, warnings: device.warnings.isEmpty ? nil : device.warnings)
     }
 
     /// Unmounts everything and ends the session; returns when the responses under way have gone out.
@@ -86,7 +87,7 @@ struct ServedProcess {
         server.close()
         // On a thread of its own, as it blocks.
         await WorkQueue().run { device.shutdown() }
-        DaemonRecord.remove(from: path)
+        DaemonRecord.remove(from: device.device.directory)
         await server.drain()
         device.log.info("ended")
     }

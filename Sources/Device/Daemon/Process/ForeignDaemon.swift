@@ -5,7 +5,8 @@ import Glibc
 import Platform
 public import SandboxModel
 
-/// A daemon that this user cannot talk to. Root may serve any user's device, and its control socket is root's alone.
+/// A daemon that this user cannot talk to: a control socket is its own user's alone. Root may serve another user's
+/// device, and finds such a device served by that user.
 public struct ForeignDaemon: Sendable {
     public let pid: Int32
     /// The name of its user, or words where that is unknown.
@@ -14,12 +15,13 @@ public struct ForeignDaemon: Sendable {
     /// - Parameter device: the device directory's path, resolved.
     /// - Returns: nil when the device has no daemon, or one that this user can talk to.
     public init?(of device: String) {
-        guard let record = DaemonRecord(of: device), ForeignDaemon.isOutOfReach(record.socket),
-            ForeignDaemon.isHeld(device)
+        guard let directory = try? DeviceDirectory.open(at: device), let record = DaemonRecord(of: directory),
+            directory.isLocked
         else { return nil }
-        pid = record.pid
         // With the mount option hidepid, /proc does not show processes of others.
         let owner = (try? HostPath.status("/proc/\(record.pid)"))?.owner
+        guard owner.map({ $0 != ActingUser.starter }) ?? ForeignDaemon.isOutOfReach(record.socket) else { return nil }
+        pid = record.pid
         user = owner.map { Account.name(of: $0) ?? "user \($0)" } ?? "another user"
     }
 
@@ -40,12 +42,5 @@ public struct ForeignDaemon: Sendable {
         } catch {
             return error == .accessDenied
         }
-    }
-
-    /// Whether a live process holds the device's lock. The record of a killed process stays; its lock does not.
-    private static func isHeld(_ device: String) -> Bool {
-        guard let file = try? Descriptor.open(path: "\(device)/\(DeviceDirectory.Name.lock.text)", flags: O_RDONLY)
-        else { return false }
-        return (try? file.tryLock()) == false
     }
 }

@@ -17,10 +17,10 @@ public enum RuntimeDirectory {
     /// /tmp/appcontainer-UID where that variable is unset, is not the user's own, or is too long.
     /// - Throws: ``Complaint`` of kind `notAllowed` when another user has made it, or it is open to others.
     public static func prepare(environment: [String: String]) throws(Complaint) -> String {
-        let user = geteuid()
+        let user = ActingUser.starter
         for candidate in candidates(user: user, environment: environment) {
             do throws(SystemError) {
-                try make(candidate)
+                try HostDirectory.make(candidate)
             } catch {
                 continue
             }
@@ -47,18 +47,11 @@ public enum RuntimeDirectory {
     /// The directory of a user without a usable `$XDG_RUNTIME_DIR`. Also root's, where /run cannot be used.
     private static func fallback(_ user: uid_t) -> String { "/tmp/appcontainer-\(user)" }
 
-    private static func make(_ path: String) throws(SystemError) {
-        do throws(SystemError) {
-            try HostPath.makeDirectory(path, mode: S_IRWXU)
-        } catch {
-            guard error == .exists else { throw error }
-        }
-    }
-
     /// Whether a path is a directory of this user that no other can enter. In /tmp anybody can make a link or a
     /// directory.
     static func isPrivate(_ path: String, user: uid_t) -> Bool {
-        guard let status = try? HostPath.status(path, following: false) else { return false }
+        let status = ActingUser.asSuperuser { try? HostPath.status(path, following: false) }
+        guard let status else { return false }
         return status.kind == .directory && status.owner == user && status.permissions & 0o077 == 0
     }
 
@@ -73,7 +66,20 @@ public enum RuntimeDirectory {
     ///   - identifier: the device's UUID, so that another device at the same place has another socket.
     public static func socketPath(in directory: String, device: String, identifier: String) -> String {
         let digits = String(fingerprint("\(device)\n\(identifier)"), radix: 16)
-        return "\(directory)/\(String(repeating: "0", count: 16 - digits.count))\(digits).sock"
+        return "\(directory)/\(String(repeating: "0", count: 16 - digits.count))\(digits)\(suffix)"
+    }
+
+    private static let suffix = ".sock"
+
+    /// Whether a path has the form of ``socketPath(in:device:identifier:)``, in a directory that only this user can
+    /// enter. The path may come from a file that anybody wrote; that the right device listens there, its identifier in
+    /// each request makes sure.
+    static func isSocket(_ path: String) -> Bool {
+        guard let place = HostPath.place(of: path), path.utf8.count <= longestSocketPath else { return false }
+        let name = place.name.text
+        return name.utf8.count == socketNameLength && name.hasSuffix(suffix)
+            && name.dropLast(suffix.count).allSatisfy(\.isHexDigit)
+            && isPrivate(place.directory, user: ActingUser.starter)
     }
 
     /// The mount point of the device itself, in a daemon of root.
@@ -81,10 +87,16 @@ public enum RuntimeDirectory {
         socket + ".mount"
     }
 
-    /// The mount points of apps for which the request names none.
-    static func homesDirectory(besideSocket socket: String) -> String {
-        socket + ".apps"
+    /// The mount points of apps for which the request names none. They lie beside the socket, where this user alone can
+    /// go; for a superuser's process that acts as the device's owner, where that user can go too.
+    static func homes(besideSocket socket: String) -> Homes {
+        guard ActingUser.isActing, let name = HostPath.place(of: socket)?.name else {
+            return Homes(directory: socket + ".apps", mode: S_IRWXU)
+        }
+        return Homes(directory: "\(sharedDirectory)/\(name.text).apps", mode: 0o711)
     }
+
+    private static let sharedDirectory = "/run/appcontainer-homes"
 
     /// FNV-1a, 64 bits: short, and the same in every process, unlike Swift's hashes.
     private static func fingerprint(_ text: String) -> UInt64 {

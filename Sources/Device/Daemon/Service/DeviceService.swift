@@ -21,6 +21,7 @@ final class DeviceService: ServedDevice {
     let log: Logger
     let events: EventLog
     let socket: String
+    var identifier: String { device.directory.uuid }
     let mounts: Mounts
     let operations = AppOperations()
     let running = RunningApps()

@@ -51,7 +51,7 @@ struct BundleIntake {
         self.path = path
         self.demands = demands
         self.container = SharedDescriptor(container)
-        if (try? HostPath.status(path))?.kind == .file {
+        if ActingUser.reaching(path, { try? HostPath.status(path) })?.kind == .file {
             name = try BundleIntake.unpack(path, into: self.container.descriptor, progress)
         } else {
             let source = try BundleSource.open(path)

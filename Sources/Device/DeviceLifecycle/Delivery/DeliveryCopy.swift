@@ -18,7 +18,9 @@ struct DeliveryCopy {
         _ source: DeliverySource, to target: borrowing Descriptor, as name: FileName, progress: (Int64) -> Bool
     ) throws(Fault) -> Bool {
         let input = try onHost { () throws(SystemError) in
-            try Descriptor.open(path: source.path, flags: O_RDONLY | O_NONBLOCK)
+            try ActingUser.reaching(source.path) { () throws(SystemError) in
+                try Descriptor.open(path: source.path, flags: O_RDONLY | O_NONBLOCK)
+            }
         }
         guard source.isDirectory else { return try copyFile(input, to: target, as: name, progress: progress) }
         let top = try onHost { () throws(SystemError) in try makeDirectory(name, in: target, like: input.status()) }

@@ -23,8 +23,9 @@ struct DeliverySource: Sendable {
         let status: FileStatus
         let resolved: String
         do throws(SystemError) {
-            status = try HostPath.status(path)
-            resolved = try HostPath.resolved(path)
+            (status, resolved) = try ActingUser.reaching(path) { () throws(SystemError) in
+                (try HostPath.status(path), try HostPath.resolved(path))
+            }
         } catch {
             if error == .noEntry || error == .notDirectory {
                 throw Complaint(.notFound, "\(path) does not exist; name a file or directory that does")
@@ -69,7 +70,9 @@ struct DeliverySource: Sendable {
         if try HostPath.holds(path, device.path) { return (0, nil, true) }
         // Where the device is bound to a second place, the path does not show it.
         let staging = try device.staging().status().identity
-        let root = try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+        let root = try ActingUser.reaching(path) { () throws(SystemError) in
+            try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+        }
         if try root.status().identity == staging { return (0, nil, true) }
         var pending: [[FileName]] = [[]]
         var size: Int64 = 0

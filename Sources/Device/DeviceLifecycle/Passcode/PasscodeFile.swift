@@ -10,7 +10,9 @@ public enum PasscodeFile {
     public static func passcode(inFile path: String) throws(Complaint) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try HostPath.contents(path, limit: 1 << 16)
+            bytes = try ActingUser.reaching(path) { () throws(SystemError) in
+                try HostPath.contents(path, limit: 1 << 16)
+            }
         } catch {
             if error == .noEntry {
                 throw Complaint(

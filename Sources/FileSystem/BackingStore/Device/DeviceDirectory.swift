@@ -73,16 +73,23 @@ public final class DeviceDirectory: Sendable {
         currentRecord.withLock { $0 = record }
     }
 
-    /// Opens a device for reading, without its lock.
-    /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice`, `newerFormat` or `damaged`.
+    /// Opens a device for reading, without its lock. A process of the superuser acts as the device's owner from then on,
+    /// where that is another user whom it trusts (``DeviceOwner``).
+    /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice`, `foreignOwner`, `newerFormat` or `damaged`.
     public static func open(at path: String) throws(Complaint) -> DeviceDirectory {
         guard !path.isEmpty else {
             throw Complaint(.deviceMissing, "an empty path names no device; name the device's directory")
         }
         let path = withoutTrailingSlashes(path)
-        let root: Descriptor
+        let root = try openRoot(path)
+        try DeviceOwner.admit(root, at: path)
+        let record = try record(in: root, path: path)
+        return DeviceDirectory(path: path, root: root, record: record)
+    }
+
+    private static func openRoot(_ path: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
-            root = try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+            return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
         } catch {
             switch error {
             case .noEntry:
@@ -95,8 +102,6 @@ public final class DeviceDirectory: Sendable {
                 throw Complaint(error, doing: "cannot open \(path)")
             }
         }
-        let record = try record(in: root, path: path)
-        return DeviceDirectory(path: path, root: root, record: record)
     }
 
     /// Reads and checks Device.json.
@@ -126,9 +131,13 @@ public final class DeviceDirectory: Sendable {
         return record
     }
 
-    /// The path of the device at or above a path.
-    ///
-    /// A device is recognized by two files, because other programs have a Device.json too.
+    /// Whether a directory is a device, by two files, because other programs have a Device.json too.
+    public static func isDevice(_ directory: borrowing Descriptor) throws(SystemError) -> Bool {
+        guard try directory.exists(Name.record) else { return false }
+        return try directory.exists(Name.uidKey)
+    }
+
+    /// The path of the device at or above a path, as ``isDevice(_:)`` recognizes it.
     /// - Parameter path: a path without symbolic links.
     /// - Returns: nil if the path is in no device.
     public static func around(_ path: String) -> String? {
@@ -151,7 +160,7 @@ public final class DeviceDirectory: Sendable {
     /// - Throws: ``Complaint`` of kind `deviceBusy` if another process has the lock.
     public func lock() throws(Complaint) -> DeviceLock {
         let file = try Complaint.wrap("cannot lock \(path)") { () throws(SystemError) -> Descriptor? in
-            let file = try root.open(Name.lock, flags: O_RDWR | O_CREAT, mode: 0o600)
+            let file = try root.openRecord(Name.lock, flags: O_RDWR | O_CREAT, mode: 0o600)
             guard try file.tryLock() else { return nil }
             return file
         }
@@ -165,7 +174,7 @@ public final class DeviceDirectory: Sendable {
 
     /// Whether a process has the device's lock now.
     public var isLocked: Bool {
-        guard let file = try? root.open(Name.lock, flags: O_RDWR) else { return false }
+        guard let file = try? root.openRecord(Name.lock, flags: O_RDWR) else { return false }
         return (try? file.tryLock()) == false
     }
 

@@ -29,20 +29,7 @@ public enum HostProbe {
 
     /// The type of a directory's filesystem, as mount(8) names it; `unknown` without /proc.
     public static func filesystemType(of directory: borrowing Descriptor) -> String {
-        // proc(5): fdinfo has the mount's number, mountinfo the type behind the separator.
-        let information = try? HostPath.contents("/proc/self/fdinfo/\(directory.number)")
-        let mounts = try? HostPath.contents("/proc/self/mountinfo", limit: 64 << 20)
-        guard let information, let mounts else { return "unknown" }
-        let fields = String(decoding: information, as: UTF8.self).split(separator: "\n")
-        guard let line = fields.first(where: { $0.hasPrefix("mnt_id:") }) else { return "unknown" }
-        let identifier = line.dropFirst("mnt_id:".count).drop { $0 == "\t" || $0 == " " }
-        for mount in String(decoding: mounts, as: UTF8.self).split(separator: "\n") {
-            let words = mount.split(separator: " ")
-            guard words.first == identifier, let separator = words.firstIndex(of: "-"), separator + 1 < words.count
-            else { continue }
-            return String(words[separator + 1])
-        }
-        return "unknown"
+        directory.mountInfo?.type ?? "unknown"
     }
 
     private static func has(_ ability: HostAbility, _ directory: borrowing Descriptor) throws(SystemError) -> Bool {

@@ -5,7 +5,7 @@ public import Platform
 public import SandboxModel
 
 /// One record file. A reader, also after a crash, finds the old content or the new, never a mixture.
-public struct RecordFile {
+public struct RecordFile: Sendable {
     let name: FileName
     var mode: mode_t = 0o600
 
@@ -23,11 +23,10 @@ public struct RecordFile {
 
     /// - Returns: nil if there is no such file.
     /// - Throws: EFBIG beyond the limit, in bytes.
-    func read(in directory: borrowing Descriptor, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]? {
+    public func read(in directory: borrowing Descriptor, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]? {
         let file: Descriptor
         do throws(SystemError) {
-            // O_NONBLOCK: a fifo may have taken the file's place.
-            file = try directory.open(name, flags: O_RDONLY | O_NONBLOCK)
+            file = try directory.openRecord(name, flags: O_RDONLY)
         } catch {
             if error == .noEntry { return nil }
             throw error

@@ -19,7 +19,7 @@ enum RecordReserve {
 
     /// Allocates the reserve, or as much of it as the host has.
     static func take(in directory: borrowing Descriptor) {
-        guard let file = try? directory.open(name, flags: O_WRONLY | O_CREAT, mode: 0o600) else { return }
+        guard let file = try? directory.openRecord(name, flags: O_WRONLY | O_CREAT, mode: 0o600) else { return }
         try? file.giveToOwner(of: directory)
         var bytes = most
         while bytes > 0, (try? file.allocate(0, count: bytes, extending: true)) == nil {
@@ -43,7 +43,7 @@ enum RecordReserve {
             take(in: directory)
             releasing.unlock()
         }
-        try? directory.open(name, flags: O_WRONLY).truncate(to: 0)
+        try? directory.openRecord(name, flags: O_WRONLY).truncate(to: 0)
         try body()
     }
 }

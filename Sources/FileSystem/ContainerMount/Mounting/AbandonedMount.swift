@@ -8,7 +8,7 @@ public enum AbandonedMount {
     /// - Throws: ``Complaint`` of kind `unexpected`, or `fuseMissing` where fusermount3 is needed and missing.
     public static func remove(_ path: String) throws(Complaint) {
         try translatingFailure { () throws(MountFailure) in
-            try Session.unmount(path, lazily: true)
+            try MountPoint.remove(path)
         }
     }
 

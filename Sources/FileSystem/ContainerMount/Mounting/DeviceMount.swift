@@ -91,7 +91,7 @@ final class DeviceMount: Sendable {
 
     /// Binds an app's home to a mount point.
     /// - Throws: ``Complaint`` of kind `mountPoint`.
-    func bind(_ home: Home, at place: String, readOnly: Bool) throws(Complaint) {
+    func bind(_ home: Home, at place: MountPlace, readOnly: Bool) throws(Complaint) {
         superblock.stopCaching(volume.show(home))
         // The kernel may have cached an earlier home of this name.
         session.notifications.forgetEntry(Array(home.app.fileName.bytes), in: .root)
@@ -104,19 +104,12 @@ final class DeviceMount: Sendable {
             // Bound from a second mount of the superblock, because a bind keeps the source name of its origin.
             try session.mountAgain(source: "\(device):\(home.app)", at: stage)
             defer { try? HostMount.unmount(stage, .lazily) }
+            // First, because mount(2) ignores MS_RDONLY beside MS_BIND, and a bind has the flags of its origin.
+            if readOnly { try HostMount.makeReadOnly(stage) }
             try HostMount.bind("\(stage)/\(home.app)", at: place)
-            // In a second step, because mount(2) ignores MS_RDONLY beside MS_BIND.
-            if readOnly {
-                do throws(SystemError) {
-                    try HostMount.makeReadOnly(place)
-                } catch {
-                    try? HostMount.unmount(place, .lazily)
-                    throw error
-                }
-            }
         } catch {
             volume.hide(home.app)
-            throw Complaint(.mountPoint, "\(home.app) cannot be mounted at \(place): \(error.message)")
+            throw Complaint(.mountPoint, "\(home.app) cannot be mounted at \(place.path): \(error.message)")
         }
     }
 

@@ -2,11 +2,13 @@
 
 import ContainerVolume
 import FuseBridge
+import Platform
 import SandboxModel
 
 /// One mount of the table.
 struct MountRecord: Sendable {
     var mount: ActiveMount
+    let place: MountPlace
     var home: Home
     let volume: Volume
     /// The mount's own session; nil for a bind of the device's mount.

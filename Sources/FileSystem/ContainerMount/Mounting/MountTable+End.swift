@@ -15,15 +15,15 @@ extension MountTable {
     /// - Throws: ``Complaint`` of kind `notMounted`, `inUse` unless `lazily`, `fuseMissing` or `unexpected`.
     public func unmount(_ path: String, lazily: Bool) throws(Complaint) {
         try changing { () throws(Complaint) in
-            let resolved = (try? HostPath.resolved(path)) ?? path
+            let resolved = ActingUser.asSuperuser { try? HostPath.resolved(path) } ?? path
             guard let record = state.withLock({ $0.records.active(at: [path, resolved]) }) else {
                 throw Complaint(
                     .notMounted, "no app is mounted at \(path); see where some are with: findmnt -t fuse.appcontainer")
             }
             // First, so that write errors show while the writer can still get them.
-            MountPoint.synchronize(record.mount.mountPoint)
+            MountPoint.synchronize(record.place.current)
             try translatingFailure { () throws(MountFailure) in
-                try Session.unmount(record.mount.mountPoint, lazily: lazily)
+                try Session.unmount(record.place, lazily: lazily)
             }
             // Another mount namespace may still show the mount: then it goes on, as after a lazy unmount.
             let hasEnded = !lazily && record.session?.waitUntilEnded(atMost: MountTable.endPatience) != false
@@ -69,7 +69,7 @@ extension MountTable {
             for record in records {
                 if !record.isDetached {
                     if record.session != nil { MountPoint.synchronize(record.mount.mountPoint) }
-                    try? Session.unmount(record.mount.mountPoint, lazily: true)
+                    try? Session.unmount(record.place, lazily: true)
                 }
                 record.session?.stop()
                 finish(record.mount.serial)

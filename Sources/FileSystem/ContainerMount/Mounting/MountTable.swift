@@ -32,7 +32,7 @@ public final class MountTable: Sendable {
     private let homesDirectory: String
     private let makeVolume: @Sendable (Volume.View) -> Volume
     private let events: MountEvents
-    private let isPrivileged = geteuid() == 0
+    private let isPrivileged = ActingUser.isPrivileged
     /// The process that aborts connections if the daemon is killed; it is told of every superblock.
     let guardian: MountGuard?
     private let changes = Mutex(())
@@ -108,16 +108,16 @@ public final class MountTable: Sendable {
             try MountPoint.requireHarmless(
                 place, device: device, runtimeDirectory: String(directory[..<slash]), homesDirectory: homesDirectory)
             let serial = state.withLock { $0.records.makeSerial() }
-            let mount = ActiveMount(app: home.app, mountPoint: place, options: options, serial: serial)
-            let record = isPrivileged ? try bind(home, mount) : try mountAlone(home, mount)
+            let mount = ActiveMount(app: home.app, mountPoint: place.path, options: options, serial: serial)
+            let record = isPrivileged ? try bind(home, mount, at: place) : try mountAlone(home, mount, at: place)
             state.withLock { $0.records.add(record) }
             do throws(SystemError) {
                 // Through the mount: a session that cannot serve is found here, not by its first user.
-                try HostPath.requireAnswer(place)
+                try ActingUser.asSuperuser { () throws(SystemError) in try HostPath.requireAnswer(place.current) }
             } catch {
                 try? Session.unmount(place, lazily: true)
                 _ = removeRecord(serial)
-                throw Complaint(.unexpected, "the mount at \(place) does not answer: \(error.message)")
+                throw Complaint(.unexpected, "the mount at \(place.path) does not answer: \(error.message)")
             }
             return mount
         }
@@ -146,7 +146,7 @@ public final class MountTable: Sendable {
     }
 
     /// Binds a home from the device's mount, which is made first if there is none yet.
-    private func bind(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> MountRecord {
+    private func bind(_ home: Home, _ mount: ActiveMount, at place: MountPlace) throws(Complaint) -> MountRecord {
         let device: DeviceMount
         if let known = state.withLock({ $0.device }) {
             device = known
@@ -156,12 +156,12 @@ public final class MountTable: Sendable {
             state.withLock { $0.device = device }
             _ = guardian?.mounted(at: device.superblock.entrance ?? "")
         }
-        try device.bind(home, at: mount.mountPoint, readOnly: mount.options.readOnly)
-        return MountRecord(mount: mount, home: home, volume: device.volume, session: nil)
+        try device.bind(home, at: place, readOnly: mount.options.readOnly)
+        return MountRecord(mount: mount, place: place, home: home, volume: device.volume, session: nil)
     }
 
     /// Mounts a home with a volume and a session of its own.
-    private func mountAlone(_ home: Home, _ mount: ActiveMount) throws(Complaint) -> MountRecord {
+    private func mountAlone(_ home: Home, _ mount: ActiveMount, at place: MountPlace) throws(Complaint) -> MountRecord {
         let volume = makeVolume(.home(home))
         let mounted = VolumeFileSystem(volume, events: events)
         var options = Session.Options(
@@ -176,7 +176,7 @@ public final class MountTable: Sendable {
         mounted.attach(session)
         Superblock(volume: volume, session: session, entrance: mount.mountPoint).boundDirtyPages()
         return MountRecord(
-            mount: mount, home: home, volume: volume, session: session,
+            mount: mount, place: place, home: home, volume: volume, session: session,
             connection: guardian?.mounted(at: mount.mountPoint))
     }
 

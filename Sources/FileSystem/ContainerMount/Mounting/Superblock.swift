@@ -34,10 +34,10 @@ struct Superblock: Sendable {
     /// Opens the root through the mount.
     /// - Returns: nil if the mount is out of sight, or another filesystem is mounted at the entrance.
     func openRoot() -> SharedDescriptor? {
-        guard let entrance, let root = try? Descriptor.open(path: entrance, flags: O_RDONLY | O_DIRECTORY),
-            let inode = try? root.status().inode, inode == (try? volume.status(of: .root, handle: nil).inode)
+        guard let entrance, let root = try? MountPoint.open(entrance),
+            let inode = try? root.descriptor.status().inode, inode == (try? volume.status(of: .root, handle: nil).inode)
         else { return nil }
-        return SharedDescriptor(root)
+        return root
     }
 }
 

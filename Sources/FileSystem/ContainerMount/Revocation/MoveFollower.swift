@@ -89,7 +89,10 @@ final class MoveFollower: Sendable {
     }
 
     private func lookUp(_ path: [FileName]) throws(SystemError) {
-        var directory = try Descriptor.openNode(path: entrance)
-        for name in path { directory = try directory.openNode(name) }
+        // As the superuser, to whom no directory of the mount is closed.
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            var directory = try Descriptor.openNode(path: entrance)
+            for name in path { directory = try directory.openNode(name) }
+        }
     }
 }

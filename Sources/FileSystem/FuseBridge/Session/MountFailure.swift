@@ -68,7 +68,7 @@ enum Preconditions {
     private static func checkDirectory(_ path: String) throws(MountFailure) {
         let status: FileStatus
         do throws(SystemError) {
-            status = try HostPath.status(path)
+            status = try ActingUser.asSuperuser { () throws(SystemError) in try HostPath.status(path) }
         } catch {
             throw MountFailure(
                 .mountPoint,
@@ -83,7 +83,9 @@ enum Preconditions {
     /// fusermount3 opens the device with the caller's rights, so the caller must be able to open it.
     private static func checkDevice(privileged: Bool) throws(MountFailure) {
         do throws(SystemError) {
-            _ = try Descriptor.open(path: device, flags: O_RDWR)
+            _ = try ActingUser.asSuperuser { () throws(SystemError) in
+                try Descriptor.open(path: device, flags: O_RDWR)
+            }
         } catch {
             switch error.code {
             case ENOENT, ENODEV, ENXIO:

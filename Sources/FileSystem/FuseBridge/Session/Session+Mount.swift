@@ -24,7 +24,9 @@ extension Session {
     /// - Throws: ``MountFailure`` of kind `configuration`, `unavailable` or `refused`.
     func mountDirectly(at path: String) throws(MountFailure) -> Int32 {
         do throws(SystemError) {
-            let device = try Descriptor.open(path: Preconditions.device, flags: O_RDWR)
+            let device = try ActingUser.asSuperuser { () throws(SystemError) in
+                try Descriptor.open(path: Preconditions.device, flags: O_RDWR)
+            }
             try mountAgain(device.number, source: options.source, at: path)
             return device.release()
         } catch {
@@ -48,7 +50,8 @@ extension Session {
     private func mountAgain(_ device: Int32, source: String, at path: String) throws(SystemError) {
         // The kernel requires the first four; `rootmode` is S_IFDIR in octal. `default_permissions`: it checks modes
         // itself.
-        var list = "fd=\(device),rootmode=40000,user_id=\(geteuid()),group_id=\(getegid()),default_permissions"
+        var list =
+            "fd=\(device),rootmode=40000,user_id=\(ActingUser.starter),group_id=\(getgid()),default_permissions"
         if options.otherUsers { list += ",allow_other" }
         try HostMount.mount(source: source, at: path, type: "fuse.\(options.subtype)", options: list)
     }

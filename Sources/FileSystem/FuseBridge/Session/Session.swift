@@ -62,7 +62,7 @@ import Synchronization
     public static func mount(
         _ fileSystem: any FileSystem, at path: String, options: Options, ended: @escaping @Sendable () -> Void = {}
     ) throws(MountFailure) -> Session {
-        let privileged = geteuid() == 0
+        let privileged = ActingUser.isPrivileged
         try Preconditions.check(at: path, privileged: privileged, otherUsers: options.otherUsers)
         let session = try Session(fileSystem, options: options)
         do throws(MountFailure) {

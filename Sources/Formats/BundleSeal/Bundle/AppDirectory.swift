@@ -15,7 +15,7 @@ public struct AppDirectory: Sendable {
     public init(at path: String) throws(Complaint) {
         root = SharedDescriptor(try AppDirectory.open(path))
         let resolved = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
-            try HostPath.resolved(path)
+            try ActingUser.reaching(path) { () throws(SystemError) in try HostPath.resolved(path) }
         }
         let last = resolved.split(separator: "/").last.map(String.init) ?? ""
         guard let name = FileName(last), AppDirectory.isAppName(name) else {
@@ -31,7 +31,9 @@ public struct AppDirectory: Sendable {
 
     private static func open(_ path: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
-            return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+            return try ActingUser.reaching(path) { () throws(SystemError) in
+                try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+            }
         } catch {
             switch error {
             case .noEntry where path.isEmpty:

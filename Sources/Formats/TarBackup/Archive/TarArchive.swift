@@ -69,7 +69,9 @@ final class TarArchive {
     private static func open(_ path: String, name: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
             // O_NONBLOCK: opening a fifo would wait for a writer.
-            return try Descriptor.open(path: path, flags: O_RDONLY | O_NONBLOCK)
+            return try ActingUser.reaching(path) { () throws(SystemError) in
+                try Descriptor.open(path: path, flags: O_RDONLY | O_NONBLOCK)
+            }
         } catch {
             if error == .noEntry { throw Complaint(.notFound, "\(name): there is no such backup") }
             throw Complaint(error, doing: "cannot read \(name)")

@@ -59,7 +59,9 @@ public final class TarBackupSink: BackupSink {
         }
         (self.path, self.name) = (path, name)
         let isTaken = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
-            try Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY).exists(name)
+            try ActingUser.reaching(parent) { () throws(SystemError) in
+                try Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY).exists(name)
+            }
         }
         guard !isTaken else { throw TarBackupSink.taken(path) }
         var recorded: BackupDescription.Base?

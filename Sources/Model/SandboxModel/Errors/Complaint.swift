@@ -59,6 +59,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case passwordNeeded
         case otherDevice
         case guidelinesBroken
+        case foreignOwner
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -113,6 +114,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .passwordNeeded: 49
             case .otherDevice: 50
             case .guidelinesBroken: 51
+            case .foreignOwner: 52
             }
         }
     }

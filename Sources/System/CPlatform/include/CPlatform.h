@@ -31,6 +31,17 @@ int platform_begin_writeback(int fd, int64_t offset, int64_t count);
 /// set-user-ID and set-group-ID bits of a file that is written to, as it would for the application itself.
 int platform_capability_fsetid(int effective);
 
+/// Gives every thread of a superuser's process the effective user and group of another, with the groups that the user
+/// database names, so that the kernel lets this process do to files what that user may. The real and the saved user stay.
+int platform_act_as(unsigned user, unsigned group);
+
+/// setresuid(2) and setresgid(2) of the effective user and group, of the calling thread alone: glibc's own functions
+/// change all threads.
+int platform_set_thread_user(unsigned user, unsigned group);
+
+/// fchmodat2(2) with AT_SYMLINK_NOFOLLOW. Linux 6.6 has it.
+int platform_change_mode(int directory, const char *name, unsigned mode);
+
 /// FS_IOC_GETFLAGS and FS_IOC_SETFLAGS on an open descriptor.
 int platform_get_inode_flags(int fd, uint32_t *flags);
 int platform_set_inode_flags(int fd, uint32_t flags);

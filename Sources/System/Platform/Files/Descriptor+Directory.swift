@@ -178,9 +178,18 @@ extension Descriptor {
         }
     }
 
-    /// `fchmodat(2)`. The caller has checked that the entry is no symbolic link.
+    /// `fchmodat2(2)` with `AT_SYMLINK_NOFOLLOW`; before Linux 6.6 `chmod(2)` of /proc/self/fd/N.
+    /// - Throws: EOPNOTSUPP for a symbolic link.
     public borrowing func changeMode(of name: FileName, to mode: mode_t) throws(SystemError) {
-        _ = try unsafe call(name) { unsafe fchmodat($0, $1, mode, 0) }
+        do throws(SystemError) {
+            _ = try unsafe call(name) { unsafe platform_change_mode($0, $1, mode) }
+        } catch {
+            // EPERM: a sandbox that does not know the call.
+            guard error.code == ENOSYS || error == .notPermitted else { throw error }
+            let entry = try openNode(name)
+            guard try entry.status().kind != .symbolicLink else { throw .notSupported }
+            try entry.changeModeOfNamed(mode)
+        }
     }
 
     /// `fchownat(2)` with `AT_SYMLINK_NOFOLLOW`.

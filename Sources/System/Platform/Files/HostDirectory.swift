@@ -1,13 +1,14 @@
-// Directories that the process itself needs, such as mount points.
+// Directories that the process itself needs, such as mount points. They are the superuser's where this process is
+// (`ActingUser`).
 
-import Glibc
+public import Glibc
 public import SandboxModel
 
 public enum HostDirectory {
-    /// `mkdir(2)` with mode 0700. Succeeds if the path exists, whatever it is.
-    public static func make(_ path: String) throws(SystemError) {
+    /// `mkdir(2)`. Succeeds if the path exists, whatever it is.
+    public static func make(_ path: String, mode: mode_t = S_IRWXU) throws(SystemError) {
         do throws(SystemError) {
-            try systemCall { unsafe mkdir(path, S_IRWXU) }
+            try ActingUser.asSuperuser { () throws(SystemError) in try systemCall { unsafe mkdir(path, mode) } }
         } catch {
             guard error == .exists else { throw error }
         }
@@ -16,6 +17,6 @@ public enum HostDirectory {
     /// `rmdir(2)`.
     /// - Throws: ENOTEMPTY, ENOENT; EBUSY for a mount point.
     public static func remove(_ path: String) throws(SystemError) {
-        try systemCall { unsafe rmdir(path) }
+        try ActingUser.asSuperuser { () throws(SystemError) in try systemCall { unsafe rmdir(path) } }
     }
 }

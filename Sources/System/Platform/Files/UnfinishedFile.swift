@@ -9,6 +9,8 @@ public final class UnfinishedFile {
     public let file: SharedDescriptor
     /// Valid while the file has its random name.
     public let path: String
+    /// The path of the directory.
+    private let place: String
     private let directory: Descriptor
     private var name: FileName?
 
@@ -16,20 +18,28 @@ public final class UnfinishedFile {
     /// - Parameter directory: the directory in which the file is also to get its real name.
     /// - Throws: errors of open(2), such as EACCES and ENOSPC.
     public init(in directory: String, mode: mode_t = S_IRUSR | S_IWUSR) throws(SystemError) {
-        self.directory = try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY)
+        place = directory
+        let opened = try ActingUser.reaching(directory) { () throws(SystemError) in
+            try Descriptor.open(path: directory, flags: O_RDONLY | O_DIRECTORY)
+        }
         let name = FileName(".appcontainer-\(Entropy.bytes(8).hexadecimal)")!
         path = "\(directory)/\(name.text)"
-        file = SharedDescriptor(try self.directory.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode))
+        file = try ActingUser.reaching(directory) { () throws(SystemError) in
+            SharedDescriptor(try opened.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: mode))
+        }
+        self.directory = opened
         self.name = name
     }
 
     deinit {
-        if let name { try? directory.removeFile(name) }
+        if let name { ActingUser.reaching(place) { try? directory.removeFile(name) } }
     }
 
     /// `unlinkat(2)` of the random name; the file then lives as long as it is open.
     public func removeName() throws(SystemError) {
-        if let name { try directory.removeFile(name) }
+        if let name {
+            try ActingUser.reaching(place) { () throws(SystemError) in try directory.removeFile(name) }
+        }
         name = nil
     }
 
@@ -41,13 +51,15 @@ public final class UnfinishedFile {
     public func rename(to newName: FileName, mode: Descriptor.RenameMode) throws(SystemError) {
         guard let name else { preconditionFailure("the file has no name any more") }
         try file.descriptor.synchronize()
-        do throws(SystemError) {
-            try directory.rename(name, to: newName, in: directory, mode: mode)
-        } catch {
-            // Filesystems that know no RENAME_NOREPLACE.
-            guard error == .invalid, mode == .keeping else { throw error }
-            try directory.link(name, to: newName, in: directory)
-            try directory.removeFile(name)
+        try ActingUser.reaching(place) { () throws(SystemError) in
+            do throws(SystemError) {
+                try directory.rename(name, to: newName, in: directory, mode: mode)
+            } catch {
+                // Filesystems that know no RENAME_NOREPLACE.
+                guard error == .invalid, mode == .keeping else { throw error }
+                try directory.link(name, to: newName, in: directory)
+                try directory.removeFile(name)
+            }
         }
         self.name = nil
         try directory.synchronize()

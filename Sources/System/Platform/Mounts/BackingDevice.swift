@@ -2,6 +2,7 @@
 
 import CPlatform
 import Glibc
+import SandboxModel
 
 public enum ReadAhead {
     /// In KiB; nil where the filesystem has no value of its own (tmpfs) or sysfs is not readable.
@@ -47,7 +48,8 @@ public enum DirtyPages {
 private enum BackingDevice {
     /// The device number `MAJOR:MINOR`, by which sysfs names it.
     static func number(ofFilesystemAt path: String) -> String? {
-        guard let device = (try? HostPath.status(path)).map({ UInt64($0.raw.st_dev) }) else { return nil }
+        let status = try? ActingUser.asSuperuser { () throws(SystemError) in try HostPath.status(path) }
+        guard let device = status.map({ UInt64($0.raw.st_dev) }) else { return nil }
         return "\(platform_device_major(device)):\(platform_device_minor(device))"
     }
 
@@ -58,8 +60,11 @@ private enum BackingDevice {
 
     /// - Returns: false if the control cannot be opened. Errors of writing are ignored: the value then stays.
     static func set(_ control: String, to figure: Int) -> Bool {
-        guard let file = try? Descriptor.open(path: control, flags: O_WRONLY) else { return false }
-        try? file.append(Array("\(figure)".utf8))
+        let opened = try? ActingUser.asSuperuser { () throws(SystemError) in
+            SharedDescriptor(try Descriptor.open(path: control, flags: O_WRONLY))
+        }
+        guard let opened else { return false }
+        try? opened.descriptor.append(Array("\(figure)".utf8))
         return true
     }
 }

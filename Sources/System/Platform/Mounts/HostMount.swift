@@ -4,41 +4,57 @@ import CPlatform
 import Glibc
 public import SandboxModel
 
-/// Mounting and unmounting throw EPERM without CAP_SYS_ADMIN.
+/// Mounting and unmounting throw EPERM without CAP_SYS_ADMIN. Every call is the superuser's (``ActingUser``).
 public enum HostMount {
     /// `mount(2)` with `MS_NOSUID | MS_NODEV`.
     public static func mount(
         source: String, at path: String, type: String, options: String
     ) throws(SystemError) {
-        try systemCall {
-            unsafe Glibc.mount(source, path, type, UInt(MS_NOSUID | MS_NODEV), options)
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall {
+                unsafe Glibc.mount(source, path, type, UInt(MS_NOSUID | MS_NODEV), options)
+            }
         }
     }
 
     /// `mount(2)` with `MS_BIND`.
     /// Mounts below `source` are not part of the bind (no `MS_REC`).
     public static func bind(_ source: String, at path: String) throws(SystemError) {
-        try systemCall { unsafe Glibc.mount(source, path, nil, UInt(MS_BIND), nil) }
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall { unsafe Glibc.mount(source, path, nil, UInt(MS_BIND), nil) }
+        }
+    }
+
+    /// `mount(2)` with `MS_BIND`, at the very directory that was found, whatever lies at its path now. The bind has the
+    /// flags of the mount that `source` is in.
+    public static func bind(_ source: String, at place: MountPlace) throws(SystemError) {
+        try bind(source, at: place.target)
     }
 
     /// `mount(2)` with `MS_REMOUNT | MS_BIND | MS_RDONLY`: other binds of the same filesystem stay as they are.
     public static func makeReadOnly(_ path: String) throws(SystemError) {
         // A remount replaces all flags, so those of the first mount are named again.
         let flags = MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV
-        try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(flags), nil) }
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(flags), nil) }
+        }
     }
 
     /// `mount(2)` with `MS_PRIVATE`: mounts below the path do not propagate between mount namespaces.
     public static func makePrivate(_ path: String) throws(SystemError) {
-        try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(MS_PRIVATE), nil) }
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall { unsafe Glibc.mount(nil, path, nil, UInt(MS_PRIVATE), nil) }
+        }
     }
 
     /// `statvfs(3)`: whether the process that served the mount is gone (ENOTCONN).
     ///
     /// The kernel still answers stat(2) from its cache; it caches no answer to statvfs.
     public static func isAbandoned(_ path: String) -> Bool {
-        var figures = statvfs()
-        return unsafe statvfs(path, &figures) == -1 && errno == ENOTCONN
+        ActingUser.asSuperuser {
+            var figures = statvfs()
+            return unsafe statvfs(path, &figures) == -1 && errno == ENOTCONN
+        }
     }
 
     public enum Removal: Sendable {
@@ -58,6 +74,8 @@ public enum HostMount {
             case .lazily: UMOUNT_NOFOLLOW | MNT_DETACH
             case .byForce: UMOUNT_NOFOLLOW | MNT_DETACH | MNT_FORCE
             }
-        try systemCall { unsafe umount2(path, Int32(flags)) }
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall { unsafe umount2(path, Int32(flags)) }
+        }
     }
 }

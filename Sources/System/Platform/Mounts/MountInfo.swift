@@ -4,6 +4,8 @@ public import SandboxModel
 
 /// One line of mountinfo.
 public struct MountInfo: Equatable, Sendable {
+    /// The number of the mount, which no other mount has while this one lasts.
+    public let number: UInt64
     /// The minor device number; for FUSE also the number of the connection.
     public let minor: UInt32
     /// The directory of the filesystem that is the root of this mount.
@@ -22,6 +24,8 @@ public struct MountInfo: Equatable, Sendable {
         guard fields.count >= 10, let end = fields.dropFirst(6).firstIndex(of: "-"), fields.count > end + 2 else {
             return nil
         }
+        guard let number = UInt64(fields[0]) else { return nil }
+        self.number = number
         minor = fields[2].split(separator: ":" as Character).last.flatMap { UInt32($0) } ?? 0
         root = MountInfo.decoded(fields[3])
         mountPoint = MountInfo.decoded(fields[4])
@@ -32,7 +36,7 @@ public struct MountInfo: Equatable, Sendable {
 
     /// All mounts in the order of mounting. Of two at one mount point, the later one is visible.
     public static func all() throws(SystemError) -> [MountInfo] {
-        let text = String(decoding: try HostPath.contents("/proc/self/mountinfo"), as: UTF8.self)
+        let text = String(decoding: try HostPath.contents("/proc/self/mountinfo", limit: 64 << 20), as: UTF8.self)
         let newline: Character = "\n"
         return text.split(separator: newline).compactMap { MountInfo(line: $0) }
     }

@@ -20,9 +20,13 @@ public struct DetachedProcess: ~Copyable {
         let reports = Descriptor(owning: ends[0])
         let report = Descriptor(owning: ends[1])
 
-        let identifier = try ProcessStart.start(
-            executable: executable, arguments: arguments, descriptors: [nil, nil, nil, report.number, lock.number],
-            detached: true)
+        // The process gets this one's own user: it is to decide itself in whose name it acts.
+        let (reporting, locked) = (report.number, lock.number)
+        let identifier = try ActingUser.asSuperuser { () throws(SystemError) in
+            try ProcessStart.start(
+                executable: executable, arguments: arguments, descriptors: [nil, nil, nil, reporting, locked],
+                detached: true)
+        }
         self.init(identifier: identifier, reports: reports)
     }
 

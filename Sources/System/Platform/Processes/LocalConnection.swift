@@ -16,6 +16,11 @@ public final class LocalConnection: Sendable {
         self.socket = socket
     }
 
+    /// `getsockopt(2)` with `SO_PEERCRED`: the user of the process that listens, or that has connected.
+    public var peer: UInt32 {
+        get throws(SystemError) { try PeerUser.identifier(of: socket.descriptor.number) }
+    }
+
     /// `recv(2)`, as soon as something has arrived.
     /// - Returns: at least one byte; none at the end of the stream.
     /// - Throws: the error of the call, or `CancellationError`.

@@ -10,7 +10,7 @@ extension Descriptor {
     /// - Throws: ENOENT and ECONNREFUSED if nobody listens; EAGAIN if the backlog is full; ENAMETOOLONG.
     public static func connected(toSocket path: String) throws(SystemError) -> Descriptor {
         let descriptor = try localSocket()
-        try descriptor.connect(toSocket: path)
+        try ActingUser.asSuperuser { () throws(SystemError) in try descriptor.connect(toSocket: path) }
         return descriptor
     }
 
@@ -34,10 +34,20 @@ extension Descriptor {
     public static func listening(atSocket path: String, permissions: UInt32) throws(SystemError) -> Descriptor {
         let descriptor = try localSocket()
         let number = descriptor.number
-        try unsafe withAddress(of: path) { address, length in unsafe bind(number, address, length) }
-        try HostPath.changeMode(of: path, to: permissions)
-        try systemCall { listen(number, backlog) }
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try unsafe withAddress(of: path) { address, length in unsafe bind(number, address, length) }
+            try HostPath.changeMode(of: path, to: permissions)
+        }
+        try descriptor.listen()
         return descriptor
+    }
+
+    /// `listen(2)`, of a bound socket. `SO_PEERCRED` tells each client the user that this process was started by.
+    public borrowing func listen() throws(SystemError) {
+        let number = self.number
+        try ActingUser.asSuperuser { () throws(SystemError) in
+            try systemCall { Glibc.listen(number, Descriptor.backlog) }
+        }
     }
 
     /// `recv(2)`.

@@ -4,7 +4,8 @@ import Glibc
 public import SandboxModel
 
 extension Complaint {
-    /// The kind is `noSpace` for ENOSPC and EDQUOT, `notAllowed` for EACCES, EPERM and EROFS, and `unexpected` for
+    /// The kind is `noSpace` for ENOSPC and EDQUOT, `notAllowed` for EACCES, EPERM and EROFS, `damaged` for
+    /// ``SystemError/notRecord``, and `unexpected` for
     /// others.
     /// - Parameter doing: the action that failed, such as "cannot create Notes.app".
     public init(_ error: SystemError, doing: String) {
@@ -13,6 +14,11 @@ extension Complaint {
             self.init(.noSpace, "\(doing): the host filesystem is full; free space and try again")
         case EACCES:
             self.init(.notAllowed, "\(doing): \(error.message); do this as the owner or as root")
+        case SystemError.notRecord.code:
+            self.init(
+                .damaged,
+                "\(doing): it is not a regular file with one name that belongs to the device's owner; remove it, or restore it "
+                    + "from a copy of the device")
         case EPERM, EROFS:
             self.init(.notAllowed, "\(doing): \(error.message)")
         default:

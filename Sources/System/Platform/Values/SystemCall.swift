@@ -22,6 +22,8 @@ extension SystemError {
     public static let noSpace = SystemError(code: ENOSPC)
     public static let noSuchAddress = SystemError(code: ENXIO)
     public static let notDirectory = SystemError(code: ENOTDIR)
+    /// ``Descriptor/openRecord(_:flags:mode:)`` found what is no record. No system call of these gives EMEDIUMTYPE.
+    public static let notRecord = SystemError(code: EMEDIUMTYPE)
     public static let notPermitted = SystemError(code: EPERM)
     public static let notSupported = SystemError(code: EOPNOTSUPP)
     public static let crossDevice = SystemError(code: EXDEV)

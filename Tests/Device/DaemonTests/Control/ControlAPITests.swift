@@ -140,6 +140,22 @@ import Testing
         }
     }
 
+    @Test func `a request that names another device is refused, and not carried out`() async throws {
+        try await ControlAPIFixture.run { fixture in
+            let named = DeviceClient(socket: fixture.socket, identifier: "ID")
+            _ = try await named.status()
+            let other = DeviceClient(socket: fixture.socket, identifier: "ANOTHER")
+            let error = await #expect(throws: DeviceError.self) {
+                _ = try await other.send(UninstallRequest(app: "com.example.Notes"))
+            }
+            #expect(error?.kind == .daemonUnreachable)
+            #expect(fixture.device.calls.withLock { $0 } == ["status"])
+            let answer = try await fixture.exchange(
+                Data("GET /v1/status HTTP/1.1\r\nHost: d\r\nDevice: X\r\n\r\n".utf8))
+            #expect(answer.hasPrefix("HTTP/1.1 421 "))
+        }
+    }
+
     @Test func `progress comes before the result`() async throws {
         try await ControlAPIFixture.run { fixture in
             let client = DeviceClient(socket: fixture.socket)

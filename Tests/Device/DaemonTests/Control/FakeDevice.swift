@@ -10,6 +10,7 @@ import TestSupport
 @testable import Daemon
 
 final class FakeDevice: ServedDevice {
+    let identifier = "ID"
     let calls = Mutex<[String]>([])
     /// Of whoever has asked to run something.
     let clients = Mutex<[ClientDisconnect]>([])

@@ -39,7 +39,8 @@ struct Create: AsyncParsableCommand {
             valueName: "level"))
     var kdfCost: Int?
 
-    /// Contradictions and limits, before a passcode is read.
+    /// Contradictions and limits, before a passcode is read.    @OptionGroup var trustedOwner: TrustOption
+
     func validate() throws {
         if noPasscode && passcodeFile != nil {
             throw ValidationError("--no-passcode and --passcode-file contradict each other")

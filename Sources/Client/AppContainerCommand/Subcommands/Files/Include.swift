@@ -16,6 +16,7 @@ struct Include: ParsableCommand {
 
     @Argument(help: "Paths in mounted homes.", completion: .file())
     var paths: [String]
+    @OptionGroup var trustedOwner: TrustOption
 
     func run() throws {
         try HomeEntry.each(paths, kept: "mark of exclusion") { (entry, _) throws(Complaint) in

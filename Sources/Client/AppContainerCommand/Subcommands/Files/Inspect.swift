@@ -20,6 +20,7 @@ struct Inspect: AsyncParsableCommand {
     @Argument(help: "Paths in mounted homes.", completion: .file())
     var paths: [String]
     @OptionGroup var answer: AnswerOptions
+    @OptionGroup var trustedOwner: TrustOption
 
     func run() async throws {
         var inspections: [Inspection] = []

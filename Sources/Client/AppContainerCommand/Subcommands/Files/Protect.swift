@@ -24,6 +24,7 @@ struct Protect: ParsableCommand {
     var `class`: String
     @Argument(help: "Paths in mounted homes.", completion: .file())
     var paths: [String]
+    @OptionGroup var trustedOwner: TrustOption
 
     func validate() throws {
         guard ProtectionClass(word: self.class) == nil else { return }

@@ -17,6 +17,7 @@ struct Unmount: AsyncParsableCommand {
     var mountPoint: String
     @Flag(help: "Take the mount out of sight now; it ends when the last file in it is closed.")
     var lazy = false
+    @OptionGroup var trustedOwner: TrustOption
 
     func run() async throws {
         try await MountedHome.unmount(mountPoint, lazy: lazy)

@@ -38,6 +38,7 @@ struct Test: AsyncParsableCommand {
     var junit: String?
     @Argument(parsing: .postTerminator, help: "The command and its arguments.")
     var command: [String] = []
+    @OptionGroup var trustedOwner: TrustOption
 
     func validate() throws {
         if command.isEmpty { throw ValidationError("Missing the command: write it after --") }

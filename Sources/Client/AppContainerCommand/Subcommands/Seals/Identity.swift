@@ -23,6 +23,7 @@ struct Identity: ParsableCommand {
 
     @Argument(help: "The file to make.", completion: .file())
     var path: String
+    @OptionGroup var trustedOwner: TrustOption
 
     func run() throws {
         let name = path.split(separator: "/").last.map(String.init) ?? ""

@@ -22,6 +22,7 @@ struct Seal: ParsableCommand {
     var app: String
     @Option(help: "The identity, as appcontainer identity makes one: a PEM file with a key and its certificate.")
     var identity: String
+    @OptionGroup var trustedOwner: TrustOption
 
     func run() throws {
         let signer = try SealFiles.identity(at: identity)

@@ -25,6 +25,7 @@ struct Verify: ParsableCommand {
     @Option(help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.")
     var trust: String?
     @OptionGroup var answer: AnswerOptions
+    @OptionGroup var trustedOwner: TrustOption
 
     func run() throws {
         let trusted = try trust.map(SealFiles.trusted)

@@ -1,0 +1,71 @@
+// The decision whose devices a process serves.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// A device is served to its own user. Another user's device is refused unless the process names that user: the owner of
+/// a device can replace every file in it, between two calls too, and has its keys.
+public enum DeviceOwner {
+    /// The variable of the environment that names the other user whose devices are served: a login name or a uid.
+    public static let variable = "APPCONTAINER_TRUST_OWNER"
+
+    /// Returns if this process serves the device. A superuser's process acts as a trusted owner from then on.
+    /// - Parameters:
+    ///   - device: the device directory.
+    ///   - path: for messages.
+    /// - Throws: ``Complaint`` of kind `foreignOwner`; `notFound` where the variable names nobody.
+    static func admit(_ device: borrowing Descriptor, at path: String) throws(Complaint) {
+        let status = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
+            // A directory that is no device needs other advice, whoever owns it.
+            try device.exists(DeviceDirectory.Name.record) ? device.status() : nil
+        }
+        guard let status else { return }
+        try requireOwner(status, of: path)
+        try requireSafeAncestors(of: device, at: path)
+    }
+
+    private static func requireOwner(_ status: FileStatus, of path: String) throws(Complaint) {
+        let user = geteuid()
+        guard status.owner != user else { return }
+        let name = Account.name(of: status.owner)
+        guard let trusted = try trusted(), trusted == status.owner, !ActingUser.isActing else {
+            let words = name ?? "user \(status.owner)"
+            throw Complaint(
+                .foreignOwner,
+                "\(path) belongs to \(words), who could lead this process to other files; do this as that user, or name the "
+                    + "user with --trust-owner \(name ?? String(status.owner))")
+        }
+        guard user == 0 else { return }
+        let group = Account.named(String(status.owner))?.group ?? status.group
+        try Complaint.wrap("cannot act as the owner of \(path)") { () throws(SystemError) in
+            try ActingUser.become(status.owner, group: group)
+        }
+    }
+
+    /// The user whom the environment names; nil for none.
+    private static func trusted() throws(Complaint) -> uid_t? {
+        guard let name = ProcessSettings.variable(variable), !name.isEmpty else { return nil }
+        guard let account = Account.named(name) else {
+            throw Complaint(
+                .notFound, "there is no user \(name) on this machine, whom --trust-owner or \(variable) names")
+        }
+        return account.user
+    }
+
+    /// Looks at the directories above: where anybody may rename in one of them, the path soon leads elsewhere.
+    private static func requireSafeAncestors(of device: borrowing Descriptor, at path: String) throws(Complaint) {
+        let resolved = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
+            try HostPath.symbolicLinkTarget("/proc/self/fd/\(device.number)")
+        }
+        for directory in HostPath.withAncestors(resolved).dropFirst() {
+            guard let status = try? HostPath.status(directory, following: false),
+                status.permissions & (S_IWOTH | S_ISVTX) == S_IWOTH
+            else { continue }
+            throw Complaint(
+                .foreignOwner,
+                "\(path) lies in \(directory), where any user may put another device in its place; "
+                    + "close it with: chmod o-w \(directory), or chmod +t \(directory)")
+        }
+    }
+}
