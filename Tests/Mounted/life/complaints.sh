@@ -215,8 +215,24 @@ users_device() {
     runuser -u "$TEST_USER" -- appcontainer shutdown "$WORK/users/device"
 }
 
+rootcase_a_users_device_is_refused_to_root_until_the_user_is_named() {
+    users_device
+    for command in status apps check shutdown "install $BASE/Notes.app" "mount $APP $WORK/users/home" delete; do
+        read -ra words <<<"$command"
+        complains 52 appcontainer "${words[0]}" "$WORK/users/device" "${words[@]:1}"
+        contains "$(cat .err)" "--trust-owner $TEST_USER"
+    done
+    # Nor does sudo's word for its caller count.
+    complains 52 env SUDO_UID="$(id -u "$TEST_USER")" appcontainer status "$WORK/users/device"
+    complains 52 appcontainer status --trust-owner nobody "$WORK/users/device"
+    complains 26 appcontainer status --trust-owner no-such-user "$WORK/users/device"
+    contains "$(appcontainer status --trust-owner "$TEST_USER" "$WORK/users/device")" "off"
+    contains "$(APPCONTAINER_TRUST_OWNER=$(id -u "$TEST_USER") appcontainer status "$WORK/users/device")" "off"
+}
+
 rootcase_a_users_device_stays_the_users_when_root_has_served_it() {
     users_device
+    export APPCONTAINER_TRUST_OWNER=$TEST_USER
     appcontainer mount "$WORK/users/device" "$APP" "$WORK/users/home"
     appcontainer unmount "$WORK/users/home"
     appcontainer shutdown "$WORK/users/device"
@@ -228,6 +244,7 @@ rootcase_a_users_device_stays_the_users_when_root_has_served_it() {
 
 rootcase_a_users_device_that_root_serves_is_not_said_to_be_off() {
     users_device
+    export APPCONTAINER_TRUST_OWNER=$TEST_USER
     appcontainer mount "$WORK/users/device" "$APP" "$WORK/users/home"
     as_user() { runuser -u "$TEST_USER" -- appcontainer "$@"; }
     pid=$(appcontainer status --json "$WORK/users/device" | json daemon pid)

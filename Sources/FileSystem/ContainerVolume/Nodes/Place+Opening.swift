@@ -11,19 +11,28 @@ extension Place {
         // Not blocking: a fifo may have replaced a bundle's file.
         if node.zone == .bundle { return (SharedDescriptor(try open(flags: O_RDONLY | O_NONBLOCK)), false) }
         do throws(SystemError) {
-            return (SharedDescriptor(try open(flags: O_RDWR)), true)
+            // Not blocking: a lease of another process would hold the call for most of a minute.
+            return (SharedDescriptor(try open(flags: O_RDWR | O_NONBLOCK)), true)
         } catch {
             guard error == .accessDenied else { throw error }
         }
-        if !writing, let readable = try? open(flags: O_RDONLY) { return (SharedDescriptor(readable), false) }
+        if !writing, let readable = try? open(flags: O_RDONLY | O_NONBLOCK) { return (SharedDescriptor(readable), false) }
         return (SharedDescriptor(try openDespiteMode()), true)
     }
 
     /// open(2) of the node.
+    ///
+    /// A superuser's process that acts as the owner of the device looks first: the owner may have given a file of
+    /// somebody else a name here, and opening a device or a fifo is an act of its own.
     func open(flags: Int32) throws(SystemError) -> Descriptor {
         switch self {
-        case .entry(let directory, let name): try directory.descriptor.open(name, flags: flags)
-        case .descriptor(let node): try node.descriptor.reopen(flags: flags)
+        case .entry(let directory, let name) where ActingUser.isActing:
+            let entry = try directory.descriptor.openNode(name)
+            let status = try entry.status()
+            guard status.kind == .file, status.owner == geteuid() else { throw .inputOutput }
+            return try entry.reopen(flags: flags)
+        case .entry(let directory, let name): return try directory.descriptor.open(name, flags: flags)
+        case .descriptor(let node): return try node.descriptor.reopen(flags: flags)
         case .none: throw .isDirectory
         }
     }
