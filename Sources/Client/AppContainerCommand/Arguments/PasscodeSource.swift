@@ -26,8 +26,9 @@ enum PasscodeSource {
     static func password(inFile file: String) throws(Complaint) -> String {
         let line: ArraySlice<UInt8>
         do throws(SystemError) {
-            line = try ActingUser.reaching(file) { () throws(SystemError) in try HostPath.contents(file, limit: 1 << 16) }
-                .prefix { $0 != UInt8(ascii: "\n") }
+            line = try ActingUser.reaching(file) { () throws(SystemError) in try HostPath.contents(file, limit: 1 << 16)
+            }
+            .prefix { $0 != UInt8(ascii: "\n") }
         } catch {
             throw Complaint(.passwordNeeded, "cannot read the password from \(file): \(error.message)")
         }

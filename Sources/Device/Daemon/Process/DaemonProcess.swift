@@ -77,7 +77,8 @@ struct ServedProcess {
     /// The answer to the process that started this one.
     var report: StartReport {
         StartReport(
-            pid: getpid(), socket: device.socket, identifier: device.identifier, warnings: device.warnings.isEmpty ? nil : device.warnings)
+            pid: getpid(), socket: device.socket, identifier: device.identifier,
+            warnings: device.warnings.isEmpty ? nil : device.warnings)
     }
 
     /// Unmounts everything and ends the session; returns when the responses under way have gone out.

@@ -44,7 +44,8 @@ public enum OwnedDevice {
         let client = try await DaemonLauncher.connect(to: path) { warnings.append($0) }
         try answer(
             StartReport(
-                pid: DaemonRecord(of: path)?.pid, socket: client.socket, identifier: client.identifier, warnings: warnings.isEmpty ? nil : warnings))
+                pid: DaemonRecord(of: path)?.pid, socket: client.socket, identifier: client.identifier,
+                warnings: warnings.isEmpty ? nil : warnings))
     }
 
     /// Makes the device of an order, and keeps it until the owner ends. On an error after that the device is deleted,

@@ -16,7 +16,9 @@ extension Place {
         } catch {
             guard error == .accessDenied else { throw error }
         }
-        if !writing, let readable = try? open(flags: O_RDONLY | O_NONBLOCK) { return (SharedDescriptor(readable), false) }
+        if !writing, let readable = try? open(flags: O_RDONLY | O_NONBLOCK) {
+            return (SharedDescriptor(readable), false)
+        }
         return (SharedDescriptor(try openDespiteMode()), true)
     }
 

@@ -63,7 +63,9 @@ import Testing
         }
         let short = base.utf8.count + name.utf8.count + 5 <= RuntimeDirectory.longestSocketPath
         #expect(try isUsed("\(base)/own/\(name)") == short)
-        for socket in ["open/\(name)", "link/\(name)", "own/control.sock", "own/0123456789abcde/.sock", "missing/\(name)"] {
+        for socket in [
+            "open/\(name)", "link/\(name)", "own/control.sock", "own/0123456789abcde/.sock", "missing/\(name)",
+        ] {
             #expect(try !isUsed("\(base)/\(socket)"), "\(socket)")
         }
     }
