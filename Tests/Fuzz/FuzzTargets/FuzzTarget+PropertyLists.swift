@@ -8,7 +8,9 @@ extension FuzzTarget {
     static let propertyLists = [
         FuzzTarget("property-list") { input in
             if let list = PropertyList(decoding: input) {
-                require(PropertyList(decoding: list.encoded) == list, "a list changes when it is written and read")
+                // Not the lists: a number that is none is not equal to itself.
+                let written = list.encoded
+                require(PropertyList(decoding: written)?.encoded == written, "a list changes when it is written and read")
             }
             _ = try PropertyListCoding.decode([String: Anything].self, from: input)
         },
