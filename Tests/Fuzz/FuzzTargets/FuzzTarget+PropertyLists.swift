@@ -10,7 +10,8 @@ extension FuzzTarget {
             if let list = PropertyList(decoding: input) {
                 // Not the lists: a number that is none is not equal to itself.
                 let written = list.encoded
-                require(PropertyList(decoding: written)?.encoded == written, "a list changes when it is written and read")
+                require(
+                    PropertyList(decoding: written)?.encoded == written, "a list changes when it is written and read")
             }
             _ = try PropertyListCoding.decode([String: Anything].self, from: input)
         },

@@ -111,7 +111,8 @@ private struct ChosenBackup: BackupSource {
         case 5:
             content = choices.bytes(atMost: 200)
             let length = Int64(truncatingIfNeeded: choices.integer())
-            return .file(.sealed(length: choices.flag() ? Int64(content.count) : length, keybag: choices.bytes(atMost: 20)))
+            return .file(
+                .sealed(length: choices.flag() ? Int64(content.count) : length, keybag: choices.bytes(atMost: 20)))
         default:
             content = choices.bytes(atMost: 200)
             let start = Int64(choices.byte()) << Int64(choices.number(below: 16))
@@ -132,7 +133,8 @@ private struct ChosenBackup: BackupSource {
     private mutating func chooseAttributes() -> [BackupEntry.Attribute] {
         (0..<choices.number(below: 3)).map { _ in
             let name = choices.element(of: ["user.x", "user.appcontainer.mode", "security.capability", "user."])
-            return BackupEntry.Attribute(name: Array(name.utf8) + choices.bytes(atMost: 4), value: choices.bytes(atMost: 40))
+            return BackupEntry.Attribute(
+                name: Array(name.utf8) + choices.bytes(atMost: 4), value: choices.bytes(atMost: 40))
         }
     }
 
