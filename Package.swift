@@ -237,8 +237,30 @@ let package = Package(
                 "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "DataProtection", "DeviceLifecycle",
                 "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
             ]),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ControlServer", "DataProtection",
+                "DeviceLifecycle", "FinderBackup", "HashFunctions", "Platform", "PropertyLists", "SandboxModel",
+                "TarBackup", library("NIOCore", of: "swift-nio"), library("NIOEmbedded", of: "swift-nio"),
+                library("NIOHTTP1", of: "swift-nio"),
+            ],
+            path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/FuzzTests",
+            swiftSettings: strict),
     ]
 )
+
+// Needs libFuzzer, which the compiler links only where it is asked to. scripts/fuzz sets the variable.
+if Context.environment["APPCONTAINER_FUZZ"] != nil {
+    package.targets += [
+        .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "Fuzzer", dependencies: ["CFuzzer", "FuzzTargets"], path: "Tests/Fuzz/Fuzzer",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]),
+    ]
+}
 
 #if !os(Linux)
     // Elsewhere there is nothing to mount, and an app's code imports Foundation by another name: that alone, and nothing that

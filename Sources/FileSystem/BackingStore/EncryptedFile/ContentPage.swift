@@ -68,10 +68,25 @@ final class ContentPage: @unchecked Sendable {
         turnedBack = 0
     }
 
-    /// Whether magic and kind are right. Says nothing of the seal.
+    /// Whether magic and kind are right, and the fields are possible that are used as lengths. Says nothing of the
+    /// seal, which proves no more than that the writer had the key.
     func isWellFormed(_ kind: Kind) -> Bool {
-        bytes.load(UInt32.self, at: Field.magic) == ContentPage.magic
-            && bytes.load(UInt8.self, at: Field.kind) == kind.rawValue
+        guard bytes.load(UInt32.self, at: Field.magic) == ContentPage.magic,
+            bytes.load(UInt8.self, at: Field.kind) == kind.rawValue
+        else { return false }
+        return switch kind {
+        case .header: (0...ContentLayout.maximumLength).contains(length) && slotsArePossible
+        case .tags: slotsArePossible
+        case .map: true
+        }
+    }
+
+    /// Whether no slot is of more bytes than a block has.
+    private var slotsArePossible: Bool {
+        (0..<2 * ContentLayout.blocksPerGroup).allSatisfy { index in
+            bytes.load(UInt16.self, at: Field.slots + index * Slot.size + Slot.lengthOffset)
+                <= UInt16(ContentLayout.blockSize)
+        }
     }
 
     var isZero: Bool { bytes.isZero(0, count: ContentPage.size) }

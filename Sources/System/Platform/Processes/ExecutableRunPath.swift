@@ -1,14 +1,13 @@
 // The library directories in an executable: DT_RUNPATH and DT_RPATH of ELF (elf(5)).
 
 import Glibc
-import Platform
 import SandboxModel
 
 /// The library directories of a 64-bit little-endian ELF file; none for other files. The numbers below are offsets in
 /// Elf64_Ehdr, Elf64_Phdr and Elf64_Dyn of elf(5).
-struct ExecutableRunPath {
+public struct ExecutableRunPath {
     /// Absolute paths only: `$ORIGIN` is in the app's own bundle, which is visible anyway.
-    private(set) var directories: [String] = []
+    public private(set) var directories: [String] = []
 
     /// Bytes of an Elf64_Phdr.
     private static let programHeaderSize = 56
@@ -16,7 +15,7 @@ struct ExecutableRunPath {
     private static let largestTable = 1 << 20
 
     /// Reads an executable. A file that is no such ELF file, or cannot be read, has no directories.
-    init(of path: String) {
+    public init(of path: String) {
         guard let file = try? SharedDescriptor(Descriptor.open(path: path, flags: O_RDONLY | O_CLOEXEC)),
             let header = ExecutableRunPath.bytes(of: file, at: 0, count: 64),
             // ELFMAG, then ELFCLASS64 and ELFDATA2LSB.
