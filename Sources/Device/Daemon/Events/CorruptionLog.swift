@@ -28,6 +28,10 @@ final class CorruptionLog: Sendable {
 
     /// Records one place. Called on the thread that read the bytes, because the event names the call in hand there.
     func record(_ corruption: Corruption) {
+        if case .record(let name) = corruption.place {
+            log.error("\(name.text) is missing, or was not written by this device")
+            return events.record(Event(.corrupt, path: name.text, errno: SystemError.inputOutput.name))
+        }
         let place = mounts.withLock { $0 }?.homePath(ofInode: corruption.inode)
         let path = place.map { [$0.app?.text, $0.path].compactMap(\.self).joined(separator: "/") }
         log.error("corrupt \(path ?? "inode \(corruption.inode)"): \(corruption.place)")

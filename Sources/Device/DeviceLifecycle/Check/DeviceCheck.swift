@@ -40,6 +40,7 @@ extension BootedDevice {
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> DeviceCheck {
         var run = DeviceCheckRun(self)
+        run.checkSessions()
         try run.checkLeftovers(repair: repair)
         // Taken once: apps may come and go meanwhile.
         let (total, containers) = (run.totalBytes, run.containers)
@@ -104,6 +105,14 @@ private struct DeviceCheckRun {
             total += (try? container.openDirectory(app.bundleName).contentSize()) ?? 0
         }
         return total
+    }
+
+    /// Reports a record of sessions that this session found missing or changed.
+    mutating func checkSessions() {
+        guard device.session.start == .unknown else { return }
+        report(
+            "was missing or not written by this device; no file that was cut is believed on its word",
+            at: DeviceDirectory.Name.sessions.text, of: "device")
     }
 
     /// Reports or removes what an interrupted operation left.

@@ -21,13 +21,16 @@ extension DeviceDirectory {
             let keybag = try makeKeybag(uidKey)
             let record = DeviceRecord(
                 uuid: ContainerUUID().text, created: DeviceRecords.now(), settings: settings)
+            let authentication = RecordAuthentication(uidKey, device: record.uuid, isRequired: true)
+            let apps = try DeviceRecords.encode(AppRegistry())
+            let sessions = try DeviceRecords.encode(SessionRecord())
             let files: [(FileName, [UInt8])] = [
-                (Name.apps, try DeviceRecords.encode(AppRegistry())),
-                (Name.sessions, try DeviceRecords.encode(SessionRecord())),
+                (Name.apps, authentication.sealed(apps, Name.apps)),
+                (Name.sessions, authentication.sealed(sessions, Name.sessions)),
                 (Name.keybag, keybag),
                 (Name.uidKey, uidKey.exported()),
                 (Name.lock, []),
-                (Name.record, try DeviceRecords.encode(record)),
+                (Name.record, authentication.sealed(try DeviceRecords.encode(record), Name.record)),
             ]
             try Complaint.wrap("cannot create \(place.path)") { () throws(SystemError) in
                 try makeContainerDirectories(in: directory)

@@ -274,9 +274,26 @@ extension ContentPage {
 }
 
 /// 128 random bits in a file's header. Every seal of the file is bound to them.
-struct FileIdentity: Equatable, Sendable {
+struct FileIdentity: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// - Returns: nil unless the text is a ``text``.
+    init?(_ text: String) {
+        guard let bytes = [UInt8](hexadecimal: Array(text.utf8)[...]), bytes.count == 16 else { return nil }
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+    }
+
+    /// 32 hexadecimal digits.
+    var text: String {
+        [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }.hexadecimal
+    }
 
     static func random() -> FileIdentity {
         let random = PageBuffer(count: 16)

@@ -45,6 +45,7 @@ extension EncryptedFile {
             // Without the key the header stays open: the next opening recovers the length.
             if header.isOpen, heldKey != nil {
                 try withWorkspace { workspace throws(Fault) in try commitStructure(workspace) }
+                context.settleLength(of: header.identity)
             } else {
                 try writeModificationTime()
             }
