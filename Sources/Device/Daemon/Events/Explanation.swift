@@ -8,6 +8,8 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var app: String?
     /// As in ``Event``.
     public var path: String?
+    /// As in ``Event``.
+    public var pathCut: Int?
     public var operation: String?
     public var process: String?
     /// That of the last one.
@@ -31,6 +33,7 @@ public struct Explanation: Codable, Hashable, Sendable {
     private struct Kind: Hashable {
         let app: String?
         let path: String?
+        let pathCut: Int?
         let operation: String?
         let process: String?
         let rule: String
@@ -49,7 +52,8 @@ public struct Explanation: Codable, Hashable, Sendable {
             guard let rule = event.rule else { continue }
             let origin = "\(event.pid ?? 0) \(rule)"
             let own = Kind(
-                app: event.app, path: event.path, operation: event.operation, process: event.process, rule: rule)
+                app: event.app, path: event.path, pathCut: event.pathCut, operation: event.operation,
+                process: event.process, rule: rule)
             let kind = event.isSummary ? latest[origin] ?? own : own
             latest[origin] = kind
             order[kind] = index
@@ -62,6 +66,7 @@ public struct Explanation: Codable, Hashable, Sendable {
         let known = Rule(rawValue: rule)
         app = event.app
         path = event.path
+        pathCut = event.pathCut
         operation = event.operation
         process = event.process
         errno = event.errno
