@@ -81,7 +81,8 @@ public struct Explanation: Codable, Hashable, Sendable {
     /// Adds a refusal, or the count of some that were left out. Events come the oldest first.
     private mutating func add(_ event: Event) {
         if !event.isSummary { count += 1 }
-        if let more = event.omitted { omitted = (omitted ?? 0) + more }
+        // The record may have been written by somebody else: no sum of its numbers may end the command.
+        if let more = event.omitted { omitted = (omitted ?? 0).addingClamped(more) }
         pid = event.pid ?? pid
         last = event.time
     }

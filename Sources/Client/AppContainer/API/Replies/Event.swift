@@ -132,3 +132,11 @@ public struct Event: Codable, Hashable, Sendable {
     /// The present time as events have it.
     public static var now: String { Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
 }
+
+extension Int {
+    /// The sum, or the nearest number that there is.
+    package func addingClamped(_ other: Int) -> Int {
+        let (sum, isOut) = addingReportingOverflow(other)
+        return isOut ? (other < 0 ? .min : .max) : sum
+    }
+}
