@@ -60,7 +60,7 @@ import Testing
         let end = try #require(read.path)
         #expect(end.hasPrefix("…/") && path.hasSuffix(end.dropFirst()))
         #expect(read.pathCut == path.utf8.count - end.utf8.count + "…/".utf8.count)
-        // What fits is whole.
+        // A path that fits is whole.
         let whole = Event(.mounted, path: String(repeating: "/name", count: 200))
         #expect(try JSONDecoder().decode(Event.self, from: Data(EventRecord.line(whole))) == whole)
     }
