@@ -15,6 +15,8 @@ public struct FileStatusChange: Sendable {
     public var group: gid_t?
     /// In bytes.
     public var size: Int64?
+    /// Whether a change of the size clears set-ID bits: the caller has no CAP_FSETID.
+    public var clearsSetIDs = false
     public var accessTime: Time?
     public var modificationTime: Time?
 
