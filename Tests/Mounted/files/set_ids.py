@@ -79,7 +79,7 @@ successes = {"all": 0, "changed": 0}
 
 
 class Callers:
-    """Who makes the calls: the caller itself, or also another user, with and without the file's group."""
+    """The callers: the test itself, or also another user, with and without the file's group."""
 
     def __init__(self, user, group):
         self.user, self.group = user, group
