@@ -113,7 +113,8 @@ import Testing
             #expect(complaint { _ = try base.restore(proven(bytes), onto: device) }?.kind == .invalidBackup, "\(place)")
         }
         #expect(
-            complaint { _ = try base.restore(proven(SealedRestoreTests.program), onto: device) }?.kind == .invalidBackup)
+            complaint { _ = try base.restore(proven(SealedRestoreTests.program), onto: device) }?.kind == .invalidBackup
+        )
         #expect(base.scratch.containers == now)
     }
 
@@ -140,7 +141,7 @@ import Testing
         _ = try base.restore(backup, onto: device)
         let restored = try base.data(device) + "/Documents/note"
         let found = try shell(
-            "stat -c %a '\(restored)'; getfattr --only-values -n user.appcontainer.mode '\(restored)'")
+            "stat -c %a '\(restored)'; getfattr --absolute-names --only-values -n user.appcontainer.mode '\(restored)'")
         #expect(found == "1755\n6000")
     }
 }

@@ -1,4 +1,5 @@
-# Set-user-ID and set-group-ID bits: shown, kept and cleared as on the host, and never on the host themselves.
+# Set-user-ID and set-group-ID bits: shown, kept and cleared as on the host, and never on the host themselves. And the
+# times of new files.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 # no_bits: no backing file of the device has one.
@@ -20,5 +21,14 @@ case_set_id_bits_are_those_of_the_host() {
     appcontainer shutdown "$DEVICE"
     appcontainer mount "$DEVICE" "$APP" "$MOUNT" ${others:+--allow-other}
     within /usr/bin/python3 "$HERE/set_ids.py" --again "$DOCUMENTS/ids" "$WORK/facts.json"
+    whole
+}
+
+case_times_of_a_new_file_stay() {
+    start
+    /usr/bin/python3 "$HERE/times.py" make "$DOCUMENTS" "$WORK/facts.json"
+    again
+    /usr/bin/python3 "$HERE/times.py" again "$DOCUMENTS" "$WORK/facts.json"
+    no_bits
     whole
 }

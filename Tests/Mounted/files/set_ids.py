@@ -165,12 +165,12 @@ def chmods(places, callers):
 
 def chowns(places, callers):
     if callers.user is None:
-        changes = {"to the same": (os.getuid(), os.getgid()), "to the same group": (-1, os.getgid())}
+        changes = {"to the same": (os.getuid(), os.getgid()), "to the same group": (-1, os.getgid()), "to nobody": (-1, -1)}
     else:
         user, group = callers.user, callers.group
         changes = {
             "to root": (0, 0), "to the user": (user, -1), "to a group": (-1, group), "to its group": (-1, user),
-            "to another": (user + 7, user + 7)}
+            "to another": (user + 7, user + 7), "to nobody": (-1, -1)}
     for owner_name, owner in callers.owners().items():
         for bits in MODES:
             for caller_name, caller in callers.all().items():

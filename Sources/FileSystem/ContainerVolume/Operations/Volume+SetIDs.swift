@@ -40,10 +40,14 @@ extension Volume {
         _ change: FileStatusChange, of node: Node, at place: Place, by caller: Caller?
     ) throws(SystemError) {
         let before = node.kind == .file || node.kind == .special ? place.shown(try place.status()) : nil
-        try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
+        if !change.isEmpty { try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max) }
         guard let before, before.permissions & (S_ISUID | S_ISGID) != 0 else { return }
         let mode = NodeModes.cleared(before.permissions) {
             caller.map { $0.user == 0 || $0.isOf(before.group) } ?? false
+        }
+        // The kernel lets everybody change nothing, but a clearing is a chmod(2).
+        if change.isEmpty, mode != before.permissions, let caller, caller.user != 0, caller.user != before.owner {
+            throw .notPermitted
         }
         let present = try place.status()
         guard place.shown(present).permissions != mode else { return }

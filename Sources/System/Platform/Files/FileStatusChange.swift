@@ -22,6 +22,9 @@ public struct FileStatusChange: Sendable {
 
     public init() {}
 
+    /// Whether nothing changes: chown(2) with neither an owner nor a group.
+    public var isEmpty: Bool { isOnlyTimes && accessTime == nil && modificationTime == nil }
+
     /// Whether nothing but times changes.
     public var isOnlyTimes: Bool { mode == nil && owner == nil && group == nil && size == nil }
 }

@@ -55,9 +55,10 @@ import Testing
         #expect(listed == mode)
         #expect(try backing("file").mode & 0o6000 == 0)
         try home.restart()
-        #expect(try home.volume.with("Documents/file") { node throws(Fault) in
-            try home.volume.status(of: node, handle: nil).permissions
-        } == mode)
+        #expect(
+            try home.volume.with("Documents/file") { node throws(Fault) in
+                try home.volume.status(of: node, handle: nil).permissions
+            } == mode)
     }
 
     @Test func `another mode takes its place, and one without such bits leaves no trace`() throws {
