@@ -21,12 +21,12 @@ extension NodeTable {
             var candidate: Node? = node
             while let next = candidate {
                 // In a bundle that was replaced, names do not lead to the home any more.
-                if let home = next.rare?.home { return (home.app as ContainerIdentifier?, next.kind == .home) }
+                if let home = next.ownHome { return (home.app as ContainerIdentifier?, next.kind == .home) }
                 if let name = next.name { names.append(name) }
                 candidate = next.parent
             }
             // A removed node is below no home.
-            return (root.rare?.home?.app, false)
+            return (root.scope?.ownHome?.app, false)
         }
         guard isBelowHome else { return HomePath(app: app, path: nil) }
         return HomePath(app: app, path: names.reversed().map(\.text).joined(separator: "/"))
