@@ -33,15 +33,15 @@ extension NodeTable {
             var (steps, app) = (0, ContainerIdentifier?.none)
             while let next = candidate {
                 // In a bundle that was replaced, names do not lead to the home any more.
-                if let home = next.rare?.home { return (home.app as ContainerIdentifier?, next.kind == .home) }
+                if let home = next.ownHome { return (home.app as ContainerIdentifier?, next.kind == .home) }
                 if let name = next.name { end.add(name) }
                 app = app ?? next.view?.app
                 steps += 1
-                if steps == HomePath.deepest { return (app ?? root.rare?.home?.app, true) }
+                if steps == HomePath.deepest { return (app ?? root.scope?.ownHome?.app, true) }
                 candidate = next.parent
             }
             // A removed node is below no home.
-            return (root.rare?.home?.app, false)
+            return (root.scope?.ownHome?.app, false)
         }
         guard isBelowHome else { return HomePath(app: app, path: nil, cut: 0) }
         return HomePath(app: app, path: end.text, cut: end.cut)

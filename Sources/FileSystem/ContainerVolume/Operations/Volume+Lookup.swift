@@ -87,9 +87,9 @@ extension Volume {
         let node = table.lookUp(found) { node in
             node.withRare { rare in
                 rare.anchor = root.anchor
-                rare.home = root.home
                 rare.sealed = root.sealed
             }
+            if let home = root.home { node.scope?.ownHome = home }
         }
         return Entry(
             node: node.id, generation: UInt64(node.generation),
