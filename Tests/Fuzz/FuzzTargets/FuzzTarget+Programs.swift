@@ -11,7 +11,7 @@ extension FuzzTarget {
     static let programs = [
         FuzzTarget("executable") { input in
             let directory = try InputDirectory()
-            _ = ExecutableRunPath(of: try directory.add("app", input))
+            _ = try ExecutableRunPath(of: directory.add("app", input))
         },
         FuzzTarget("http-request") { input in
             let channel = EmbeddedChannel()
