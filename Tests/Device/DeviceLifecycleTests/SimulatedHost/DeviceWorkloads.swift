@@ -48,26 +48,27 @@ extension SimulatedHost {
     /// - Parameters:
     ///   - prepare: makes the device.
     ///   - inParts: whether things may go one by one.
-    init<Device>(
+    private static func record<Device>(
         _ name: String, inParts: Bool = false, _ prepare: (Scratch) throws -> Device,
         _ body: (Scratch, Device) throws -> Void
-    ) throws {
+    ) throws -> SimulatedHost {
         let scratch = Scratch(under: HostTree.place)
         let device = try prepare(scratch)
-        let trace = try HostTrace(of: scratch.path) { mark in
+        let trace = try HostTrace(of: scratch.path) {
             try body(scratch, device)
-            mark(1)
+            HostTrace.mark(1)
         }
-        let before = try SimulatedHost.with(trace.before, SimulatedHost.holdings)
-        let after = try SimulatedHost.with(trace.after, SimulatedHost.holdings)
-        self.init(name: name, trace: trace) { remains, passed in
+        let before = try with(trace.before, holdings)
+        let after = try with(trace.after, holdings)
+        let host = SimulatedHost(name: name, trace: trace) { remains, passed in
             let found = try SimulatedHost.holdings(remains)
             if found == after || passed == 0 && found == before { return [] }
             if inParts, found.isSuperset(of: after), found.isSubset(of: before) { return [] }
             let strange = found.subtracting(passed == 0 ? before.union(after) : after)
             return ["neither before nor after: \(strange.sorted()), lacks \(after.subtracting(found).sorted())"]
         }
-        try requireComplete(scratch.path)
+        try host.requireComplete(scratch.path)
+        return host
     }
 
     /// A device with an app that has a file of its own in each container.
@@ -96,7 +97,7 @@ extension SimulatedHost {
         (
             "create",
             {
-                try SimulatedHost("create") { _ in } _: { scratch, _ in
+                try record("create") { _ in } _: { scratch, _ in
                     try StoredDevice.create(at: scratch.device, passcode: nil, costLevel: 1)
                 }
             }
@@ -104,7 +105,7 @@ extension SimulatedHost {
         (
             "clone",
             {
-                try SimulatedHost("clone") { scratch in
+                try record("clone") { scratch in
                     let device = try installed(scratch)
                     try device.shutDown()
                     device.release()
@@ -116,7 +117,7 @@ extension SimulatedHost {
         (
             "erase",
             {
-                try SimulatedHost("erase") { scratch in
+                try record("erase") { scratch in
                     let device = try installed(scratch)
                     try device.shutDown()
                     device.release()
@@ -128,7 +129,7 @@ extension SimulatedHost {
         (
             "install",
             {
-                try SimulatedHost("install") { try $0.makeDevice() } _: { _, device in
+                try record("install") { try $0.makeDevice() } _: { _, device in
                     _ = try device.install(sampleApp, groups: [id("group.a")], iCloud: [id("iCloud.a")])
                 }
             }
@@ -136,7 +137,7 @@ extension SimulatedHost {
         (
             "update",
             {
-                try SimulatedHost("update") { (try installed($0), try later($0)) } _: { _, prepared in
+                try record("update") { (try installed($0), try later($0)) } _: { _, prepared in
                     _ = try prepared.0.install(prepared.1, groups: [id("group.b")])
                 }
             }
@@ -144,7 +145,7 @@ extension SimulatedHost {
         (
             "refused update",
             {
-                try SimulatedHost("refused update") { scratch in
+                try record("refused update") { scratch in
                     let prepared = (try installed(scratch), try later(scratch))
                     try shell("mkdir -p '\(scratch.device)/.Apps.json.new/x'")
                     return prepared
@@ -153,11 +154,11 @@ extension SimulatedHost {
                 }
             }
         ),
-        ("reset", { try SimulatedHost("reset", installed) { _, device in try device.reset(notes) } }),
+        ("reset", { try record("reset", installed) { _, device in try device.reset(notes) } }),
         (
             "delivery",
             {
-                try SimulatedHost("delivery") { scratch in
+                try record("delivery") { scratch in
                     try shell("echo mail > '\(scratch["mail.txt"])'")
                     return try installed(scratch)
                 } _: { scratch, device in
@@ -168,7 +169,7 @@ extension SimulatedHost {
         (
             "restore",
             {
-                try SimulatedHost("restore") { scratch in
+                try record("restore") { scratch in
                     let device = try installed(scratch)
                     let backup = MemoryBackup()
                     backup.apps = try device.backupApps(nil)
@@ -187,7 +188,7 @@ extension SimulatedHost {
         (
             "purge",
             {
-                try SimulatedHost("purge", inParts: true, installed) { _, device in
+                try record("purge", inParts: true, installed) { _, device in
                     let purger = Purger(device, in: QuietEnvironment())
                     try purger.start()
                     defer { purger.stop() }

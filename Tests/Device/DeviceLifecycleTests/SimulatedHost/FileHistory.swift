@@ -38,7 +38,7 @@ struct FileHistory {
     ///   - isReported: whether a check names the file.
     func problems(
         _ path: String, at moment: Int, length: Int?, isReported: Bool, _ read: (Range<Int>) throws -> [UInt8]?
-    ) rethrows -> [String] {
+    ) throws -> [String] {
         let first = promises.last { $0.moment <= moment }!.version
         let possible = versions[first...].filter { $0.moment <= moment }
         guard let length else { return possible.contains { $0.content == nil } ? [] : ["\(path) is missing"] }
@@ -72,25 +72,28 @@ struct FileHistory {
 }
 
 extension EncryptedFile {
-    /// A range, in as many calls as it takes; nil where a block gives EIO.
+    /// A range; nil where a block of it gives EIO.
     func bytes(in range: Range<Int>) throws -> [UInt8]? {
-        var result: [UInt8] = []
-        do throws(Fault) {
-            while result.count < range.count {
-                let before = result.count
-                try read(count: range.count - before, from: Int64(range.lowerBound + before)) { read in
-                    for index in 0..<read.segmentCount {
-                        let (buffer, start, count) = read.segment(index)
-                        result += buffer.bytes(start, count: count)
-                    }
-                }
-                guard result.count > before else { break }
-            }
-            return result
-        } catch .corrupt {
-            return nil
-        } catch .system(.inputOutput) {
+        do {
+            return try readAll(range)
+        } catch let fault as Fault {
+            guard fault == .corrupt || fault == .system(.inputOutput) else { throw fault }
             return nil
         }
+    }
+
+    private func readAll(_ range: Range<Int>) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < range.count {
+            let before = bytes.count
+            try read(count: range.count - before, from: Int64(range.lowerBound + before)) { result in
+                for index in 0..<result.segmentCount {
+                    let (buffer, offset, count) = result.segment(index)
+                    bytes += buffer.bytes(offset, count: count)
+                }
+            }
+            guard bytes.count > before else { break }
+        }
+        return bytes
     }
 }

@@ -17,14 +17,12 @@ final class RecordedFiles {
     private var open: [String: ContainerVolume.FileHandle] = [:]
     private let volume: Volume
     private let documents: NodeID
-    private let mark: (Int) -> Void
     private var nodes: [String: NodeID] = [:]
     private var moment = 0
     private var generator = SeededGenerator(seed: 5)
     private var directories: [String: NodeID]
 
-    init(_ device: BootedDevice, _ mark: @escaping (Int) -> Void) throws {
-        self.mark = mark
+    init(_ device: BootedDevice) throws {
         let app = try device.app(id("com.example.Notes"))
         let home = Home(
             app: app.identifier, bundleName: app.bundleName, bundle: try device.sealedBundle(of: app),
@@ -38,7 +36,7 @@ final class RecordedFiles {
 
     private func advance() -> Int {
         moment += 1
-        mark(moment)
+        HostTrace.mark(moment)
         return moment
     }
 
@@ -138,27 +136,24 @@ final class RecordedFiles {
 
 extension SimulatedHost {
     /// Records changes of files.
-    init(
-        _ name: String, files body: (inout BootedDevice?, Scratch, (BootedDevice) throws -> RecordedFiles) throws -> RecordedFiles
-    ) throws {
+    private static func record(
+        _ name: String, _ body: (BootedDevice, Scratch, RecordedFiles) throws -> Void
+    ) throws -> SimulatedHost {
         let scratch = Scratch(under: HostTree.place)
-        var device: BootedDevice? = try scratch.makeDevice()
-        _ = try device!.install(sampleApp)
-        var files: RecordedFiles?
-        let trace = try HostTrace(of: scratch.path) { mark in
-            files = try withoutActuallyEscaping(mark) { mark in
-                try body(&device, scratch) { try RecordedFiles($0, mark) }
-            }
-        }
-        let histories = files!.histories
-        self.init(name: name, trace: trace) { remains, passed in
+        let device = try scratch.makeDevice()
+        _ = try device.install(sampleApp)
+        let files = try RecordedFiles(device)
+        let trace = try HostTrace(of: scratch.path) { try body(device, scratch, files) }
+        let histories = files.histories
+        let host = SimulatedHost(name: name, trace: trace) { remains, passed in
             let (device, check) = try remains.boot()!
             let top = try device.backingPath(of: id("com.example.Notes"), .data) + "/Documents"
             return try histories.flatMap { path, history in
                 try SimulatedHost.problems("\(top)/\(path)", path, history, device, check, passed)
             }
         }
-        try requireComplete(scratch.path)
+        try host.requireComplete(scratch.path)
+        return host
     }
 
     private static func problems(
@@ -167,7 +162,7 @@ extension SimulatedHost {
     ) throws -> [String] {
         let isReported = check.problems.contains { $0.path == "Documents/\(path)" }
         guard let backing = try? Descriptor.open(path: place, flags: O_RDONLY) else {
-            return history.problems(path, at: passed, length: nil, isReported: isReported) { _ in nil }
+            return try history.problems(path, at: passed, length: nil, isReported: isReported) { _ in nil }
         }
         let file: EncryptedFile
         do throws(Fault) {
@@ -183,8 +178,7 @@ extension SimulatedHost {
         (
             "overwrites",
             {
-                try SimulatedHost("overwrites") { device, _, record in
-                    let files = try record(device!)
+                try record("overwrites") { _, _, files in
                     try files.create("a")
                     try files.write("a", at: 0, count: 20_000)
                     try files.synchronize("a")
@@ -200,15 +194,13 @@ extension SimulatedHost {
                     try files.synchronize("a")
                     try files.punch("a", 4096..<12_288)
                     files.close("a")
-                    return files
                 }
             }
         ),
         (
             "holes",
             {
-                try SimulatedHost("holes") { device, _, record in
-                    let files = try record(device!)
+                try record("holes") { _, _, files in
                     try files.create("a")
                     try files.write("a", at: 0, count: 5000)
                     try files.write("a", at: 600_000, count: 5000)
@@ -223,15 +215,13 @@ extension SimulatedHost {
                     try files.synchronize("a")
                     try files.write("a", at: 270_000, count: 100)
                     files.close("a")
-                    return files
                 }
             }
         ),
         (
             "names",
             {
-                try SimulatedHost("names") { device, _, record in
-                    let files = try record(device!)
+                try record("names") { _, _, files in
                     try files.makeDirectory("d")
                     try files.makeDirectory("d/e")
                     try files.create("d/e/a")
@@ -250,36 +240,32 @@ extension SimulatedHost {
                     try files.link("b", to: "d/c")
                     try files.synchronizeDirectory("d")
                     files.promise("d/c")
-                    return files
                 }
             }
         ),
         (
             "a killed process",
             {
-                try SimulatedHost("a killed process") { device, scratch, record in
-                    let files = try record(device!)
+                try record("a killed process") { device, scratch, files in
                     try files.create("a")
                     try files.write("a", at: 0, count: 9000)
                     try files.create("b")
-                    device!.release()
-                    device = try scratch.boot()
+                    device.release()
+                    let next = try scratch.boot()
                     files.promiseAll()
-                    return files
+                    next.release()
                 }
             }
         ),
         (
             "a shutdown",
             {
-                try SimulatedHost("a shutdown") { device, _, record in
-                    let files = try record(device!)
+                try record("a shutdown") { device, _, files in
                     try files.create("a")
                     try files.write("a", at: 0, count: 9000)
                     files.close("a")
-                    try device!.shutDown()
+                    try device.shutDown()
                     files.promiseAll()
-                    return files
                 }
             }
         ),

@@ -24,8 +24,7 @@ struct HostTrace {
     private var next: Int
 
     /// Runs a workload and records what it changes below a directory.
-    /// - Parameter marks: gets a function that names a moment.
-    init(of path: String, _ body: ((Int) -> Void) throws -> Void) throws {
+    init(of path: String, _ body: () throws -> Void) throws {
         let top = try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
         (before, numbers) = try HostTree.read(path)
         after = before
@@ -33,10 +32,13 @@ struct HostTrace {
         do {
             trace_arm(top.number)
             defer { trace_disarm() }
-            try body { trace_mark(Int64($0)) }
+            try body()
         }
         for index in 0..<trace_count() { unsafe add(trace_at(index).pointee) }
     }
+
+    /// Names a moment of the workload.
+    static func mark(_ moment: Int) { trace_mark(Int64(moment)) }
 
     private mutating func change(_ change: HostChange) {
         after.apply(change)

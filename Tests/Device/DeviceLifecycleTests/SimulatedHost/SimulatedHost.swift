@@ -10,12 +10,12 @@ import Testing
 @testable import DeviceLifecycle
 
 /// A workload that was recorded, and what must hold whenever the host lost power in it.
-struct SimulatedHost {
+struct SimulatedHost: Sendable {
     let name: String
     let trace: HostTrace
     /// Looks at a host that has come up again.
     /// - Returns: what is wrong.
-    let check: (_ host: Remains, _ passed: Int) throws -> [String]
+    let check: @Sendable (_ host: Remains, _ passed: Int) throws -> [String]
 
     /// A directory as the host has it after its loss of power.
     struct Remains {
