@@ -1,8 +1,9 @@
 // The states in which a host that loses power may come up again.
 //
-// What was synchronized is there. Of the other changes any subset may be, applied in order; one that is built on a change
+// All that was synchronized is there. Of the other changes any subset may be, applied in order; one that is built on a change
 // that was lost is lost with it. fsync(2) of a file makes its content, length, attributes and mode durable, fdatasync(2)
-// its content and length, fsync(2) of a directory its entries: a rename or an exchange as a whole, with either directory.
+// its content and length, fsync(2) of a directory its entries: a rename or an exchange as a whole, with either directory,
+// and with it the earlier names of what it moved.
 // A file's fsync(2) does not make its name durable, though ext4, xfs and btrfs give that to a new file: the store does
 // not rely on it.
 
@@ -30,12 +31,20 @@ struct CrashStates {
         self.most = most
     }
 
+    private struct Entry {
+        let number: Int
+        let change: HostChange
+        var isDurable = false
+        /// Whether it would be durable if no site were left out.
+        var whole = false
+    }
+
     /// Changes up to one moment.
     private struct Progress {
         /// The changes from before the first that is not durable.
         var base: HostTree
-        /// All others, and whether they are durable; with `whole`, if no site were left out.
-        var open: [(number: Int, change: HostChange, isDurable: Bool, whole: Bool)] = []
+        /// All others.
+        var open: [Entry] = []
         var passed = 0
         var count = 0
 
@@ -47,9 +56,24 @@ struct CrashStates {
                 open[index].whole = true
                 if !leftOut { open[index].isDurable = true }
             }
-            while let first = open.first, first.isDurable {
-                base.apply(first.change)
-                open.removeFirst()
+            makeOriginsDurable(\.whole)
+            makeOriginsDurable(\.isDurable)
+            let settled = open.prefix { $0.isDurable }.count
+            for entry in open[..<settled] { base.apply(entry.change) }
+            open.removeFirst(settled)
+        }
+
+        /// No name leads to a file that is not there, or was never moved there.
+        private mutating func makeOriginsDurable(_ mark: WritableKeyPath<Entry, Bool>) {
+            var moved: Set<Int> = []
+            for index in open.indices.reversed() {
+                let named = open[index].change.named
+                if open[index][keyPath: mark] {
+                    moved.formUnion(named)
+                } else if !moved.isDisjoint(with: named) {
+                    open[index][keyPath: mark] = true
+                    moved.formUnion(named)
+                }
             }
         }
     }
@@ -58,28 +82,26 @@ struct CrashStates {
     ///
     /// The states before a change are among those after it, with the change lost. So those just before each
     /// synchronization and each named moment are all, but for the bound on their number.
-    /// - Returns: the number of states.
-    mutating func forEach(_ body: (State) throws -> Bool) rethrows -> Int {
+    mutating func visitAll(_ body: (State) throws -> Bool) rethrows {
         var progress = Progress(base: trace.before)
         for event in trace.events {
             switch event {
             case .change(let change):
                 if progress.open.count(where: { !$0.isDurable }) == CrashStates.few {
-                    guard try visit(progress, body) else { return seen.count }
+                    guard try visit(progress, body) else { return }
                 }
-                progress.open.append((progress.count, change, false, false))
+                progress.open.append(Entry(number: progress.count, change: change))
                 progress.count += 1
             case .synchronize(let node, let dataOnly, let site):
                 let leftOut = site == self.site
-                if !leftOut { guard try visit(progress, body) else { return seen.count } }
+                if !leftOut { guard try visit(progress, body) else { return } }
                 progress.synchronize(node, dataOnly: dataOnly, leftOut: leftOut)
             case .mark(let number):
-                guard try visit(progress, body) else { return seen.count }
+                guard try visit(progress, body) else { return }
                 progress.passed = number
             }
         }
         _ = try visit(progress, body)
-        return seen.count
     }
 
     /// So many changes are lost in every combination.
@@ -126,6 +148,15 @@ struct CrashStates {
 }
 
 extension HostChange {
+    /// The nodes to which it gives a name.
+    fileprivate var named: [Int] {
+        switch self {
+        case .make(let node, _, _, _), .link(let node, _, _), .rename(let node, _, _, _, _, _): [node]
+        case .exchange(let first, _, _, let second, _, _): [first, second]
+        default: []
+        }
+    }
+
     var summary: String {
         switch self {
         case .make(let node, _, let name, _): "make \(name) #\(node)"

@@ -22,7 +22,10 @@ extension SimulatedHost {
         for name in ["device", "copy"] {
             guard let (device, check) = try remains.boot(name) else { continue }
             guard check.problems.isEmpty else { throw Flaw(lines: check.problems.map { "\($0)" }) }
-            lines.insert("\(name), capacity \(device.directory.settings.capacity ?? 0)")
+            lines.insert("\(name), keys \(try HostPath.contents("\(remains.path)/\(name)/UID.key").hashValue)")
+            for record in ["Events.jsonl", "Passcode.json"] where try device.directory.root.exists(FileName(record)!) {
+                lines.insert("\(name): \(record)")
+            }
             for app in device.apps {
                 lines.insert("\(name): \(app.identifier) \(app.version)")
                 let shared = (app.groups + app.iCloud).map(\.identifier)
@@ -31,7 +34,8 @@ extension SimulatedHost {
                     for path in try FileManager.default.subpathsOfDirectory(atPath: top)
                     where try HostPath.status("\(top)/\(path)", following: false).kind == .file {
                         let content = try device.content(of: "\(top)/\(path)")
-                        lines.insert("\(name): \(app.identifier) \(place) \(path) \(content.count) \(content.hashValue)")
+                        lines.insert(
+                            "\(name): \(app.identifier) \(place) \(path) \(content.count) \(content.hashValue)")
                     }
                 }
             }
@@ -91,34 +95,31 @@ extension SimulatedHost {
             "Later", identifier: "com.example.Notes", "rm -rf _CodeSignature; sed -i 's/1\\.2/1.3/' Info.plist")
     }
 
+    /// A device whose process was killed at a step of an update.
+    private static func interrupted(_ scratch: Scratch, at step: Milestone) throws {
+        let (path, copy) = (scratch.device, scratch["copied"])
+        do {
+            let device = try installed(scratch)
+            try device.shutDown()
+        }
+        do {
+            let device = try scratch.boot { milestone in
+                if milestone == step { _ = try? shell("[ -e '\(copy)' ] || cp -a '\(path)' '\(copy)'") }
+            }
+            _ = try device.install(try later(scratch))
+        }
+        try shell("rm -rf '\(path)' && mv '\(copy)' '\(path)'")
+    }
+
     // MARK: The operations
 
     static let operations: [(String, @Sendable () throws -> SimulatedHost)] = [
-        (
-            "create",
-            {
-                try record("create") { _ in } _: { scratch, _ in
-                    try StoredDevice.create(at: scratch.device, passcode: nil, costLevel: 1)
-                }
-            }
-        ),
-        (
-            "clone",
-            {
-                try record("clone") { scratch in
-                    let device = try installed(scratch)
-                    try device.shutDown()
-                    device.release()
-                } _: { scratch, _ in
-                    try StoredDevice.clone(scratch.device, to: scratch["copy"])
-                }
-            }
-        ),
         (
             "erase",
             {
                 try record("erase") { scratch in
                     let device = try installed(scratch)
+                    try shell("echo '{}' > '\(scratch.device)/Events.jsonl'")
                     try device.shutDown()
                     device.release()
                 } _: { scratch, _ in
@@ -129,7 +130,9 @@ extension SimulatedHost {
         (
             "install",
             {
-                try record("install") { try $0.makeDevice() } _: { _, device in
+                try record("install") {
+                    try $0.makeDevice()
+                } _: { _, device in
                     _ = try device.install(sampleApp, groups: [id("group.a")], iCloud: [id("iCloud.a")])
                 }
             }
@@ -137,7 +140,9 @@ extension SimulatedHost {
         (
             "update",
             {
-                try record("update") { (try installed($0), try later($0)) } _: { _, prepared in
+                try record("update") {
+                    (try installed($0), try later($0))
+                } _: { _, prepared in
                     _ = try prepared.0.install(prepared.1, groups: [id("group.b")])
                 }
             }
@@ -154,6 +159,27 @@ extension SimulatedHost {
                 }
             }
         ),
+        (
+            "the boot after an interrupted update",
+            {
+                try record("the boot after an interrupted update") {
+                    try interrupted($0, at: .exchangedOne)
+                } _: { scratch, _ in
+                    try scratch.boot().release()
+                }
+            }
+        ),
+        (
+            "the boot after an undecided update",
+            {
+                try record("the boot after an undecided update") {
+                    try interrupted($0, at: .laidReady)
+                } _: { scratch, _ in
+                    try scratch.boot().release()
+                }
+            }
+        ),
+        ("uninstall", { try record("uninstall", installed) { _, device in try device.uninstall(notes) } }),
         ("reset", { try record("reset", installed) { _, device in try device.reset(notes) } }),
         (
             "delivery",
@@ -193,6 +219,27 @@ extension SimulatedHost {
                     try purger.start()
                     defer { purger.stop() }
                     #expect(purger.purge(PurgeOrder(.everything)) { _ in true }?.purged.count == 2)
+                }
+            }
+        ),
+        (
+            "create",
+            {
+                try record("create") { _ in
+                } _: { scratch, _ in
+                    try StoredDevice.create(at: scratch.device, passcode: nil, costLevel: 1)
+                }
+            }
+        ),
+        (
+            "clone",
+            {
+                try record("clone") { scratch in
+                    let device = try installed(scratch)
+                    try device.shutDown()
+                    device.release()
+                } _: { scratch, _ in
+                    try StoredDevice.clone(scratch.device, to: scratch["copy"])
                 }
             }
         ),

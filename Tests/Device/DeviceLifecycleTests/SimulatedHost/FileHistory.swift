@@ -32,7 +32,7 @@ struct FileHistory {
     /// Called when a synchronization has returned.
     mutating func promise(at moment: Int) { promises.append((moment, versions.count - 1)) }
 
-    /// What is wrong with the file that was found.
+    /// The flaws of the file that was found, in words.
     /// - Parameters:
     ///   - read: reads a range, and gives nil where that is EIO.
     ///   - isReported: whether a check names the file.
@@ -52,7 +52,9 @@ struct FileHistory {
             let range = start..<min(start + HostPage.size, length)
             let blocks = contents.map { content in
                 var block = [UInt8](repeating: 0, count: range.count)
-                if start < content.count { block.overwrite(from: 0, with: content, start..<min(range.upperBound, content.count)) }
+                if start < content.count {
+                    block.overwrite(from: 0, with: content, start..<min(range.upperBound, content.count))
+                }
                 return block
             }
             if let found = try read(range) {

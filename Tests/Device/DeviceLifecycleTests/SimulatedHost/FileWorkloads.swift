@@ -240,6 +240,9 @@ extension SimulatedHost {
                     try files.link("b", to: "d/c")
                     try files.synchronizeDirectory("d")
                     files.promise("d/c")
+                    try files.makeDirectory("closed", mode: 0o300)
+                    try files.create("closed/f")
+                    try files.synchronize("closed/f")
                 }
             }
         ),

@@ -96,7 +96,8 @@ struct HostTrace {
             overwrite(node, offset, bytes)
             if offset + bytes.count > after.nodes[node]!.length { change(.grow(node, offset + bytes.count)) }
         case trace_punched:
-            overwrite(node, offset, [UInt8](repeating: 0, count: min(length, max(after.nodes[node]!.length - offset, 0))))
+            overwrite(
+                node, offset, [UInt8](repeating: 0, count: min(length, max(after.nodes[node]!.length - offset, 0))))
         case trace_resized:
             let present = after.nodes[node]!.length
             if present != length { change(length < present ? .cut(node, length) : .grow(node, length)) }

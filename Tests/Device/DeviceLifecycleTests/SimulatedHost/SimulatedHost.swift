@@ -59,15 +59,15 @@ struct SimulatedHost: Sendable {
     }
 
     /// The first state in which something is wrong.
-    func firstFlaw(leavingOut site: SyncSite? = nil, most: Int) throws -> (flaw: String?, states: Int) {
+    func firstFlaw(leavingOut site: SyncSite? = nil, most: Int) throws -> String? {
         var flaw: String?
         var states = CrashStates(trace, leavingOut: site, most: most)
-        let count = try states.forEach { state in
+        try states.visitAll { state in
             let found = try problems(of: state)
             if let first = found.first { flaw = "\(name), \(state.description): \(first)" }
             return found.isEmpty
         }
-        return (flaw, count)
+        return flaw
     }
 
     /// Every place that synchronized in the workload.

@@ -1,12 +1,11 @@
 // The store on a host that loses power at every moment of a workload, and what it found missing there.
 
-import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
 @Suite(.serialized) struct SimulatedHostTests {
-    private static let workloads = SimulatedHost.operations + SimulatedHost.files
+    private static let workloads = SimulatedHost.files + SimulatedHost.operations
     private static let recorded = Mutex<[String: SimulatedHost]>([:])
 
     /// Each is recorded once.
@@ -20,9 +19,7 @@ import Testing
     @Test(arguments: workloads.map(\.0))
     func `whatever a host loses with its power, nothing is lost that was promised`(name: String) throws {
         let host = try SimulatedHostTests.workload(name)
-        let (flaw, states) = try host.firstFlaw(most: rounds(16, full: 1000))
-        #expect(flaw == nil)
-        print(name, states, host.trace.events.count)
+        #expect(try host.firstFlaw(most: rounds(16, full: 1000)) == nil)
     }
 
     @Test func `a synchronization that is left out is found, wherever it is in the store`() throws {
@@ -31,9 +28,7 @@ import Testing
         for (name, _) in SimulatedHostTests.workloads {
             let host = try SimulatedHostTests.workload(name)
             for site in host.sites.subtracting(found) {
-                let start = Date()
-                let (flaw, states) = try host.firstFlaw(leavingOut: site, most: 12)
-                print(name, site, states, Date().timeIntervalSince(start), flaw ?? "-")
+                let flaw = try host.firstFlaw(leavingOut: site, most: 12)
                 if flaw != nil { found.insert(site) } else { missed.insert(site) }
             }
         }
@@ -47,8 +42,12 @@ import Testing
                 seen[call.function, default: []].insert(call.address)
             }
         }
-        for (function, count) in try SyncSite.inSources() {
-            #expect(seen[function, default: []].count >= count, "\(function)")
+        let sources = try SyncSite.inSources()
+        #expect(sources.count > 10)
+        for (function, count) in sources {
+            // Root may list every directory, and so never synchronizes the whole host instead of one.
+            let unreachable = isRoot && function == "ContainerVolume.synchronizeEntries" ? 1 : 0
+            #expect(seen[function, default: []].count >= count - unreachable, "\(function)")
         }
     }
 }

@@ -16,7 +16,9 @@ struct SyncSite: Hashable, CustomStringConvertible {
     /// From the inside out. All but the last are in functions named `synchronize…`.
     let calls: [Call]
 
-    var description: String { calls.map { "\($0.function)+\(String($0.address % 0x10000, radix: 16))" }.joined(separator: " < ") }
+    var description: String {
+        calls.map { "\($0.function)+\(String($0.address % 0x10000, radix: 16))" }.joined(separator: " < ")
+    }
 
     static let modules = ["BackingStore", "ContainerVolume", "DeviceLifecycle", "Purging"]
 
@@ -70,11 +72,12 @@ struct SyncSite: Hashable, CustomStringConvertible {
             let top = Checkout.root.appending(path: "Sources/\(folder)/\(module)").path
             for path in try FileManager.default.subpathsOfDirectory(atPath: top) where path.hasSuffix(".swift") {
                 var function = ""
-                for line in try String(contentsOfFile: "\(top)/\(path)", encoding: .utf8).split(separator: "\n") {
+                for line in try String(contentsOfFile: "\(top)/\(path)", encoding: .utf8).split(separator: "\n")
+                where line.contains("synchronize") || line.contains("func ") {
                     let code = line.split(separator: "//", omittingEmptySubsequences: false)[0]
                     if let declared = code.firstMatch(of: /\bfunc (\w+)/) {
                         function = String(declared.1)
-                    } else if code.contains(/\bsynchronize(Entries|Filesystem|Backing)?\(/) {
+                    } else if code.contains(/[ .]synchronize(Entries|Filesystem|Backing|Directory)?\(/) {
                         counts["\(module).\(function)", default: 0] += 1
                     }
                 }
