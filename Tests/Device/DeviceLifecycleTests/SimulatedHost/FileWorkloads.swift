@@ -85,7 +85,7 @@ final class RecordedFiles {
 
     func punch(_ path: String, _ range: Range<Int>) throws {
         var content = histories[path]!.present!
-        content.clear(range)
+        content.clear(range.clamped(to: 0..<content.count))
         histories[path]!.change(to: content, written: range, at: advance())
         try volume.allocate(
             open[path]!, mode: 0x02 | 0x01, offset: Int64(range.lowerBound),
@@ -122,6 +122,24 @@ final class RecordedFiles {
         let ((parent, name), (newParent, newName)) = (place(path), place(newPath))
         histories[newPath, default: FileHistory()].change(to: histories[path]!.present, at: advance())
         _ = try volume.link(try volume.lookup(name, in: parent).node, to: newName, in: newParent)
+    }
+
+    /// A change that chance picks, near the edges of blocks and groups as often as anywhere.
+    func changeByChance(_ path: String, _ generator: inout SeededGenerator) throws {
+        let edge =
+            [0, 4096, 8192, 262_144].randomElement(using: &generator)! + Int.random(in: 0...2, using: &generator)
+        let place = Bool.random(using: &generator) ? edge : Int.random(in: 0..<20_000, using: &generator)
+        let count = Int.random(in: 1...[10, 4096, 9000].randomElement(using: &generator)!, using: &generator)
+        switch Int.random(in: 0..<10, using: &generator) {
+        case 0: try truncate(path, to: place)
+        case 1: try punch(path, place..<place + count)
+        case 2, 3: try append(path, count: count)
+        case 4, 5: try synchronize(path, dataOnly: Bool.random(using: &generator))
+        case 6:
+            close(path)
+            try openAgain(path)
+        default: try write(path, at: place, count: count)
+        }
     }
 
     /// The names and contents of all files are durable now.
@@ -172,6 +190,20 @@ extension SimulatedHost {
         }
         return try history.problems(
             path, at: passed, length: Int(file.length), isReported: isReported, file.bytes)
+    }
+
+    static let chances: [(String, @Sendable () throws -> SimulatedHost)] = (1...rounds(2, full: 3)).map { seed in
+        (
+            "changes by chance \(seed)",
+            {
+                try record("changes by chance \(seed)") { _, _, files in
+                    var generator = SeededGenerator(seed: UInt64(seed))
+                    try files.create("a")
+                    for _ in 0..<12 { try files.changeByChance("a", &generator) }
+                    files.close("a")
+                }
+            }
+        )
     }
 
     static let files: [(String, @Sendable () throws -> SimulatedHost)] = [

@@ -1,6 +1,7 @@
 // A host on which a workload runs once, and that then loses power at every moment of it, in memory.
 
 import Foundation
+import Glibc
 import Platform
 import SandboxModel
 import TestSupport
@@ -30,14 +31,14 @@ struct SimulatedHost: Sendable {
         }
     }
 
-    /// Where each state is laid out.
-    private static let bench = Scratch(under: HostTree.place)
     private static let bootIdentifier = try! HostBoot.identifier()
 
     /// Lays a state out and looks at it.
     static func with<Result>(_ tree: HostTree, _ body: (Remains) throws -> Result) throws -> Result {
-        let path = bench["host"]
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        let name = FileName("appcontainer-host-\(UUID().uuidString)")!
+        let path = "\(HostTree.place)/\(name.text)"
+        // Also of directories that deny their own user.
+        defer { _ = try? Descriptor.open(path: HostTree.place, flags: O_RDONLY | O_DIRECTORY).removeTree(name) }
         try tree.write(to: path, bootIdentifier: bootIdentifier)
         return try body(Remains(path: path))
     }

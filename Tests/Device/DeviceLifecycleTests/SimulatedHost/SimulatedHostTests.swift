@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.serialized) struct SimulatedHostTests {
-    private static let workloads = SimulatedHost.files + SimulatedHost.operations
+    private static let workloads = SimulatedHost.files + SimulatedHost.operations + SimulatedHost.chances
     private static let recorded = Mutex<[String: SimulatedHost]>([:])
 
     /// Each is recorded once.
