@@ -234,8 +234,9 @@ let package = Package(
         tests(
             "DeviceLifecycleTests", in: "Device",
             of: [
-                "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "DataProtection", "DeviceLifecycle",
-                "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
+                "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "ContainerVolume", "DataProtection",
+                "DeviceLifecycle", "HashFunctions", "Platform", "Purging", "SandboxModel", "SandboxPolicy",
+                "TestSupport",
             ]),
         .target(
             name: "FuzzTargets",
