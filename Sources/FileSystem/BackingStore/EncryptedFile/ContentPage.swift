@@ -83,10 +83,12 @@ final class ContentPage: @unchecked Sendable {
 
     /// Whether no slot is of more bytes than a block has.
     private var slotsArePossible: Bool {
-        (0..<2 * ContentLayout.blocksPerGroup).allSatisfy { index in
-            bytes.load(UInt16.self, at: Field.slots + index * Slot.size + Slot.lengthOffset)
-                <= UInt16(ContentLayout.blockSize)
+        // No closure: it would allocate where the compiler does not optimize.
+        for index in 0..<2 * ContentLayout.blocksPerGroup {
+            let length = bytes.load(UInt16.self, at: Field.slots + index * Slot.size + Slot.lengthOffset)
+            if length > UInt16(ContentLayout.blockSize) { return false }
         }
+        return true
     }
 
     var isZero: Bool { bytes.isZero(0, count: ContentPage.size) }
