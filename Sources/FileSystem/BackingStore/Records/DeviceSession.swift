@@ -71,8 +71,9 @@ struct SessionRecord: Codable, Equatable {
         var length: Bool
     }
 
-    /// The most of them that are kept. Of others the blocks that were not written whole cannot be read.
-    private static let mostUnfinished = 10_000
+    /// The most of them that are kept, the latest: the record has to fit into ``RecordReserve``. Of older ones the blocks
+    /// that were not written whole cannot be read.
+    private static let mostUnfinished = 1000
 
     struct Span: Codable, Equatable {
         var session: UInt32
@@ -123,11 +124,11 @@ struct SessionRecord: Codable, Equatable {
     /// - Parameter files: those in which a change failed halfway.
     mutating func end(unfinished files: [DisturbedFile]) {
         ended = true
-        let before = unfinished ?? []
-        let new = files.prefix(max(0, SessionRecord.mostUnfinished - before.count)).map {
+        guard !files.isEmpty else { return }
+        let new = files.map {
             Unfinished(session: current, file: $0.identity.text, length: $0.lengthIsUncertain)
         }
-        if !new.isEmpty { unfinished = before + new }
+        unfinished = ((unfinished ?? []) + new).suffix(SessionRecord.mostUnfinished)
     }
 
     private var unfinishedChanges: Set<UnfinishedChange> {

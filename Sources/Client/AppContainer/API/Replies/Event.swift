@@ -13,6 +13,7 @@ import FoundationEssentials
 /// | `refused`, of bytes that a lock kept from being written | `app`, `path`, `operation`, `rule`, `errno`, `range`; `pid`, `process` |
 /// | `refused`, of an app whose bundle was changed | `app`, `path`, `operation` (`run` or `launch`), `rule` |
 /// | `corrupt` | `errno`; `app`, `path`, `operation`, `pid`, `process` where they are known |
+/// | `corrupt`, of a record of the device | `errno`; `path`, the record's name |
 /// | `purged` | `app`, `path`, `size`, `reason` |
 /// | `delivered` | `app`, `path` |
 /// | `installed` | `app` |
