@@ -48,7 +48,7 @@ final class BackupReader {
 
     /// Opens a backing file, also one whose mode keeps its own ordinary user out.
     func openBacking(_ place: ContainerPlace) throws(Fault) -> SharedDescriptor {
-        let (directory, name) = (place.parent!, place.path[place.path.count - 1])
+        let (directory, name) = (place.parent!, place.name!)
         return try onHost { () throws(SystemError) in
             // An app may take its own right to read away; the file's owner can give it back for a moment.
             let lifted = !isPrivileged && place.status.permissions & S_IRUSR == 0
