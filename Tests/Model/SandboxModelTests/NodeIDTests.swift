@@ -7,10 +7,10 @@ import Testing
 struct NodeIDTests {
     @Test(
         "Slot and epoch come back apart",
-        arguments: [(1, 0), (2, 1), (1 << 48 - 1, 0xFFFF), (0, 7)] as [(UInt64, UInt16)])
-    func parts(slot: UInt64, epoch: UInt16) {
-        let node = NodeID(slot: slot, epoch: epoch)
-        #expect(node.slot == slot)
+        arguments: [(1, 0), (2, 1), (.max, 0xFFFF), (0, 7)] as [(UInt32, UInt16)])
+    func parts(slot: UInt32, epoch: UInt16) {
+        let node = NodeID(slot: slot, epoch: epoch, tag: 5)
+        #expect(node.slot == UInt64(slot))
         #expect(node.epoch == epoch)
         #expect(NodeID(rawValue: node.rawValue) == node)
     }

@@ -185,19 +185,16 @@ struct AppUpdateTransaction: ~Copyable {
     /// closed.
     private func countDropped(_ presenter: (any HomePresenter)?) {
         guard let dropped = try? data.dropped(in: try device.staging.open()) else { return }
-        // A list of paths instead of recursion: depth costs neither stack nor descriptors.
-        var pending: [[FileName]] = [[]]
+        let walk = TreeWalk(SharedDescriptor(dropped))
         var total: Int64 = 0
         // Of files with several names: how many were found here.
         var names: [UInt64: UInt64] = [:]
-        while let path = pending.popLast() {
-            guard let directory = try? dropped.openDirectory(at: path), let entries = try? directory.entries() else {
-                continue
-            }
+        while let directory = walk.next() {
+            guard let entries = try? directory.descriptor.entries() else { continue }
             while let entry = try? entries.next() {
-                guard let status = try? directory.status(of: entry.name) else { continue }
+                guard let status = try? directory.descriptor.status(of: entry.name) else { continue }
                 if status.kind == .directory {
-                    pending.append(path + [entry.name])
+                    walk.add(entry.name)
                 } else {
                     if status.linkCount > 1 {
                         names[status.inode, default: 0] += 1
@@ -206,7 +203,7 @@ struct AppUpdateTransaction: ~Copyable {
                     if presenter?.recordRemoval(ofInode: status.inode) == true { continue }
                 }
                 // It may have been written to, and closed, since its status was read.
-                let last = (try? directory.status(of: entry.name)) ?? status
+                let last = (try? directory.descriptor.status(of: entry.name)) ?? status
                 total += device.space.bytes(last)
             }
         }

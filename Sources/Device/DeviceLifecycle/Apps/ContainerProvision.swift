@@ -100,19 +100,20 @@ struct ContainerProvision {
 
     /// Gives all files in a tree that belong to one user to the owner.
     private func give(_ tree: borrowing Descriptor, of former: ContainerOwner) throws(SystemError) {
-        var pending: [[FileName]] = [[]]
-        while let path = pending.popLast() {
-            let directory = try tree.openDirectory(at: path)
-            let entries = try directory.entries()
+        let walk = try TreeWalk(tree)
+        var failure: SystemError?
+        while let directory = walk.next(failed: { error, _ in failure = error }) {
+            let entries = try directory.descriptor.entries()
             while let entry = try entries.next() {
-                let status = try directory.status(of: entry.name)
-                if status.kind == .directory { pending.append(path + [entry.name]) }
+                let status = try directory.descriptor.status(of: entry.name)
+                if status.kind == .directory { walk.add(entry.name) }
                 guard status.owner == former.user else { continue }
-                try directory.give(entry.name, to: owner)
+                try directory.descriptor.give(entry.name, to: owner)
                 // A change of the owner clears the set-user-ID and set-group-ID bits, which no file has here (`NodeModes`).
                 guard status.kind != .symbolicLink, status.kind != .file, status.permissions & 0o6000 != 0 else { continue }
-                try directory.changeMode(of: entry.name, to: status.permissions)
+                try directory.descriptor.changeMode(of: entry.name, to: status.permissions)
             }
         }
+        if let failure { throw failure }
     }
 }

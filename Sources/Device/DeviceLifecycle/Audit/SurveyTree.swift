@@ -9,7 +9,7 @@ import SandboxModel
 /// too small to be seen are counted together.
 struct SurveyTree {
     private struct Level {
-        let path: [FileName]
+        let depth: Int
         var part: SurveyedPart
         /// Parts that are too small to be shown, added up by their look.
         var small: [SurveyedPart.Look: (bytes: Int64, files: Int)] = [:]
@@ -37,15 +37,19 @@ struct SurveyTree {
     mutating func add(
         _ place: ContainerPlace, _ inclusion: BackupInclusion, bytes: Int64, protection: ProtectionClass?
     ) {
-        while let last = levels.last, !place.path.starts(with: last.path) { fold() }
-        let isPurgeable = isData && PurgeableDirectory.allCases.contains { place.path.starts(with: $0.path) }
+        while let last = levels.last, last.depth >= place.depth { fold() }
+        // Below the top levels as the directory above.
+        let isPurgeable =
+            place.depth > 2
+            ? levels.last?.part.look.isPurgeable ?? false
+            : isData && PurgeableDirectory.allCases.contains { place.path.starts(with: $0.path) }
         let isDirectory = place.status.kind == .directory
         let look = SurveyedPart.Look(
             protection: protection, isBackedUp: inclusion == .included, isPurgeable: isPurgeable)
         let part = SurveyedPart(
-            name: place.path.last, look: look, bytes: bytes, files: isDirectory ? 0 : 1, parts: isDirectory ? [] : nil)
+            name: place.name, look: look, bytes: bytes, files: isDirectory ? 0 : 1, parts: isDirectory ? [] : nil)
         if isDirectory {
-            levels.append(Level(path: place.path, part: part))
+            levels.append(Level(depth: place.depth, part: part))
         } else {
             take(part)
         }
@@ -64,7 +68,7 @@ struct SurveyTree {
             return
         }
         // A small directory is dissolved into the small parts of the one above, look by look.
-        if level.part.bytes < least, level.path.count > 2 {
+        if level.part.bytes < least, level.depth > 2 {
             for part in level.part.parts ?? [] { take(part) }
         } else {
             take(level.part)
@@ -98,7 +102,7 @@ struct SurveyTree {
 extension ContainerPlace {
     /// The class that a file's header names; nil where it cannot be read.
     var protection: ProtectionClass? {
-        guard let parent, let name = path.last,
+        guard let parent, let name,
             let backing = try? parent.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)
         else { return nil }
         return EncryptedFile.protection(of: backing)

@@ -54,7 +54,7 @@ final class BackupReader {
 
     /// Opens a backing file, also one whose mode keeps its own ordinary user out.
     func openBacking(_ place: ContainerPlace) throws(Fault) -> SharedDescriptor {
-        let (directory, name) = (place.parent!, place.path[place.path.count - 1])
+        let (directory, name) = (place.parent!, place.name!)
         return try onHost { () throws(SystemError) in
             try lifting(place) { () throws(SystemError) in
                 SharedDescriptor(try BackupReader.openFile(name, in: directory.descriptor))

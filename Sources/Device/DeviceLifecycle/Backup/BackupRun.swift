@@ -96,7 +96,7 @@ private struct BackupRun {
             try walk.run { (place, inclusion) throws(Complaint) in
                 var reason: BackupListing.Reason?
                 if inclusion != .included {
-                    let isNeverIn = container.kind.isNeverInBackup(place.path)
+                    let isNeverIn = container.kind.isNeverInBackup(place)
                     reason = isNeverIn ? .place : place.isMarked && !order.ignoresExclusions ? .marked : .kind
                 }
                 body(listing(of: place, reason, in: container.domain))
@@ -119,7 +119,7 @@ private struct BackupRun {
         case .file:
             bytes = openFile(place.status.inode)?.length ?? ContentLayout.length(ofBacking: place.status.size)
             // A file is opened for its class only where some class is closed.
-            if reason == nil, hasClosedClass, let parent = place.parent, let name = place.path.last,
+            if reason == nil, hasClosedClass, let parent = place.parent, let name = place.name,
                 let backing = try? parent.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK),
                 let protection = EncryptedFile.protection(of: backing)
             {
@@ -127,7 +127,7 @@ private struct BackupRun {
             }
         case .directory where reason != nil:
             if let directory = try? place.directory?.descriptor.duplicate()
-                ?? place.parent!.descriptor.openDirectory(place.path[place.path.count - 1])
+                ?? place.parent!.descriptor.openDirectory(place.name!)
             {
                 bytes = (try? directory.contentSize()) ?? 0
             }

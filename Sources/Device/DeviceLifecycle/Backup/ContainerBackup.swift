@@ -157,7 +157,7 @@ struct ContainerBackup {
         case .fifo: return .fifo
         case .socket: return .socket
         case .symbolicLink:
-            guard let parent = place.parent, let name = place.path.last else { return nil }
+            guard let parent = place.parent, let name = place.name else { return nil }
             do throws(SystemError) {
                 return .symbolicLink(try parent.descriptor.symbolicLinkTarget(name))
             } catch {

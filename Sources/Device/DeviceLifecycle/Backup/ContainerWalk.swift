@@ -7,7 +7,11 @@ import SandboxModel
 
 /// An entry of a container that the walk came to, or the container itself.
 struct ContainerPlace {
-    let path: [FileName]
+    fileprivate let directoryPath: () -> [FileName]
+    /// nil for the container itself.
+    let name: FileName?
+    /// The number of names that lead to it from the container.
+    let depth: Int
     /// The directory that it is an entry of; nil for the container itself.
     let parent: SharedDescriptor?
     let status: FileStatus
@@ -16,19 +20,21 @@ struct ContainerPlace {
     /// The container itself; nil for its entries.
     let directory: SharedDescriptor?
 
+    /// The names that lead to it from the container. Valid while the walk visits it; made anew each time.
+    var path: [FileName] { directoryPath() + (name.map { [$0] } ?? []) }
+
     /// Reads and writes its extended attributes.
     var attributes: AttributeHolder {
-        if let parent, let name = path.last { return AttributeHolder(name, in: parent.descriptor) }
+        if let parent, let name { return AttributeHolder(name, in: parent.descriptor) }
         return AttributeHolder(directory!.descriptor)
     }
 }
 
 /// Walks through a container. Names and marks decide what goes into a backup: no file is opened for that.
 ///
-/// Depth costs no descriptors: a directory that the walk comes back to is opened from the top.
+/// Depth costs neither descriptors nor stack, and no path is made where nobody asks for it.
 struct ContainerWalk: ~Copyable {
     private struct Level {
-        let path: [FileName]
         var names: SortedNames
         /// The decision on the entries, unless an entry has its own.
         let inherited: BackupInclusion
@@ -42,15 +48,14 @@ struct ContainerWalk: ~Copyable {
     private let ignoresMarks: Bool
     private let isPrivileged = geteuid() == 0
     private var levels: [Level] = []
-    /// The directory that the walk is in.
-    private var current: SharedDescriptor
-    private var currentPath: [FileName] = []
+    /// At the directory that the walk is in.
+    private let cursor: TreeCursor
 
     init(_ kind: ContainerKind, _ container: SharedDescriptor, ignoringMarks: Bool = false) {
         self.kind = kind
         self.container = container
         ignoresMarks = ignoringMarks
-        current = container
+        cursor = TreeCursor(container)
     }
 
     private static let mark = Array(BackupMark.attributeName.utf8)
@@ -62,11 +67,13 @@ struct ContainerWalk: ~Copyable {
             try container.descriptor.status()
         }
         let isMarked = ContainerWalk.isMarked(AttributeHolder(container.descriptor))
-        let root = ContainerPlace(path: [], parent: nil, status: status, isMarked: isMarked, directory: container)
+        let root = ContainerPlace(
+            directoryPath: { [] }, name: nil, depth: 0, parent: nil, status: status, isMarked: isMarked,
+            directory: container)
         let inclusion = inclusion(of: root, in: .included)
         guard try visit(root, inclusion) else { return }
         do throws(Complaint) {
-            try descend(into: root, inclusion, lifted: nil)
+            try descend(inclusion, lifted: nil) { [] }
             while !levels.isEmpty {
                 guard let name = levels[levels.count - 1].names.next() else {
                     leave()
@@ -84,22 +91,22 @@ struct ContainerWalk: ~Copyable {
     private mutating func look(
         at name: FileName, _ visit: (ContainerPlace, BackupInclusion) throws(Complaint) -> Bool
     ) throws(Complaint) {
-        let (levelPath, inherited) = (levels[levels.count - 1].path, levels[levels.count - 1].inherited)
-        let path = levelPath + [name]
-        let parent: SharedDescriptor
+        let inherited = levels[levels.count - 1].inherited
+        let (cursor, parent) = (cursor, cursor.directory)
         let status: FileStatus
         do throws(SystemError) {
-            parent = try directory(at: levelPath)
             status = try parent.descriptor.status(of: name)
         } catch {
             // It went while the walk was under way.
             guard !ContainerWalk.isGone(error) else { return }
-            throw Complaint(error, doing: "cannot look at \(path.text)")
+            throw Complaint(error, doing: "cannot look at \((cursor.path + [name]).text)")
         }
         let isMarked =
             (status.kind == .file || status.kind == .directory)
             && ContainerWalk.isMarked(AttributeHolder(name, in: parent.descriptor))
-        let place = ContainerPlace(path: path, parent: parent, status: status, isMarked: isMarked, directory: nil)
+        let place = ContainerPlace(
+            directoryPath: { cursor.path }, name: name, depth: cursor.depth + 1, parent: parent, status: status,
+            isMarked: isMarked, directory: nil)
         let inclusion = inclusion(of: place, in: inherited)
         guard try visit(place, inclusion), status.kind == .directory else { return }
         var lifted: mode_t?
@@ -107,7 +114,14 @@ struct ContainerWalk: ~Copyable {
             lifted = status.permissions
             try? parent.descriptor.changeMode(of: name, to: status.permissions | S_IRWXU)
         }
-        try descend(into: place, inclusion, lifted: lifted)
+        do throws(SystemError) {
+            try cursor.enter(name)
+        } catch {
+            if let lifted { try? parent.descriptor.changeMode(of: name, to: lifted) }
+            guard !ContainerWalk.isGone(error) else { return }
+            throw Complaint(error, doing: "cannot list \((cursor.path + [name]).text)")
+        }
+        try descend(inclusion, lifted: lifted) { cursor.path }
     }
 
     /// Whether an entry, or a directory above it, is gone, or something else has its name.
@@ -122,39 +136,41 @@ struct ContainerWalk: ~Copyable {
     private func inclusion(of place: ContainerPlace, in inherited: BackupInclusion) -> BackupInclusion {
         if inherited != .included { return inherited }
         let isOut =
-            kind.isNeverInBackup(place.path) || place.isMarked && !ignoresMarks || place.status.kind == .device
+            kind.isNeverInBackup(place) || place.isMarked && !ignoresMarks || place.status.kind == .device
         return isOut ? .excluded : .included
     }
 
-    /// Reads a directory's names, and makes it the innermost one. A directory that is gone is skipped.
+    /// Reads the names of the directory that the cursor has come to, and makes it the innermost one. A directory that is
+    /// gone is left again.
     private mutating func descend(
-        into place: ContainerPlace, _ inclusion: BackupInclusion, lifted: mode_t?
+        _ inclusion: BackupInclusion, lifted: mode_t?, path: () -> [FileName]
     ) throws(Complaint) {
+        let inherited = inclusion == .excluded ? .excludedBy(path()) : inclusion
         do throws(SystemError) {
-            let names = try SortedNames(of: try directory(at: place.path).descriptor)
-            let inherited = inclusion == .excluded ? .excludedBy(place.path) : inclusion
-            levels.append(Level(path: place.path, names: names, inherited: inherited, lifted: lifted))
+            let names = try SortedNames(of: cursor.directory.descriptor)
+            levels.append(Level(names: names, inherited: inherited, lifted: lifted))
         } catch {
+            levels.append(Level(names: SortedNames(), inherited: inherited, lifted: lifted))
             guard !ContainerWalk.isGone(error) else { return }
-            throw Complaint(error, doing: "cannot list \(place.path.text)")
+            throw Complaint(error, doing: "cannot list \(path().text)")
         }
     }
 
     /// Leaves the innermost directory, and restores its mode where the walk has changed it.
     private mutating func leave() {
-        guard let level = levels.popLast(), let mode = level.lifted, let name = level.path.last else { return }
-        try? directory(at: Array(level.path.dropLast())).descriptor.changeMode(of: name, to: mode)
+        guard let level = levels.popLast(), let name = cursor.name else { return }
+        // Where an app has moved a part of the tree meanwhile, the rest of that part is not walked through.
+        let count = cursor.leave()
+        levels.removeLast(count - 1)
+        if count == 1, let mode = level.lifted { try? cursor.directory.descriptor.changeMode(of: name, to: mode) }
+    }
+}
+
+extension ContainerKind {
+    /// Whether an entry is one of the places that no backup has. None of them lies deep.
+    func isNeverInBackup(_ place: ContainerPlace) -> Bool {
+        place.depth <= ContainerKind.deepestPlace && isNeverInBackup(place.path)
     }
 
-    /// Opens a directory, from the current one where it is an entry of that.
-    private mutating func directory(at path: [FileName]) throws(SystemError) -> SharedDescriptor {
-        guard path != currentPath else { return current }
-        let isBelow = path.count == currentPath.count + 1 && path.starts(with: currentPath)
-        current = SharedDescriptor(
-            isBelow
-                ? try current.descriptor.openDirectory(path[path.count - 1])
-                : try container.descriptor.openDirectory(at: path))
-        currentPath = path
-        return current
-    }
+    private static let deepestPlace = 4
 }

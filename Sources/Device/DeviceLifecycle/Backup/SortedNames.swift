@@ -12,6 +12,9 @@ struct SortedNames {
     /// The index of the next name.
     private var position = 0
 
+    /// No names.
+    init() {}
+
     init(of directory: borrowing Descriptor) throws(SystemError) {
         let reader = try directory.entries()
         while let entry = try reader.next() {

@@ -11,9 +11,13 @@ struct ContainerCheck {
     /// A file that the walk has come to.
     private struct Found {
         let name: FileName
-        /// From the container.
-        let path: [FileName]
         let status: FileStatus
+        let directory: SharedDescriptor
+        /// The walk, which is in the file's directory.
+        let walk: TreeWalk
+
+        /// From the container. Made only where a problem is reported: its length is up to the app.
+        var path: [FileName] { walk.path + [name] }
     }
 
     /// The identifier under which problems are reported.
@@ -40,41 +44,42 @@ struct ContainerCheck {
         _ container: borrowing Descriptor, openFile: (UInt64) -> EncryptedFile?, into check: inout DeviceCheck,
         progress: (Int64) -> Bool
     ) -> Bool {
-        var pending: [[FileName]] = [[]]
-        // Directories whose mode keeps their own ordinary user out: opened for the walk, closed after it.
-        var lifted: [(path: [FileName], mode: mode_t)] = []
-        defer {
-            for (path, mode) in lifted.reversed() {
-                try? container.openDirectory(at: path.dropLast()).changeMode(of: path[path.count - 1], to: mode)
-            }
+        let top: SharedDescriptor
+        do throws(SystemError) {
+            top = SharedDescriptor(try container.duplicate())
+        } catch {
+            report("cannot be looked into: \(error.message)", [], into: &check)
+            return true
         }
-        while let path = pending.popLast() {
+        let walk = TreeWalk(top, liftsModes: !files.isPrivileged)
+        var failures: [(error: SystemError, path: [FileName])] = []
+        defer {
+            for (error, path) in failures { report("cannot be looked into: \(error.message)", path, into: &check) }
+        }
+        func note(_ error: SystemError, at name: FileName) {
+            // Removed while the walk was on its way.
+            if error != .noEntry { failures.append((error, walk.path + [name])) }
+        }
+        while let directory = walk.next(failed: note) {
             do throws(SystemError) {
-                let directory = try container.openDirectory(at: path)
-                let reader = try directory.entries()
+                let reader = try directory.descriptor.entries()
                 while let entry = try reader.next() {
-                    guard let status = try? directory.status(of: entry.name) else { continue }
-                    let entryPath = path + [entry.name]
+                    guard let status = try? directory.descriptor.status(of: entry.name) else { continue }
                     switch status.kind {
                     case .directory:
-                        if !files.isPrivileged, status.permissions & S_IRWXU != S_IRWXU {
-                            lifted.append((entryPath, status.permissions))
-                            try? directory.changeMode(of: entry.name, to: status.permissions | S_IRWXU)
-                        }
-                        pending.append(entryPath)
+                        walk.add(entry.name)
                     case .file:
                         if status.linkCount > 1, !seen.insert(status.inode).inserted { continue }
-                        checkMode(status, entryPath, in: directory, into: &check)
-                        let found = Found(name: entry.name, path: entryPath, status: status)
-                        guard self.check(found, in: directory, openFile, into: &check, progress) else { return false }
+                        let found = Found(name: entry.name, status: status, directory: directory, walk: walk)
+                        checkMode(of: found, into: &check)
+                        guard self.check(found, openFile, into: &check, progress) else { return false }
                     case .symbolicLink, .fifo, .socket, .device:
                         continue
                     }
                 }
             } catch {
                 // Removed while the walk was on its way.
-                guard error != .noEntry else { continue }
-                report("cannot be looked into: \(error.message)", path, into: &check)
+                if error != .noEntry { failures.append((error, walk.path)) }
             }
         }
         return true
@@ -86,12 +91,11 @@ struct ContainerCheck {
     }
 
     /// No backing file has a set-ID bit (`NodeModes`): one that has was given it by somebody else.
-    private func checkMode(
-        _ status: FileStatus, _ path: [FileName], in directory: borrowing Descriptor, into check: inout DeviceCheck
-    ) {
-        guard status.hasSetID, let name = path.last else { return }
-        let problem = DeviceCheck.Problem(container: self.name, path: path.text, message: FileStatus.setIDProblem)
-        if repairs, (try? directory.changeMode(of: name, to: status.hostPermissions)) != nil {
+    private func checkMode(of file: Found, into check: inout DeviceCheck) {
+        guard file.status.hasSetID else { return }
+        let problem = DeviceCheck.Problem(container: name, path: file.path.text, message: FileStatus.setIDProblem)
+        let directory = file.directory
+        if repairs, (try? directory.descriptor.changeMode(of: file.name, to: file.status.hostPermissions)) != nil {
             check.repaired.append(problem)
         } else {
             check.problems.append(problem)
@@ -101,8 +105,8 @@ struct ContainerCheck {
     /// Checks one file, again while other processes change it.
     /// - Returns: false when `progress` ended it.
     private func check(
-        _ file: Found, in directory: borrowing Descriptor, _ openFile: (UInt64) -> EncryptedFile?,
-        into check: inout DeviceCheck, _ progress: (Int64) -> Bool
+        _ file: Found, _ openFile: (UInt64) -> EncryptedFile?, into check: inout DeviceCheck,
+        _ progress: (Int64) -> Bool
     ) -> Bool {
         var status = file.status
         // Measured by the backing file, whose length is more than the content's.
@@ -116,7 +120,7 @@ struct ContainerCheck {
         let attempts = ContainerCheck.attempts
         for attempt in 1...attempts {
             let live = openFile(status.inode)
-            switch files.check(file.name, in: directory, status, live: live, progress: counting) {
+            switch files.check(file.name, in: file.directory.descriptor, status, live: live, progress: counting) {
             case .whole:
                 check.files += 1
             case .closed:
@@ -127,7 +131,7 @@ struct ContainerCheck {
                 if attempt < attempts { continue }
                 check.unreadable += 1
             case .damaged(let messages):
-                guard let now = try? directory.status(of: file.name) else { break }
+                guard let now = try? file.directory.descriptor.status(of: file.name) else { break }
                 // A writer came in between: the next attempt reads through its file.
                 let wasOpened = live == nil && openFile(now.inode) != nil
                 if attempt < attempts, wasOpened || now.changed(since: status) {

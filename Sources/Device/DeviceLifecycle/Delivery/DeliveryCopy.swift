@@ -24,30 +24,33 @@ struct DeliveryCopy {
         }
         guard source.isDirectory else { return try copyFile(input, to: target, as: name, progress: progress) }
         let top = try onHost { () throws(SystemError) in try makeDirectory(name, in: target, like: input.status()) }
-        var pending: [[FileName]] = [[]]
-        while let path = pending.popLast() {
-            guard try copyDirectory(path, from: input, to: top, pending: &pending, progress: progress) else {
-                return false
+        let walk = try onHost { () throws(SystemError) in try TreeWalk(input) }
+        let copy = TreeCursor(SharedDescriptor(top))
+        var failure: SystemError?
+        while let from = walk.next(failed: { error, _ in failure = error }) {
+            if let name = walk.name {
+                while copy.depth >= walk.depth { copy.leave() }
+                try onHost { () throws(SystemError) in try copy.enter(name) }
             }
+            guard try copyDirectory(walk, from: from.descriptor, to: copy.directory.descriptor, progress: progress)
+            else { return false }
         }
+        if let failure { throw .system(failure) }
         return true
     }
 
-    /// Copies the entries of one directory, and puts its subdirectories on the list.
+    /// Copies the entries of one directory, and has the walk come into its subdirectories.
     /// - Returns: false when `progress` ended the copy.
     private func copyDirectory(
-        _ path: [FileName], from source: borrowing Descriptor, to target: borrowing Descriptor,
-        pending: inout [[FileName]], progress: (Int64) -> Bool
+        _ walk: TreeWalk, from: borrowing Descriptor, to: borrowing Descriptor, progress: (Int64) -> Bool
     ) throws(Fault) -> Bool {
-        let from = try onHost { () throws(SystemError) in try source.openDirectory(at: path) }
-        let to = try onHost { () throws(SystemError) in try target.openDirectory(at: path) }
         let reader = try onHost { () throws(SystemError) in try from.entries() }
         while let entry = try onHost({ () throws(SystemError) in try reader.next() }) {
             let status = try onHost { () throws(SystemError) in try from.status(of: entry.name) }
             switch status.kind {
             case .directory:
                 _ = try onHost { () throws(SystemError) in try makeDirectory(entry.name, in: to, like: status) }
-                pending.append(path + [entry.name])
+                walk.add(entry.name)
             case .symbolicLink:
                 try onHost { () throws(SystemError) in
                     try to.makeSymbolicLink(entry.name, target: try from.symbolicLinkTarget(entry.name))

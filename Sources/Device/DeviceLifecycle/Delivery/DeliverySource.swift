@@ -74,22 +74,23 @@ struct DeliverySource: Sendable {
             try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
         }
         if try root.status().identity == staging { return (0, nil, true) }
-        var pending: [[FileName]] = [[]]
+        let walk = try TreeWalk(root)
         var size: Int64 = 0
-        while let path = pending.popLast() {
-            let directory = try root.openDirectory(at: path)
-            let reader = try directory.entries()
+        var failure: SystemError?
+        while let directory = walk.next(failed: { error, _ in failure = error }) {
+            let reader = try directory.descriptor.entries()
             while let entry = try reader.next() {
-                let status = try directory.status(of: entry.name)
+                let status = try directory.descriptor.status(of: entry.name)
                 switch status.kind {
                 case .directory where status.identity == staging: return (size, nil, true)
-                case .directory: pending.append(path + [entry.name])
+                case .directory: walk.add(entry.name)
                 case .file: size += status.size
                 case .symbolicLink: continue
-                case .fifo, .socket, .device: return (size, path + [entry.name], false)
+                case .fifo, .socket, .device: return (size, walk.path + [entry.name], false)
                 }
             }
         }
+        if let failure { throw failure }
         return (size, nil, false)
     }
 

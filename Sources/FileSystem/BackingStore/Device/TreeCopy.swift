@@ -4,20 +4,15 @@ import Glibc
 public import Platform
 public import SandboxModel
 
-/// Copies one tree into an empty directory. Each directory is opened by its path from the top, so depth costs no
-/// descriptors.
+/// Copies one tree into an empty directory. Two walks side by side, so that depth costs no descriptors.
 struct TreeCopy: ~Copyable {
-    private let source: Descriptor
-    private let target: Descriptor
-    /// Directories to copy, by path from the top.
-    private var pending: [[FileName]] = [[]]
+    private let source: TreeWalk
+    private let top: SharedDescriptor
+    private let target: TreeCursor
     /// Of files with several names: the path of the first copied name.
     private var firstNames: [Inode: [FileName]] = [:]
-    /// Directories whose mode shuts out their owner. The mode is lifted in the source during the copy, and set in the
-    /// target at the end.
-    private var closed: [(path: [FileName], mode: mode_t)] = []
-    /// Whether permissions do not matter: the process is root's.
-    private let isPrivileged = geteuid() == 0
+    /// For each directory of the target on the way, the mode that shuts out its owner, which is set when the copy leaves.
+    private var closed: [mode_t?] = []
 
     private struct Inode: Hashable {
         let device: dev_t
@@ -25,53 +20,53 @@ struct TreeCopy: ~Copyable {
     }
 
     init(from source: consuming Descriptor, to target: consuming Descriptor) {
-        self.source = source
-        self.target = target
+        // Permissions do not matter to root's process.
+        self.source = TreeWalk(SharedDescriptor(source), liftsModes: geteuid() != 0)
+        top = SharedDescriptor(target)
+        self.target = TreeCursor(top)
     }
 
-    /// Copies everything. The modes of the source are as before when this returns; only a kill leaves them lifted.
+    /// Copies everything. The modes of the source are as before when this value is gone; only a kill leaves them lifted.
     /// - Parameter progress: called with the bytes copied since the last call; false cancels.
     /// - Returns: false if cancelled.
     mutating func run(progress: (Int64) -> Bool) throws(SystemError) -> Bool {
-        do throws(SystemError) {
-            while let path = pending.popLast() {
-                guard try copyDirectory(path, progress: progress) else {
-                    try TreeCopy.close(closed, in: source)
-                    return false
-                }
+        var failure: SystemError?
+        while let from = source.next(failed: { error, _ in failure = error }) {
+            if let failure { throw failure }
+            if let name = source.name {
+                while target.depth >= source.depth { try leave() }
+                try target.enter(name)
+                closed.append(source.liftedMode)
             }
-        } catch {
-            try? TreeCopy.close(closed, in: source)
-            throw error
+            guard try copyDirectory(from, progress: progress) else { return false }
         }
-        try TreeCopy.close(closed, in: source)
-        try TreeCopy.close(closed, in: target)
+        if let failure { throw failure }
+        while target.depth > 0 { try leave() }
         return true
     }
 
-    private static func close(
-        _ directories: [(path: [FileName], mode: mode_t)], in root: borrowing Descriptor
-    ) throws(SystemError) {
-        // The deepest first: a closed directory shuts off those below.
-        for (path, mode) in directories.sorted(by: { $0.path.count > $1.path.count }) {
-            guard let name = path.last else { continue }
-            try root.openDirectory(at: path.dropLast()).changeMode(of: name, to: mode)
-        }
+    /// Leaves a directory of the target, which nothing more comes into.
+    private mutating func leave() throws(SystemError) {
+        let mode = closed.removeLast()
+        guard let name = target.name else { return }
+        guard target.leave() == 1 else { throw .stale }
+        if let mode { try target.directory.descriptor.changeMode(of: name, to: mode) }
     }
 
     /// Copies a directory's entries, then its attributes, owner and mode, and last the times, which making entries
     /// changes.
-    private mutating func copyDirectory(_ path: [FileName], progress: (Int64) -> Bool) throws(SystemError) -> Bool {
-        let from = try source.openDirectory(at: path)
+    private mutating func copyDirectory(
+        _ source: SharedDescriptor, progress: (Int64) -> Bool
+    ) throws(SystemError) -> Bool {
         // Reopened, because fchmod(2) and its kin refuse an O_PATH descriptor.
-        let to = try target.openDirectory(at: path).reopen(flags: O_RDONLY | O_DIRECTORY)
+        let to = try target.directory.descriptor.reopen(flags: O_RDONLY | O_DIRECTORY)
         // Before reading entries, which changes the time of access.
-        let status = try from.status()
-        let reader = try from.entries()
+        let status = try source.descriptor.status()
+        let reader = try source.descriptor.entries()
         while let entry = try reader.next() {
-            guard try copyEntry(entry.name, path, from: from, to: to, progress: progress) else { return false }
+            guard try copyEntry(entry.name, from: source.descriptor, to: to, progress: progress) else { return false }
         }
-        try TreeCopy.copyAttributes(from: AttributeHolder(from), to: AttributeHolder(to))
+        try TreeCopy.copyAttributes(from: AttributeHolder(source.descriptor), to: AttributeHolder(to))
         try to.changeOwner(status.owner, group: status.group)
         try to.changeMode(status.permissions)
         try to.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
@@ -80,27 +75,22 @@ struct TreeCopy: ~Copyable {
 
     /// Copies an entry; of a directory only the directory itself, whose entries come later.
     private mutating func copyEntry(
-        _ name: FileName, _ path: [FileName], from: borrowing Descriptor, to: borrowing Descriptor,
-        progress: (Int64) -> Bool
+        _ name: FileName, from: borrowing Descriptor, to: borrowing Descriptor, progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
         let status = try from.status(of: name)
         if status.kind == .directory {
             try to.makeDirectory(name, mode: S_IRWXU)
-            if !isPrivileged, status.permissions & S_IRWXU != S_IRWXU {
-                closed.append((path + [name], status.permissions))
-                try from.changeMode(of: name, to: status.permissions | S_IRWXU)
-            }
-            pending.append(path + [name])
+            source.add(name)
             return true
         }
         if status.linkCount > 1 {
             let inode = Inode(device: status.raw.st_dev, number: status.inode)
             if let first = firstNames[inode], let firstName = first.last {
-                try target.openDirectory(at: first.dropLast()).link(firstName, to: name, in: to)
+                try top.descriptor.openDirectory(at: first.dropLast()).link(firstName, to: name, in: to)
                 // Counted for each name, as `contentSize()` does.
                 return progress(status.kind == .file ? status.size : 0)
             }
-            firstNames[inode] = path + [name]
+            firstNames[inode] = source.path + [name]
         }
         switch status.kind {
         case .file:
@@ -124,7 +114,7 @@ struct TreeCopy: ~Copyable {
         progress: (Int64) -> Bool
     ) throws(SystemError) -> Bool {
         // For the moment of opening: a file's owner may have no permission to read it.
-        let lifted = !isPrivileged && status.permissions & S_IRUSR == 0
+        let lifted = geteuid() != 0 && status.permissions & S_IRUSR == 0
         if lifted { try from.changeMode(of: name, to: status.hostPermissions | S_IRUSR) }
         let input: Descriptor
         do throws(SystemError) {
@@ -157,15 +147,15 @@ struct TreeCopy: ~Copyable {
 extension Descriptor {
     /// The sum of the sizes of all files below this directory, in bytes: the total of a copy's progress.
     public borrowing func contentSize() throws(SystemError) -> Int64 {
-        var pending: [[FileName]] = [[]]
         var total: Int64 = 0
-        while let path = pending.popLast() {
+        let walk = try TreeWalk(self)
+        while let directory = walk.next() {
             // An unreadable directory does not count.
-            guard let directory = try? openDirectory(at: path), let reader = try? directory.entries() else { continue }
+            guard let reader = try? directory.descriptor.entries() else { continue }
             while let entry = try reader.next() {
-                guard let status = try? directory.status(of: entry.name) else { continue }
+                guard let status = try? directory.descriptor.status(of: entry.name) else { continue }
                 switch status.kind {
-                case .directory: pending.append(path + [entry.name])
+                case .directory: walk.add(entry.name)
                 case .file: total += status.size
                 case .symbolicLink, .fifo, .socket, .device: continue
                 }

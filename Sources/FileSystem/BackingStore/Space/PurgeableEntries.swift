@@ -68,14 +68,14 @@ private struct TreeMeasure {
     mutating func add(_ name: FileName, _ status: FileStatus, in directory: borrowing Descriptor) {
         count(status)
         guard status.kind == .directory, let top = try? directory.openDirectory(name) else { return }
-        var pending: [[FileName]] = [[]]
-        while let path = pending.popLast() {
+        let walk = TreeWalk(SharedDescriptor(top))
+        while let inner = walk.next() {
             // A directory that this user may not read is measured when it is removed.
-            guard let inner = try? top.openDirectory(at: path), let reader = try? inner.entries() else { continue }
+            guard let reader = try? inner.descriptor.entries() else { continue }
             while let entry = try? reader.next() {
-                guard let status = try? inner.status(of: entry.name) else { continue }
+                guard let status = try? inner.descriptor.status(of: entry.name) else { continue }
                 count(status)
-                if status.kind == .directory { pending.append(path + [entry.name]) }
+                if status.kind == .directory { walk.add(entry.name) }
             }
         }
     }

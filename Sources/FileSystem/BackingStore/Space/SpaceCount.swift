@@ -167,19 +167,17 @@ extension SpaceLedger {
     private func walk(
         _ root: SharedDescriptor, _ goOn: () -> Bool = { true }, _ visit: (UInt64, () -> FileStatus?) -> Void
     ) -> Bool {
-        var paths: [[FileName]] = [[]]
+        let walk = TreeWalk(root)
         // By inode: a directory that is moved before its turn is reached a second time.
         var walked: Set<UInt64> = []
-        while let path = paths.popLast() {
-            guard let directory = try? root.descriptor.openDirectory(at: path),
-                let inode = try? directory.status().inode, walked.insert(inode).inserted,
-                let entries = try? directory.entries()
+        while let directory = walk.next() {
+            guard let inode = try? directory.descriptor.status().inode, walked.insert(inode).inserted,
+                let entries = try? directory.descriptor.entries()
             else { continue }
-            let shared = SharedDescriptor(directory)
             while let entry = try? entries.next() {
                 guard goOn() else { return false }
-                visit(entry.inode) { try? shared.descriptor.status(of: entry.name) }
-                if entry.isDirectory { paths.append(path + [entry.name]) }
+                visit(entry.inode) { try? directory.descriptor.status(of: entry.name) }
+                if entry.isDirectory { walk.add(entry.name) }
             }
         }
         return true

@@ -88,10 +88,11 @@ extension NodeTable.State {
             slot = UInt32(slots.count)
             slots.append(nil)
         }
-        generation &+= 1
+        serial &+= 1
         let node = Node(
-            id: NodeID(slot: UInt64(slot), epoch: epoch), generation: generation, kind: kind, inode: inode,
-            zone: entry.zone, parent: entry.parent, name: entry.name, view: entry.view)
+            id: NodeID(slot: slot, epoch: epoch, tag: UInt16(truncatingIfNeeded: serial >> 32)),
+            generation: UInt32(truncatingIfNeeded: serial), kind: kind, inode: inode, zone: entry.zone,
+            parent: entry.parent, name: entry.name, view: entry.view)
         entry.parent.children += 1
         slots[Int(slot)] = node
         if kind == .directory, let known = byInode[inode], let first = slots[Int(known)], first.kind == kind,

@@ -14,7 +14,10 @@ final class NodeTable: Sendable {
         var byInode: [UInt64: UInt32] = [:]
         /// Slots of directories that several homes show, beyond the first of each.
         var furtherViews: [UInt64: [UInt32]] = [:]
-        var generation: UInt32 = 0
+        /// The number of the last node that was made: 48 bits, of which the lower 32 are the node's generation and the
+        /// others the tag of its ID. It begins at random, so that a file handle of another mount, or of an earlier
+        /// boot, leads to no node.
+        var serial = UInt64.random(in: 0..<1 << 48)
         var epoch: UInt16 = 0
         /// Slots of files of class A or B that were opened: the kernel may hold their pages.
         var protected: Set<UInt32> = []

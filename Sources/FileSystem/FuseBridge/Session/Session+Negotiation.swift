@@ -10,9 +10,10 @@ extension Session {
     /// Sets the wanted capabilities, as far as the kernel has them, and no others: libfuse's defaults are replaced.
     func negotiate(_ connection: inout fuse_conn_info) {
         // Not wanted: splice (content is encrypted, so it passes through memory), POSIX and flock locks (the kernel
-        // keeps them), ACLs, automatic invalidation (the filesystem sends notifications).
+        // keeps them), ACLs, automatic invalidation (the filesystem sends notifications), asynchronous direct I/O
+        // (after a direct write that completes later, the kernel keeps the pages that it read meanwhile).
         let wanted =
-            FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_WRITEBACK_CACHE
+            FUSE_CAP_ASYNC_READ | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_WRITEBACK_CACHE
             | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO | FUSE_CAP_CACHE_SYMLINKS
             | FUSE_CAP_EXPLICIT_INVAL_DATA | FUSE_CAP_IOCTL_DIR | FUSE_CAP_NO_OPENDIR_SUPPORT
         connection.want = connection.capable & UInt32(bitPattern: wanted)

@@ -60,30 +60,32 @@ private struct HomeTree {
         // The directory first, so that new items in it get the class.
         set(protection, AttributeHolder(file: top.descriptor), [], failed)
         guard andBelow, status.kind == .directory else { return }
-        var pending: [[FileName]] = [[]]
-        while let path = pending.popLast() {
+        let walk = TreeWalk(top)
+        func report(_ error: SystemError, _ path: [FileName]) {
+            if error != .noEntry { failed(Complaint(error, doing: "cannot list \(text(path))")) }
+        }
+        while let directory = walk.next(failed: { report($0, walk.path + [$1]) }) {
             do throws(SystemError) {
-                // From the top each time, so that depth costs no descriptors.
-                let directory = try top.descriptor.openDirectory(at: path)
-                let entries = try directory.entries()
+                let entries = try directory.descriptor.entries()
                 while let entry = try entries.next() {
                     // Skips items that are gone, and other filesystems mounted inside the home.
-                    guard let found = try? directory.status(of: entry.name), found.raw.st_dev == status.raw.st_dev,
-                        found.kind == .file || found.kind == .directory
+                    guard let found = try? directory.descriptor.status(of: entry.name),
+                        found.raw.st_dev == status.raw.st_dev, found.kind == .file || found.kind == .directory
                     else { continue }
-                    let place = path + [entry.name]
-                    set(protection, AttributeHolder(entry.name, in: directory), place, failed)
-                    if found.kind == .directory { pending.append(place) }
+                    let holder = AttributeHolder(entry.name, in: directory.descriptor)
+                    set(protection, holder, walk.path + [entry.name], failed)
+                    if found.kind == .directory { walk.add(entry.name) }
                 }
             } catch {
-                if error != .noEntry { failed(Complaint(error, doing: "cannot list \(text(path))")) }
+                report(error, walk.path)
             }
         }
     }
 
     /// Sets the class of one item. An item that is gone is no failure.
     private func set(
-        _ protection: ProtectionClass, _ holder: AttributeHolder, _ place: [FileName], _ failed: (Complaint) -> Void
+        _ protection: ProtectionClass, _ holder: AttributeHolder, _ place: @autoclosure () -> [FileName],
+        _ failed: (Complaint) -> Void
     ) {
         let name = Array(ProtectionClass.attributeName.utf8)
         let value = Array(protection.foundationName.utf8)
@@ -92,6 +94,7 @@ private struct HomeTree {
         do throws(SystemError) {
             try holder.set(name, to: value)
         } catch {
+            let place = place()
             let doing = "cannot protect \(text(place))"
             switch error {
             // Removed since the directory was listed.
