@@ -157,7 +157,7 @@ static int make_pipes(struct pipes *pipes) {
 
 // Runs in the supervisor, with all signals blocked.
 static void make_and_supervise(
-    const struct process_plan *plan, const sigset_t *handled, struct pipes *pipes, int companion) {
+    const struct process_plan *plan, const sigset_t *handled, struct pipes *pipes) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (plan->is_detached) {
         setsid();
@@ -170,7 +170,7 @@ static void make_and_supervise(
     }
     process_tell(pipes->control[1], SUPERVISOR_MADE, process < 0 ? -errno : process);
     if (process > 0) {
-        process_supervise(process, pipes->control[1], companion);
+        process_supervise(process, pipes->control[1]);
     }
     _exit(0);
 }
@@ -187,7 +187,6 @@ int process_make_child(const struct process_plan *plan, struct process_child *ch
     if (error != 0) {
         return error;
     }
-    int companion = plan->companion > 0 ? (int)syscall(SYS_pidfd_open, plan->companion, 0) : -1;
     sigset_t handled, all, before;
     if (plan->is_detached) {
         sigemptyset(&handled);
@@ -202,7 +201,7 @@ int process_make_child(const struct process_plan *plan, struct process_child *ch
     pid_t supervisor = fork();
     if (supervisor == 0) {
         close(pipes.control[0]);
-        make_and_supervise(plan, &handled, &pipes, companion);
+        make_and_supervise(plan, &handled, &pipes);
     }
     error = supervisor < 0 ? errno : 0;
     close(pipes.control[1]);
@@ -216,9 +215,6 @@ int process_make_child(const struct process_plan *plan, struct process_child *ch
         process_forward_to(process, plan->is_confined);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (companion >= 0) {
-        close(companion);
-    }
     if (error != 0) {
         process_remove_handlers(&handled);
         close_pipes(&pipes);
@@ -329,6 +325,10 @@ int process_await_child(struct process_child *child, int *status) {
     }
     close(child->control);
     child->control = -1;
-    waitpid(child->supervisor, NULL, WNOHANG);
     return 0;
+}
+
+void process_reap_supervisor(const struct process_child *child) {
+    while (waitpid(child->supervisor, NULL, 0) < 0 && errno == EINTR) {
+    }
 }

@@ -41,7 +41,6 @@ struct supervision {
     int process;
     // -1 once nothing is to be told any more.
     int control;
-    int companion;
     int signals;
     // The maker has been told of the end.
     int is_told;
@@ -140,14 +139,12 @@ static void hear_maker(struct supervision *supervision) {
 // Keeps nothing but what it needs: no pipe of the program, no directory of a mount.
 static void let_go(struct supervision *supervision) {
     int control = fcntl(supervision->control, F_DUPFD_CLOEXEC, 16);
-    int companion = supervision->companion < 0 ? -1 : fcntl(supervision->companion, F_DUPFD_CLOEXEC, 16);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int number = 0; number < 3 && nothing >= 0; number++) {
         dup2(nothing, number);
     }
     supervision->control = dup3(control, 3, O_CLOEXEC);
-    supervision->companion = companion < 0 ? -1 : dup3(companion, 4, O_CLOEXEC);
-    syscall(SYS_close_range, companion < 0 ? 4U : 5U, ~0U, 0U);
+    syscall(SYS_close_range, 4U, ~0U, 0U);
     if (chdir("/") != 0) {
         // It keeps its directory then.
     }
@@ -167,8 +164,8 @@ static void hear_signals(struct supervision *supervision) {
     }
 }
 
-void process_supervise(int process, int control, int companion) {
-    struct supervision supervision = {.process = process, .control = control, .companion = companion};
+void process_supervise(int process, int control) {
+    struct supervision supervision = {.process = process, .control = control};
     let_go(&supervision);
     while (see_to_children(&supervision)) {
         if (supervision.is_released) {
@@ -179,19 +176,14 @@ void process_supervise(int process, int control, int companion) {
         struct pollfd events[] = {
             {.fd = supervision.signals, .events = POLLIN},
             {.fd = supervision.control, .events = POLLIN},
-            {.fd = supervision.companion, .events = POLLIN},
         };
         // A process that ends may leave children: they are looked for again soon, also if this user may not kill it.
-        if (poll(events, 3, supervision.is_ending ? (killed > 0 ? 1 : 100) : -1) < 0) {
+        if (poll(events, 2, supervision.is_ending ? (killed > 0 ? 1 : 100) : -1) < 0) {
             continue;
         }
         hear_signals(&supervision);
         if (events[1].revents != 0) {
             hear_maker(&supervision);
-        }
-        if (events[2].revents != 0) {
-            supervision.is_ending = 1;
-            supervision.companion = -1;
         }
     }
 }

@@ -25,5 +25,4 @@ int process_tell(int socket, enum supervisor_word kind, int value);
 struct supervisor_news process_hear(int socket);
 
 // Watches over a child of this process and all that it starts, and returns when nothing is left. All signals are blocked.
-// `companion` is a pidfd, or -1.
-void process_supervise(int process, int control, int companion);
+void process_supervise(int process, int control);

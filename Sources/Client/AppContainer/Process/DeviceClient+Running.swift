@@ -60,9 +60,6 @@ public final class RunLease: Sendable {
         _ = try await device.send(RunProcessRequest(lease: app.lease, pid: process, supervisor: supervisor))
     }
 
-    /// The device's process; nil where it cannot be seen from this one.
-    package var daemon: Int32? { connection.serverProcess }
-
     /// Ends the lease, and waits for the end of a mount that was made for it, unless something else uses that. A daemon
     /// that has ended is no error.
     public func end() async {

@@ -73,8 +73,6 @@ struct RunnableProgram {
         var plan = ChildProcess.Plan(
             arguments: command, environment: variables.map { "\($0)=\($1)" }.sorted(),
             directory: lease.app.mountPoint, isDetached: isDetached)
-        // A killed daemon ends nothing itself.
-        plan.companion = lease.daemon
         try requireReach(lease.app.mountPoint)
         if let confinement { try confinement.confine(&plan, to: lease.app) }
         let child: ChildProcess

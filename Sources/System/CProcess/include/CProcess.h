@@ -28,8 +28,6 @@ struct process_plan {
     int is_confined;
     /// A user namespace that the program finds as the descriptor PROCESS_NAMESPACE; -1 for none.
     int user_namespace;
-    /// A process whose end ends the program with all that it has started; 0 for none.
-    int companion;
 };
 
 /// The descriptor of a plan's user namespace in the program.
@@ -41,8 +39,7 @@ struct process_plan {
 /// A forked process that waits to become its program, and its supervisor.
 ///
 /// The supervisor is the parent of the process, and becomes that of each descendant whose own parent has ended, so
-/// that nothing gets out of its reach. It kills everything below it if this process is killed, if the companion ends, or at
-/// PROCESS_END_ALL. It ends with the last process below it.
+/// that nothing gets out of its reach. It kills everything below it if this process is killed, or at PROCESS_END_ALL. It ends with the last process below it.
 struct process_child {
     int process;
     int supervisor;
@@ -65,6 +62,9 @@ void process_abandon_child(struct process_child *child);
 /// control stops the child.
 /// Returns 0 or an error number.
 int process_await_child(struct process_child *child, int *status);
+/// Waits for the end of the supervisor, which may be long after that of the process, and takes its zombie away. After
+/// process_await_child.
+void process_reap_supervisor(const struct process_child *child);
 
 /// Makes a user namespace in which root and one other user and group are themselves, and nobody else is anybody: its
 /// processes have no rights on the host that root has by capabilities. For a superuser.

@@ -25,8 +25,6 @@ public final class ChildProcess: Sendable {
         public var isConfined: Bool
         /// The program finds it as the descriptor ``UserNamespace/descriptor``; nil for that of this process.
         public var namespace: UserNamespace?
-        /// A process whose end ends the program and all that it has started; nil for none.
-        public var companion: pid_t?
 
         public init(
             arguments: [String], environment: [String], directory: String, isDetached: Bool = false,
@@ -86,6 +84,8 @@ public final class ChildProcess: Sendable {
             state.access { $0.child = child }
             let end = Result { () throws(SystemError) in try ChildProcess.waitForEnd(of: child) }
             state.access { $0.end = end }
+            // A zombie of this process would be found by others that wait for any child.
+            ChildProcess.reapSupervisor(of: child)
         }.detach()
         let child = try state.wait { state -> Result<process_child, SystemError>? in
             if let failure = state.failure { return .failure(failure) }
@@ -109,7 +109,7 @@ public final class ChildProcess: Sendable {
                     var plan = unsafe process_plan(
                         arguments: words.baseAddress, environment: variables.baseAddress, directory: directory,
                         is_detached: plan.isDetached ? 1 : 0, is_confined: plan.isConfined ? 1 : 0,
-                        user_namespace: plan.namespace?.number ?? -1, companion: plan.companion ?? 0)
+                        user_namespace: plan.namespace?.number ?? -1)
                     return unsafe process_make_child(&plan, &child)
                 }
             }
@@ -124,6 +124,12 @@ public final class ChildProcess: Sendable {
         let error = unsafe process_await_child(&child, &status)
         guard error == 0 else { throw SystemError(code: error) }
         return End(status: status)
+    }
+
+    /// Waits until nothing is left of all that the process has started.
+    private static func reapSupervisor(of child: process_child) {
+        var child = child
+        unsafe process_reap_supervisor(&child)
     }
 
     /// `execve(2)` in the process: has it execute its program, once, and returns when it has. Does nothing after
