@@ -6,6 +6,8 @@
 # NAME                    PLAIN    FULL
 COUNTS='
 kills                        20     120
+exchanges_by_command          3      25
+exchanges_in_calls           50     800
 kills_of_one_writer           6      25
 kills_in_purges              20     100
 kills_in_updates             20     100

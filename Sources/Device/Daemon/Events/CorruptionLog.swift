@@ -37,9 +37,10 @@ final class CorruptionLog: Sendable {
         log.error("corrupt \(path ?? "inode \(corruption.inode)"): \(corruption.place)")
         // The call on this thread that read the bytes; nil for a check or a purge.
         let call = CallInHand.current
-        events.record(
-            Event(
-                .corrupt, app: place?.app?.text, path: place?.path, operation: call?.call?.rawValue,
-                pid: call?.process?.id, process: call?.process?.name, errno: SystemError.inputOutput.name))
+        var event = Event(
+            .corrupt, app: place?.app?.text, path: place?.path, operation: call?.call?.rawValue,
+            pid: call?.process?.id, process: call?.process?.name, errno: SystemError.inputOutput.name)
+        if let place, place.cut > 0 { event.pathCut = place.cut }
+        events.record(event)
     }
 }

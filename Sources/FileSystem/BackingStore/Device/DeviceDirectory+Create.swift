@@ -41,14 +41,14 @@ extension DeviceDirectory {
         }
     }
 
-    /// Makes the missing directories of all kinds of containers.
+    /// Makes the missing directories of all kinds of containers. Those that a power cut takes away are made at the next
+    /// boot.
     static func makeContainerDirectories(in directory: borrowing Descriptor) throws(SystemError) {
         for kind in ContainerKind.allCases {
             for depth in kind.path.indices {
                 let parent = try directory.openDirectory(at: kind.path[..<depth])
                 guard try !parent.exists(kind.path[depth]) else { continue }
                 try parent.makePrivateDirectory(kind.path[depth])
-                try parent.synchronizeEntries()
             }
         }
     }

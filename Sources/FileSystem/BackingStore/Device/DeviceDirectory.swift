@@ -86,15 +86,19 @@ public final class DeviceDirectory: Sendable {
             throw Complaint(.deviceMissing, "an empty path names no device; name the device's directory")
         }
         let path = withoutTrailingSlashes(path)
-        let root = try openRoot(path)
-        try DeviceOwner.admit(root, at: path)
+        let place = try openPlace(path)
+        try DeviceOwner.admit(place, at: path)
+        let root = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
+            try place.reopen(flags: O_RDONLY | O_DIRECTORY)
+        }
         let (record, authentication) = try believedRecord(in: root, path: path)
         return DeviceDirectory(path: path, root: root, record: record, authentication: authentication)
     }
 
-    private static func openRoot(_ path: String) throws(Complaint) -> Descriptor {
+    /// To be looked at: a directory that a link leads to may be of another user, and is not opened.
+    private static func openPlace(_ path: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
-            return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+            return try Descriptor.openDirectory(path: path)
         } catch {
             switch error {
             case .noEntry:

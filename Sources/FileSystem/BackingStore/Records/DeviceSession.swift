@@ -118,7 +118,7 @@ struct SessionRecord: Codable, Equatable {
         record.usedIn = nil
         let session = DeviceSession(
             number: record.current, start: start, killed: record.killed, powerLost: record.powerLost,
-            times: record.spans, used: ended && usedIn == directory ? used : nil,
+            times: record.spans, used: ended && usedIn == directory ? possibleUse : nil,
             unfinished: record.unfinishedChanges)
         return (record, session)
     }
@@ -144,8 +144,14 @@ struct SessionRecord: Codable, Equatable {
         Set((unfinished ?? []).compactMap { UnfinishedChange($0) })
     }
 
+    /// nil for a number that no count gives: whoever owns the device may write what he likes into the file.
+    private var possibleUse: Int64? {
+        used.flatMap { (0...DeviceSettings.capacities.upperBound).contains($0) ? $0 : nil }
+    }
+
+    /// The spans that a clock can have shown. A session without one may have been at any time.
     private var spans: [UInt32: SessionHistory.Time] {
-        let known = (times ?? []).filter { $0.from <= $0.until }.map {
+        let known = (times ?? []).filter { 0 <= $0.from && $0.from <= $0.until }.map {
             ($0.session, HostTime(nanoseconds: $0.from - HostTime.tick)...HostTime(nanoseconds: $0.until))
         }
         return Dictionary(known) { $1 }
