@@ -16,7 +16,7 @@ extension FuzzTarget {
             _ = try Keybag(decoding: whole).openWithoutPasscode(uidKey: uidKey)
         },
         FuzzTarget("device-record") { input in
-            _ = try DeviceRecords.head(of: input, file: "Device.json")
+            _ = try DeviceRecords.format(of: input, file: "Device.json")
             let record = try DeviceRecords.decode(DeviceRecord.self, from: input, file: "Device.json")
             _ = (record.settings.isPossible, record.settings.lockGraceSeconds)
         },

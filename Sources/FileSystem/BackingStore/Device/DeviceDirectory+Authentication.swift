@@ -37,26 +37,30 @@ extension DeviceDirectory {
                 .notADevice,
                 "\(path) is not a device: it has no \(Name.record.text); make one with appcontainer create")
         }
-        let head = try DeviceRecords.head(of: bytes, file: file)
-        guard head.format <= DeviceRecord.currentFormat else {
-            throw Complaint(
-                .newerFormat,
-                "\(path) was made by a newer version (format \(head.format), this one knows "
-                    + "\(DeviceRecord.currentFormat)); update appcontainer")
-        }
-        guard let uuid = head.uuid, ContainerUUID(uuid) != nil else { throw DeviceRecords.damaged(file) }
-        guard !keys.uidKeys.isEmpty else { return (try decoded(bytes, file: file), nil) }
+        // Decoded once, before it is known to be authentic: the device's UUID is a part of the keys.
+        let record = try decoded(bytes, file: file, path: path)
+        guard record.settings.isPossible, ContainerUUID(record.uuid) != nil else { throw DeviceRecords.damaged(file) }
+        guard !keys.uidKeys.isEmpty else { return (record, nil) }
         for uidKey in keys.uidKeys {
-            let authentication = RecordAuthentication(uidKey, device: uuid, isRequired: keys.demandCodes)
-            guard let content = authentication.content(of: bytes, Name.record) else { continue }
-            return (try decoded(content, file: file), authentication)
+            let authentication = RecordAuthentication(uidKey, device: record.uuid, isRequired: keys.demandCodes)
+            if authentication.content(of: bytes, Name.record) != nil { return (record, authentication) }
         }
         throw notAuthentic(file)
     }
 
-    private static func decoded(_ bytes: [UInt8], file: String) throws(Complaint) -> DeviceRecord {
-        let record = try DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
-        guard record.settings.isPossible else { throw DeviceRecords.damaged(file) }
+    /// - Throws: ``Complaint`` of kind `newerFormat` or `damaged`.
+    private static func decoded(_ bytes: [UInt8], file: String, path: String) throws(Complaint) -> DeviceRecord {
+        let record = try? DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
+        // A newer version may have other fields.
+        let format: Int
+        if let record { format = record.format } else { format = try DeviceRecords.format(of: bytes, file: file) }
+        guard format <= DeviceRecord.currentFormat else {
+            throw Complaint(
+                .newerFormat,
+                "\(path) was made by a newer version (format \(format), this one knows "
+                    + "\(DeviceRecord.currentFormat)); update appcontainer")
+        }
+        guard let record else { throw DeviceRecords.damaged(file) }
         return record
     }
 

@@ -45,16 +45,12 @@ enum DeviceRecords {
         Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
     }
 
-    /// The fields of Device.json that are read before it is authenticated.
-    struct Head: Decodable {
-        /// Every newer version keeps it readable.
-        let format: Int
-        /// nil in a newer format, perhaps.
-        let uuid: String?
-    }
-
-    static func head(of bytes: [UInt8], file: String) throws(Complaint) -> Head {
-        try decode(Head.self, from: bytes, file: file)
+    /// The format alone, which every newer version keeps readable.
+    static func format(of bytes: [UInt8], file: String) throws(Complaint) -> Int {
+        struct Format: Decodable {
+            let format: Int
+        }
+        return try decode(Format.self, from: bytes, file: file).format
     }
 
     /// The present time in ISO 8601, UTC.

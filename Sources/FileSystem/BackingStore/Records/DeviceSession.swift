@@ -42,6 +42,22 @@ struct UnfinishedChange: Hashable, Sendable {
     let lengthIsUncertain: Bool
 }
 
+extension UnfinishedChange {
+    private static let lengthMark = "length"
+
+    /// The session, the file's identity in hexadecimal digits, and `length` if that is uncertain; with spaces between.
+    var text: String { "\(session) \(file.text)" + (lengthIsUncertain ? " \(UnfinishedChange.lengthMark)" : "") }
+
+    /// - Returns: nil unless the text is a ``text``.
+    init?(_ text: String) {
+        let words = text.split(separator: " ")
+        guard (2...3).contains(words.count), let session = UInt32(words[0]), let file = FileIdentity(String(words[1])),
+            words.count == 2 || words[2] == UnfinishedChange.lengthMark
+        else { return nil }
+        self.init(session: session, file: file, lengthIsUncertain: words.count == 3)
+    }
+}
+
 /// The content of Sessions.json.
 struct SessionRecord: Codable, Equatable {
     /// The last session that began; 0 before the first.
@@ -61,15 +77,8 @@ struct SessionRecord: Codable, Equatable {
     /// The inode of the device's directory then. A copy has another, and may take other space.
     var usedIn: UInt64?
     /// The files in which changes failed halfway, in sessions that ended in order. nil without any.
-    var unfinished: [Unfinished]?
-
-    /// An ``UnfinishedChange`` in JSON.
-    struct Unfinished: Codable, Equatable {
-        var session: UInt32
-        var file: String
-        /// Whether its header may disagree with the length of the backing file.
-        var length: Bool
-    }
+    /// Each is an ``UnfinishedChange/text``: decoding a type of its own would cost every start more.
+    var unfinished: [String]?
 
     /// The most of them that are kept, the latest: the record has to fit into ``RecordReserve``. Of older ones the blocks
     /// that were not written whole cannot be read.
@@ -126,18 +135,13 @@ struct SessionRecord: Codable, Equatable {
         ended = true
         guard !files.isEmpty else { return }
         let new = files.map {
-            Unfinished(session: current, file: $0.identity.text, length: $0.lengthIsUncertain)
+            UnfinishedChange(session: current, file: $0.identity, lengthIsUncertain: $0.lengthIsUncertain).text
         }
         unfinished = ((unfinished ?? []) + new).suffix(SessionRecord.mostUnfinished)
     }
 
     private var unfinishedChanges: Set<UnfinishedChange> {
-        Set(
-            (unfinished ?? []).compactMap { change in
-                FileIdentity(change.file).map {
-                    UnfinishedChange(session: change.session, file: $0, lengthIsUncertain: change.length)
-                }
-            })
+        Set((unfinished ?? []).compactMap { UnfinishedChange($0) })
     }
 
     /// nil for a number that no count gives: whoever owns the device may write what he likes into the file.
