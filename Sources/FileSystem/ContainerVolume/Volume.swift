@@ -52,10 +52,8 @@ public final class Volume: Sendable {
             // A container's directory that cannot be examined shows the same error at every later call.
             let inode = (try? home.data.descriptor.status().inode) ?? SyntheticInode.device
             let root = Node(id: .root, generation: 0, kind: .home, inode: inode, zone: .home, parent: nil, name: nil)
-            root.withRare { rare in
-                rare.anchor = home.data
-                rare.home = home
-            }
+            root.withRare { $0.anchor = home.data }
+            root.scope?.ownHome = home
             return root
         }
     }

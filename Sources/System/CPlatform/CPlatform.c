@@ -193,6 +193,12 @@ int platform_peer_user(int socket, uint32_t *user) {
     return 0;
 }
 
+int platform_peer_process(int socket) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 ? credentials.pid : -1;
+}
+
 int platform_accept(int socket) {
     return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }

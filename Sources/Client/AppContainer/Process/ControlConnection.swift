@@ -73,6 +73,9 @@ struct ControlConnection: ~Copyable {
         }
     }
 
+    /// The process that listens; nil for one that cannot be seen from here.
+    var serverProcess: Int32? { socket.peerProcess }
+
     /// Sends a request and reads the response up to its body, which ``line()`` and ``rest()`` read.
     /// - Returns: the status code.
     mutating func send(

@@ -19,13 +19,16 @@ struct ContainerCheck {
     /// The identifier under which problems are reported.
     private let name: String
     private let files: FileCheck
+    private let repairs: Bool
     /// How often a file is read that others may be writing.
     private static let attempts = 5
     /// Files with several names that were checked under one of them.
     private var seen: Set<UInt64> = []
 
-    init(name: String, context: StoreContext) {
+    /// - Parameter repairs: whether set-ID bits are taken from backing files.
+    init(name: String, context: StoreContext, repairs: Bool) {
         self.name = name
+        self.repairs = repairs
         files = FileCheck(context: context)
     }
 
@@ -61,6 +64,7 @@ struct ContainerCheck {
                         pending.append(entryPath)
                     case .file:
                         if status.linkCount > 1, !seen.insert(status.inode).inserted { continue }
+                        checkMode(status, entryPath, in: directory, into: &check)
                         let found = Found(name: entry.name, path: entryPath, status: status)
                         guard self.check(found, in: directory, openFile, into: &check, progress) else { return false }
                     case .symbolicLink, .fifo, .socket, .device:
@@ -79,6 +83,19 @@ struct ContainerCheck {
     /// Adds a problem to the result.
     private func report(_ message: String, _ path: [FileName], into check: inout DeviceCheck) {
         check.problems.append(DeviceCheck.Problem(container: name, path: path.text, message: message))
+    }
+
+    /// No backing file has a set-ID bit (`NodeModes`): one that has was given it by somebody else.
+    private func checkMode(
+        _ status: FileStatus, _ path: [FileName], in directory: borrowing Descriptor, into check: inout DeviceCheck
+    ) {
+        guard status.hasSetID, let name = path.last else { return }
+        let problem = DeviceCheck.Problem(container: self.name, path: path.text, message: FileStatus.setIDProblem)
+        if repairs, (try? directory.changeMode(of: name, to: status.hostPermissions)) != nil {
+            check.repaired.append(problem)
+        } else {
+            check.problems.append(problem)
+        }
     }
 
     /// Checks one file, again while other processes change it.
@@ -129,6 +146,11 @@ struct ContainerCheck {
 }
 
 extension FileStatus {
+    static let setIDProblem = "its backing file has a set-user-ID or set-group-ID bit, which appcontainer gives to none"
+
+    /// Whether the status is of a file that has a set-ID bit on the host.
+    var hasSetID: Bool { kind == .file && mode & (S_ISUID | S_ISGID) != 0 }
+
     /// Whether the host's file was written, or replaced by another, since an earlier look (st_ctim of stat(2)).
     fileprivate func changed(since earlier: FileStatus) -> Bool {
         inode != earlier.inode

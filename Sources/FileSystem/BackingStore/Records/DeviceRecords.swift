@@ -6,14 +6,9 @@ import SandboxModel
 /// The content of Device.json.
 struct DeviceRecord: Codable, Equatable {
     /// The newest format. Raised with every change that an older version could not read, or would undo.
-    static let currentFormat = 2
-    /// The format of a new device. It is raised once the device has something that an older version would remove as
-    /// left over.
-    static let firstFormat = 1
-    /// The first format with containers that wait for their apps.
-    static let formatWithWaiting = 2
+    static let currentFormat = 3
 
-    var format = DeviceRecord.firstFormat
+    var format = DeviceRecord.currentFormat
     var uuid: String
     /// ISO 8601, in UTC.
     var created: String
@@ -50,12 +45,16 @@ enum DeviceRecords {
         Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
     }
 
-    /// The format alone, which every newer version keeps readable.
-    static func format(of bytes: [UInt8], file: String) throws(Complaint) -> Int {
-        struct Format: Decodable {
-            let format: Int
-        }
-        return try decode(Format.self, from: bytes, file: file).format
+    /// The fields of Device.json that are read before it is authenticated.
+    struct Head: Decodable {
+        /// Every newer version keeps it readable.
+        let format: Int
+        /// nil in a newer format, perhaps.
+        let uuid: String?
+    }
+
+    static func head(of bytes: [UInt8], file: String) throws(Complaint) -> Head {
+        try decode(Head.self, from: bytes, file: file)
     }
 
     /// The present time in ISO 8601, UTC.

@@ -12,6 +12,8 @@ public enum SessionStart: String, Sendable {
     case afterKill
     /// The host went down, or the device came from another host: unsynchronized writes may be missing.
     case afterHostCrash
+    /// The record of sessions was missing, damaged or not the device's own.
+    case unknown
 }
 
 /// One run of a process that serves the device.
@@ -28,6 +30,16 @@ public struct DeviceSession: Equatable, Sendable {
     /// Bytes of the host that the containers take, counted by the session before; nil if it did not end in order, or
     /// the device was copied since.
     public let used: Int64?
+    /// Changes that failed halfway in sessions that ended in order.
+    let unfinished: Set<UnfinishedChange>
+}
+
+/// A file in which a change failed halfway, and the session in which it did.
+struct UnfinishedChange: Hashable, Sendable {
+    let session: UInt32
+    let file: FileIdentity
+    /// Whether its header may disagree with the length of the backing file.
+    let lengthIsUncertain: Bool
 }
 
 /// The content of Sessions.json.
@@ -48,6 +60,19 @@ struct SessionRecord: Codable, Equatable {
     var used: Int64?
     /// The inode of the device's directory then. A copy has another, and may take other space.
     var usedIn: UInt64?
+    /// The files in which changes failed halfway, in sessions that ended in order. nil without any.
+    var unfinished: [Unfinished]?
+
+    /// An ``UnfinishedChange`` in JSON.
+    struct Unfinished: Codable, Equatable {
+        var session: UInt32
+        var file: String
+        /// Whether its header may disagree with the length of the backing file.
+        var length: Bool
+    }
+
+    /// The most of them that are kept. Of others the blocks that were not written whole cannot be read.
+    private static let mostUnfinished = 10_000
 
     struct Span: Codable, Equatable {
         var session: UInt32
@@ -59,11 +84,11 @@ struct SessionRecord: Codable, Equatable {
     /// The next session, and the record with it.
     /// - Parameter directory: inode number of the device's directory.
     func next(
-        bootID now: String, at time: HostTime, in directory: UInt64
+        bootID now: String, at time: HostTime, in directory: UInt64, isLost: Bool = false
     ) throws(Complaint) -> (SessionRecord, DeviceSession) {
         guard current < UInt32.max else { throw Complaint(.damaged, "the device has no session number left") }
         var record = self
-        var start = SessionStart.clean
+        var start = isLost ? SessionStart.unknown : .clean
         if !ended, bootID == now {
             start = .afterKill
             record.killed.append(current)
@@ -83,12 +108,45 @@ struct SessionRecord: Codable, Equatable {
         record.usedIn = nil
         let session = DeviceSession(
             number: record.current, start: start, killed: record.killed, powerLost: record.powerLost,
-            times: record.spans, used: ended && usedIn == directory ? used : nil)
+            times: record.spans, used: ended && usedIn == directory ? possibleUse : nil,
+            unfinished: record.unfinishedChanges)
         return (record, session)
     }
 
+    /// A record that knows of no earlier session, and whose next one has a number that no page bears yet: sessions are
+    /// counted one by one from 1, and the seconds since 1970 are more than any device has had.
+    static func lost(at time: HostTime) -> SessionRecord {
+        SessionRecord(current: UInt32(clamping: time.nanoseconds / 1_000_000_000))
+    }
+
+    /// Records the end of the present session.
+    /// - Parameter files: those in which a change failed halfway.
+    mutating func end(unfinished files: [DisturbedFile]) {
+        ended = true
+        let before = unfinished ?? []
+        let new = files.prefix(max(0, SessionRecord.mostUnfinished - before.count)).map {
+            Unfinished(session: current, file: $0.identity.text, length: $0.lengthIsUncertain)
+        }
+        if !new.isEmpty { unfinished = before + new }
+    }
+
+    private var unfinishedChanges: Set<UnfinishedChange> {
+        Set(
+            (unfinished ?? []).compactMap { change in
+                FileIdentity(change.file).map {
+                    UnfinishedChange(session: change.session, file: $0, lengthIsUncertain: change.length)
+                }
+            })
+    }
+
+    /// nil for a number that no count gives: whoever owns the device may write what he likes into the file.
+    private var possibleUse: Int64? {
+        used.flatMap { (0...DeviceSettings.capacities.upperBound).contains($0) ? $0 : nil }
+    }
+
+    /// The spans that a clock can have shown. A session without one may have been at any time.
     private var spans: [UInt32: SessionHistory.Time] {
-        let known = (times ?? []).filter { $0.from <= $0.until }.map {
+        let known = (times ?? []).filter { 0 <= $0.from && $0.from <= $0.until }.map {
             ($0.session, HostTime(nanoseconds: $0.from - HostTime.tick)...HostTime(nanoseconds: $0.until))
         }
         return Dictionary(known) { $1 }

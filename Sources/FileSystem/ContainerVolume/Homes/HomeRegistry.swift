@@ -60,7 +60,7 @@ final class HomeRegistry: Sendable {
     /// Makes a node stand for a home. The caller holds `names` exclusively.
     func set(_ home: Home, of node: Node) {
         // A reader of a node's home holds `names` or the table's lock.
-        table.withNames(of: node) { node in node.withRare { $0.home = home } }
+        table.withNames(of: node) { $0.scope?.ownHome = home }
     }
 
     /// Hides a home. Its open files stay open.
@@ -83,7 +83,7 @@ final class HomeRegistry: Sendable {
 
     /// Counts a home that is about to be updated among those that show its new containers.
     func share(_ update: HomeUpdate) -> NewlyShared {
-        let hidden = names.reading { node(of: update.data).flatMap { table.withNames(of: $0) { $0.rare?.home } } }
+        let hidden = names.reading { node(of: update.data).flatMap { table.withNames(of: $0) { $0.ownHome } } }
         guard let home = homes.withLock({ $0[update.app] }) ?? hidden else { return NewlyShared() }
         return sharing.add(home.updated(update))
     }

@@ -7,14 +7,10 @@ import SandboxPolicy
 
 extension Node {
     /// The home that the node belongs to; nil for the device's root, and for a node without a name.
-    var home: Home? {
-        var candidate: Node? = self
-        while let next = candidate {
-            if let home = next.rare?.home { return home }
-            candidate = next.parent
-        }
-        return nil
-    }
+    var home: Home? { (isDirectory ? scope : parent?.scope)?.home }
+
+    /// The home that the node stands for, or of which it is the replaced bundle.
+    var ownHome: Home? { scope?.top === self ? scope?.ownHome : nil }
 
     /// Whether an update has replaced the bundle that the node is in.
     var isInReplacedBundle: Bool { home?.isReplaced ?? false }

@@ -10,7 +10,7 @@ import SandboxModel
 /// A node costs no descriptor: its directory and name find it again.
 ///
 /// Lock rule, by field:
-/// - `parent`, `name`, `rare`, `zone`, `view`: change under the volume's `names` held exclusively, or, where a further
+/// - `parent`, `name`, `rare`, `zone`, `view`, `scope`: change under the volume's `names` held exclusively, or, where a further
 ///   name becomes known, under the table's lock; read under either. No name moves while `names` is held.
 /// - `lookups`, `children`: the table's lock.
 /// - `open`, `isStale`, `isNameless`: the node's open lock (``OpenFileTable``).
@@ -49,6 +49,8 @@ final class Node: @unchecked Sendable {
     var name: FileName?
     /// For a directory of a container that several homes may show: the home that this node belongs to.
     var view: ContainerView?
+    /// Of a directory; nil for all else.
+    var scope: Scope?
     var rare: Rare?
 
     var lookups: UInt64 = 0
@@ -59,15 +61,13 @@ final class Node: @unchecked Sendable {
     /// Fields that few nodes need.
     final class Rare {
         /// Further known names of a hard-linked file.
-        var furtherNames: [(parent: Node, name: FileName)] = []
+        var furtherNames = NodeNames()
         /// The container's own directory, for a node that is the root of one.
         var anchor: SharedDescriptor?
         /// Reaches the node after its last known name went.
         var orphan: SharedDescriptor?
         /// Its status when that name went.
         var lastStatus: FileStatus?
-        /// The home, for the nodes that stand for one, and for a bundle's directory that an update has replaced.
-        var home: Home?
         /// Whether the node is a removed directory: nothing is found or made in it.
         var isRemoved = false
         /// The threads that ``Volume/sendsBack(_:from:)`` has sent back from such a directory.
@@ -88,12 +88,33 @@ final class Node: @unchecked Sendable {
         self.parent = parent
         self.name = name
         self.view = view
+        if isDirectory { scope = Scope.ofDirectory(self) }
+    }
+
+    /// Releases a chain of directories one after the other: the last node of a deep one may be the last to go, and each
+    /// would release the next on the stack.
+    deinit {
+        var above = parent
+        parent = nil
+        while above != nil, isKnownUniquelyReferenced(&above) {
+            let next = above?.parent
+            above?.parent = nil
+            above = next
+        }
     }
 
     var isDirectory: Bool {
         switch kind {
         case .directory, .device, .home, .containers: true
         case .file, .symbolicLink, .special, .cacheTag: false
+        }
+    }
+
+    /// Whether it is reached on the host by a directory and a name, as far as it has one.
+    var hasEntryOnHost: Bool {
+        switch kind {
+        case .file, .directory, .symbolicLink, .special: rare?.anchor == nil
+        case .device, .home, .containers, .cacheTag: false
         }
     }
 

@@ -24,16 +24,21 @@ final class NodePlaces: Sendable {
     func place(of node: Node) throws(Fault) -> Place {
         // Another file may have the name by now.
         if epochs.isPast(node) { throw .system(.stale) }
+        if node.hasEntryOnHost, let (parent, name) = table.location(of: node) {
+            if !credentials.isSuperuser, let reached = reachableName(of: node) { return reached }
+            return .entry(try directory(parent), name)
+        }
+        return try anchor(of: node)
+    }
+
+    /// The place of a node that is not reached by a name.
+    private func anchor(of node: Node) throws(Fault) -> Place {
         switch node.kind {
         case .device, .containers, .cacheTag: return .none
         case .home: return .descriptor(node.rare!.anchor!)
         case .file, .directory, .symbolicLink, .special: break
         }
         if let anchor = node.rare?.anchor { return .descriptor(anchor) }
-        if let (parent, name) = table.location(of: node) {
-            if !credentials.isSuperuser, let reached = reachableName(of: node) { return reached }
-            return .entry(try directory(parent), name)
-        }
         if let orphan = node.rare?.orphan { return .descriptor(orphan) }
         // The node or a directory above it was purged. A file may have another name, or be made anew.
         throw .system(node.isDirectory ? .noEntry : .stale)
@@ -56,18 +61,44 @@ final class NodePlaces: Sendable {
     /// A descriptor for calls on a directory's entries.
     /// - Throws: ENOENT for a directory that was removed, or that the host does not have.
     func directory(_ node: Node) throws(Fault) -> SharedDescriptor {
-        if node.rare?.isRemoved == true { throw .system(.noEntry) }
-        if let kept = directories.descriptor(of: node) { return kept }
-        switch try place(of: node) {
-        case .none: throw .system(.noEntry)
-        case .descriptor(let descriptor): return descriptor
-        case .entry(let parent, let name):
-            let descriptor = try onHost { () throws(SystemError) in
-                SharedDescriptor(try parent.descriptor.openDirectory(name))
+        if let kept = directories.descriptor(of: node), node.rare?.isRemoved != true { return kept }
+        // Up to the first directory that is open, and down again.
+        var way: [(node: Node, name: FileName)] = []
+        var next = node
+        var reached: SharedDescriptor
+        while true {
+            if next.rare?.isRemoved == true { throw .system(.noEntry) }
+            if let kept = directories.descriptor(of: next) {
+                reached = kept
+                break
             }
-            directories.keep(descriptor, for: node)
-            return descriptor
+            if let (parent, name) = entry(next) {
+                way.append((next, name))
+                next = parent
+                continue
+            }
+            guard case .descriptor(let descriptor) = try anchor(of: next) else { throw .system(.noEntry) }
+            reached = descriptor
+            break
         }
+        let interval = way.count / DirectoryCache.landmarks + 1
+        for (index, (node, name)) in way.enumerated().reversed() {
+            let directory = reached
+            reached = try onHost { () throws(SystemError) in
+                SharedDescriptor(try directory.descriptor.openDirectory(name))
+            }
+            if index < DirectoryCache.capacity / 2 {
+                directories.keep(reached, for: node)
+            } else if index % interval == 0 {
+                directories.keep(reached, for: node, isLandmark: true)
+            }
+        }
+        return reached
+    }
+
+    /// The directory and name by which a directory is opened; nil for one that has a descriptor of its own, or no place.
+    private func entry(_ node: Node) -> (parent: Node, name: FileName)? {
+        node.hasEntryOnHost ? table.location(of: node) : nil
     }
 
     /// Whether a directory has an entry now; false where it cannot be examined.

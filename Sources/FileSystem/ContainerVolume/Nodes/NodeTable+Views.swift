@@ -6,7 +6,7 @@ import Synchronization
 extension NodeTable {
     /// Every node of an inode: more than one only for a directory.
     func nodes(inode: UInt64) -> [Node] {
-        state.withLock { state in state.nodes(inode).filter { !state.isPurged($0) } }
+        state.withLock { state in state.nodes(inode).filter { !State.isPurged($0) } }
     }
 
     /// Whether other homes see the entries of a directory too.
@@ -56,7 +56,8 @@ extension NodeTable {
             guard state.holds(directory), let parent = directory.parent, let name = directory.name else { return nil }
             directory.parent = nil
             directory.name = nil
-            state.setView(.apart(app), of: directory)
+            Scope.cutOff(directory)
+            state.set(directory.scope, .apart(app), of: directory)
             parent.children -= 1
             state.collect(parent, into: &gone)
             return (parent, name)
@@ -129,7 +130,7 @@ extension NodeTable.State {
         directory.parent = parent
         directory.name = name
         parent.children += 1
-        if directory.view !== parent.view { setView(parent.view, of: directory) }
+        follow(directory)
         if let old {
             old.children -= 1
             collect(old, into: &gone)
@@ -139,31 +140,27 @@ extension NodeTable.State {
     /// The node of a container's directory in another home, made if it is not known.
     /// - Returns: nil when the home does not know the container's own directory.
     fileprivate mutating func counterpart(of directory: Node, for app: ContainerIdentifier) -> Node? {
-        guard directory.kind == .directory else { return nil }
-        if let known = nodes(directory.inode).first(where: { NodeTable.State.app(of: $0) == app }) { return known }
-        guard directory.rare?.anchor == nil, let above = directory.parent, let name = directory.name,
-            let parent = counterpart(of: above, for: app)
-        else { return nil }
-        return make(
-            FoundEntry(inode: directory.inode, kind: .directory, zone: directory.zone, parent: parent, name: name))
+        // Up to the first directory that the other home knows, and down again.
+        var way: [(directory: Node, name: FileName)] = []
+        var next = directory
+        var reached: Node
+        while true {
+            guard next.kind == .directory else { return nil }
+            if let known = nodes(next.inode).first(where: { NodeTable.State.app(of: $0) == app }) {
+                reached = known
+                break
+            }
+            guard next.rare?.anchor == nil, let above = next.parent, let name = next.name else { return nil }
+            way.append((next, name))
+            next = above
+        }
+        for (directory, name) in way.reversed() {
+            reached = make(
+                FoundEntry(inode: directory.inode, kind: .directory, zone: directory.zone, parent: reached, name: name))
+        }
+        return reached
     }
 
     /// The home that a directory's node belongs to.
-    static func app(of directory: Node) -> ContainerIdentifier? {
-        if let view = directory.view { return view.app }
-        var candidate: Node? = directory
-        while let next = candidate {
-            if let home = next.rare?.home { return home.app }
-            candidate = next.parent
-        }
-        return nil
-    }
-
-    /// Sets the view of a directory and of those below it.
-    fileprivate mutating func setView(_ view: ContainerView?, of directory: Node) {
-        for case let node? in slots
-        where node.kind == .directory && (node === directory || NodeTable.State.isBelow(node, directory)) {
-            node.view = view
-        }
-    }
+    static func app(of directory: Node) -> ContainerIdentifier? { directory.view?.app ?? directory.home?.app }
 }

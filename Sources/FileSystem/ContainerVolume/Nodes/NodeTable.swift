@@ -18,9 +18,6 @@ final class NodeTable: Sendable {
         var epoch: UInt16 = 0
         /// Slots of files of class A or B that were opened: the kernel may hold their pages.
         var protected: Set<UInt32> = []
-        /// Slots of purged directories, for as long as they are known. Nodes below them have no place, and the host may
-        /// give their inode numbers to other files.
-        var purged: Set<UInt32> = []
     }
 
     let root: Node
@@ -48,7 +45,7 @@ final class NodeTable: Sendable {
     /// The node of an inode of the host, if the kernel knows one.
     func known(inode: UInt64) -> Node? {
         state.withLock { state in
-            state.byInode[inode].flatMap { state.slots[Int($0)] }.flatMap { state.isPurged($0) ? nil : $0 }
+            state.byInode[inode].flatMap { state.slots[Int($0)] }.flatMap { State.isPurged($0) ? nil : $0 }
         }
     }
 
@@ -58,7 +55,7 @@ final class NodeTable: Sendable {
     func lookUp(_ entry: FoundEntry, prepare: (Node) -> Void = { _ in }) -> Node {
         state.withLock { state in
             if let node = state.node(of: entry.inode, entry.kind, entry.view),
-                entry.kind != .file || node.id.epoch == state.epoch, !state.isPurged(node)
+                entry.kind != .file || node.id.epoch == state.epoch, !State.isPurged(node)
             {
                 node.lookups += 1
                 State.addName(entry.parent, entry.name, to: node)
@@ -86,9 +83,9 @@ final class NodeTable: Sendable {
         }
         // The directory cache keeps nodes alive for longer. They must not keep the descriptors of a home.
         for node in gone {
-            guard let home = node.rare?.home else { continue }
+            guard let home = node.ownHome else { continue }
             if node.kind == .home { homes.append(home.app) }
-            node.rare?.home = nil
+            node.scope?.ownHome = nil
         }
         return homes
     }
@@ -108,7 +105,7 @@ final class NodeTable: Sendable {
         state.withLock { state in
             guard state.holds(node), node.parent == nil else { return }
             state.releaseNumber(of: node)
-            if node.isDirectory { state.purged.insert(UInt32(truncatingIfNeeded: node.id.slot)) }
+            if node.isDirectory { node.scope?.isPurged = true }
         }
     }
 
@@ -154,10 +151,7 @@ final class NodeTable: Sendable {
 
     /// Every directory and name by which a node is known.
     func names(of node: Node) -> [(parent: Node, name: FileName)] {
-        state.withLock { _ in
-            guard let parent = node.parent, let name = node.name else { return [] }
-            return [(parent, name)] + (node.rare?.furtherNames ?? [])
-        }
+        state.withLock { _ in node.names }
     }
 
     /// Runs `body` under the table's lock, so that no name comes or goes.
@@ -169,17 +163,14 @@ final class NodeTable: Sendable {
     /// purged.
     func location(of node: Node) -> (parent: Node, name: FileName)? {
         state.withLock { state in
-            guard !state.isPurged(node), let parent = node.parent, let name = node.name else { return nil }
+            guard !State.isPurged(node), let parent = node.parent, let name = node.name else { return nil }
             return (parent, name)
         }
     }
 
-    /// The directories in which the node has a name that is known.
+    /// The directories in which the node has a name that is known, each once.
     func parents(of node: Node) -> [Node] {
-        state.withLock { _ in
-            guard let first = node.parent else { return [] }
-            return [first] + (node.rare?.furtherNames.map(\.parent) ?? [])
-        }
+        state.withLock { _ in node.parents }
     }
 
     /// The number of known names beyond the first.
@@ -190,10 +181,9 @@ final class NodeTable: Sendable {
     /// Makes the next of a node's names its first, by which the node is reached.
     func preferNextName(of node: Node) {
         state.withLock { _ in
-            guard let rare = node.rare, !rare.furtherNames.isEmpty, let parent = node.parent, let name = node.name
+            guard let rare = node.rare, let parent = node.parent, let name = node.name,
+                let next = rare.furtherNames.exchange((parent, name))
             else { return }
-            let next = rare.furtherNames.removeFirst()
-            rare.furtherNames.append((parent, name))
             node.parent = next.parent
             node.name = next.name
         }
@@ -203,7 +193,7 @@ final class NodeTable: Sendable {
     func isOnlyName(_ name: FileName, in parent: Node, of node: Node) -> Bool {
         state.withLock { _ in
             guard let first = node.parent, State.isSame(first, parent), node.name == name else { return false }
-            return node.rare?.furtherNames.allSatisfy { State.isSame($0.parent, parent) && $0.name == name } ?? true
+            return node.rare?.furtherNames.isOnly(name, in: parent, isSame: State.isSame) ?? true
         }
     }
 
@@ -233,42 +223,9 @@ final class NodeTable: Sendable {
             return others
         }
     }
-
-    /// Sets the zone of every node below a directory that was moved to another zone.
-    func rezone(below directory: Node, to zone: Zone) {
-        state.withLock { state in
-            for case let node? in state.slots where State.isBelow(node, directory) { node.zone = zone }
-        }
-    }
-
-    /// A known node and some of its names.
-    typealias NamedNode = (node: Node, names: [(parent: Node, name: FileName)])
-
-    /// Every node that has names below a directory, and those names.
-    func nodes(named directory: Node) -> [NamedNode] {
-        state.withLock { state in
-            state.slots.compactMap { node -> NamedNode? in
-                guard let node, let parent = node.parent, let name = node.name else { return nil }
-                let names = [(parent: parent, name: name)] + (node.rare?.furtherNames ?? [])
-                let below = names.filter { $0.parent === directory || State.isBelow($0.parent, directory) }
-                return below.isEmpty ? nil : (node, below)
-            }
-        }
-    }
 }
 
 extension NodeTable.State {
-    /// Whether a node is or lies below a purged directory, by its first name. Nearly always there is none.
-    func isPurged(_ node: Node) -> Bool {
-        if purged.isEmpty { return false }
-        var candidate: Node? = node
-        while let next = candidate {
-            if purged.contains(UInt32(truncatingIfNeeded: next.id.slot)) { return true }
-            candidate = next.parent
-        }
-        return false
-    }
-
     /// Whether a node is still in the table.
     func holds(_ node: Node) -> Bool { slots[Int(node.id.slot)] === node }
 
@@ -282,11 +239,11 @@ extension NodeTable.State {
             } else {
                 node.parent = nil
                 node.name = nil
+                if node.isDirectory { Scope.cutOff(node) }
             }
             return first
         }
-        let index = node.rare?.furtherNames.firstIndex { $0.name == name && isSame($0.parent, parent) }
-        return index.flatMap { node.rare?.furtherNames.remove(at: $0).parent }
+        return node.rare?.furtherNames.remove(name, in: parent, isSame: isSame)
     }
 
     fileprivate static func addName(_ parent: Node, _ name: FileName, to node: Node) {
@@ -294,21 +251,13 @@ extension NodeTable.State {
         if node.parent == nil, node.rare?.anchor == nil {
             node.parent = parent
             node.name = name
+            if node.isDirectory { node.scope = Scope.ofDirectory(node) }
         } else {
-            let isKnown = node.rare?.furtherNames.contains { $0.parent === parent && $0.name == name } ?? false
+            let isKnown = node.rare?.furtherNames.contains(name, in: parent) ?? false
             if isKnown || node.isDirectory { return }
-            node.withRare { $0.furtherNames.append((parent, name)) }
+            node.withRare { $0.furtherNames.append(name, in: parent) }
         }
         parent.children += 1
-    }
-
-    static func isBelow(_ node: Node, _ directory: Node) -> Bool {
-        var above = node.parent
-        while let next = above {
-            if next === directory { return true }
-            above = next.parent
-        }
-        return false
     }
 
     /// Takes a node out of the table if nothing needs it, and then each node above that was kept only for it.
@@ -319,11 +268,10 @@ extension NodeTable.State {
             guard slots[slot] === node else { return }
             slots[slot] = nil
             if !protected.isEmpty { protected.remove(UInt32(slot)) }
-            if !purged.isEmpty { purged.remove(UInt32(slot)) }
             free.append(UInt32(slot))
             releaseNumber(of: node)
             gone.append(node)
-            for further in node.rare?.furtherNames ?? [] {
+            for further in node.rare?.furtherNames.all ?? [] {
                 further.parent.children -= 1
                 collect(further.parent, into: &gone)
             }

@@ -34,10 +34,15 @@ struct NameDurability {
 
     /// Makes the names durable by which a node is found, as far as they are newer than their directory's last fsync.
     func makeNamesDurable(of node: Node) throws(Fault) {
-        for parent in places.table.parents(of: node) {
+        var pending = places.table.parents(of: node)
+        let isLinked = pending.count > 1
+        var passed: Set<ObjectIdentifier> = []
+        while let parent = pending.popLast() {
+            // Several names of a file may lie below the same directories.
+            if isLinked, !passed.insert(ObjectIdentifier(parent)).inserted { continue }
             let isOnHost = parent.kind == .directory || parent.rare?.anchor != nil
             if isOnHost, !parent.givenNames.areDurable { try synchronizeEntries(of: parent) }
-            try makeNamesDurable(of: parent)
+            pending += places.table.parents(of: parent)
         }
     }
 }

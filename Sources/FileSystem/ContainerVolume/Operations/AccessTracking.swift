@@ -23,18 +23,27 @@ private struct PurgeableUnit {
     /// The unit that a node is or lies in, by one of its names; nil where there is none. The caller holds the table's
     /// lock or `names`.
     init?(around node: Node, _ name: FileName?, in parent: Node?) {
-        var (candidate, name) = (node, name)
-        var above = parent
-        while let directory = above, let own = name {
-            guard directory.zone == .container else {
-                guard let kind = directory.purgeableDirectory else { return nil }
-                self.init(candidate, own, in: directory, of: kind)
-                return
-            }
-            (candidate, name) = (directory, directory.name)
-            above = directory.parent
+        guard let directory = parent, let name else { return nil }
+        if let kind = directory.purgeableDirectory {
+            self.init(node, name, in: directory, of: kind)
+            return
         }
-        return nil
+        guard let entry = directory.scope?.purgeableEntry, let name = entry.name, let above = entry.parent,
+            let kind = above.purgeableDirectory
+        else { return nil }
+        self.init(entry, name, in: above, of: kind)
+    }
+
+    /// The units that a node is or lies in: a file with several names may lie in several.
+    static func all(around node: Node) -> [PurgeableUnit] {
+        let first = PurgeableUnit(around: node, node.name, in: node.parent)
+        guard let further = node.rare?.furtherNames, !further.isEmpty else { return first.map { [$0] } ?? [] }
+        var units = first.map { [ObjectIdentifier($0.node): $0] } ?? [:]
+        for (directory, name) in further.inEachDirectory {
+            guard let unit = PurgeableUnit(around: node, name, in: directory) else { continue }
+            if units[ObjectIdentifier(unit.node)] == nil { units[ObjectIdentifier(unit.node)] = unit }
+        }
+        return Array(units.values)
     }
 }
 
@@ -57,12 +66,11 @@ struct AccessTracking {
                 node.rare.map { !$0.furtherNames.isEmpty } ?? false
             )
         }
-        if let unit { record(unit) }
-        guard hasFurther else { return }
-        for (parent, name) in table.names(of: file).dropFirst() {
-            let further = table.withNames(of: file) { PurgeableUnit(around: $0, name, in: parent) }
-            if let further { record(further) }
+        guard hasFurther else {
+            if let unit { record(unit) }
+            return
         }
+        for unit in table.withNames(of: file, { PurgeableUnit.all(around: $0) }) { record(unit) }
     }
 
     /// A directory was made. That is a use only if it is a purgeable entry itself.
@@ -91,19 +99,13 @@ struct AccessTracking {
     private func place(of unit: PurgeableUnit) -> UseRecord.Place {
         // Library and tmp are entries of the home, and stay where they are.
         let library = unit.directory == .caches ? unit.parent.parent! : unit.parent
-        let container = table.withNames(of: library) { $0.parent!.rare!.home!.data }
+        let container = table.withNames(of: library) { $0.home!.data }
         return UseRecord.Place(container: container, directory: unit.directory, name: unit.name, lock: names)
     }
 
     /// The inodes of the purgeable entries that a node is or lies in: a file with several names may lie in several.
     func purgeableEntries(around node: Node) -> [UInt64] {
         guard node.zone == .container else { return [] }
-        return table.withNames(of: node) { node in
-            var inodes = PurgeableUnit(around: node, node.name, in: node.parent).map { [$0.node.inode] } ?? []
-            for (parent, name) in node.rare?.furtherNames ?? [] {
-                if let unit = PurgeableUnit(around: node, name, in: parent) { inodes.append(unit.node.inode) }
-            }
-            return inodes
-        }
+        return table.withNames(of: node) { node in PurgeableUnit.all(around: node).map(\.node.inode) }
     }
 }

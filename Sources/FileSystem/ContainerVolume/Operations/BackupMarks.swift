@@ -36,7 +36,7 @@ struct BackupMarks {
             var steps: [(name: FileName, node: Node)] = []
             var candidate: Node? = node
             while let next = candidate {
-                if next.kind == .home { return (steps.reversed(), next.rare?.home) }
+                if next.kind == .home { return (steps.reversed(), next.ownHome) }
                 guard let name = next.name else { break }
                 steps.append((name, next))
                 candidate = next.parent

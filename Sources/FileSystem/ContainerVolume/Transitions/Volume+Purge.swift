@@ -44,7 +44,7 @@ extension Volume {
             known.append((entry.name, node))
             if node.isDirectory {
                 places.directories.drop(node)
-                places.directories.dropAll(below: node)
+                places.directories.dropAll(in: node.scope)
             }
             table.purge(entry.name, in: parent, of: node)
         }

@@ -31,7 +31,7 @@ extension Volume {
             }
         }
         return try names.writing { () throws(SystemError) in
-            guard let node = homes.node(of: update.data), let old = table.withNames(of: node, { $0.rare?.home }) else {
+            guard let node = homes.node(of: update.data), let old = table.withNames(of: node, { $0.ownHome }) else {
                 try exchange()
                 homes.apply(update)
                 return Replaced()

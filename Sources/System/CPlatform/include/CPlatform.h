@@ -83,6 +83,8 @@ int platform_watch_removals(const char *directory);
 
 /// The user at the other end of a connected Unix socket (SO_PEERCRED).
 int platform_peer_user(int socket, uint32_t *user);
+/// The process there; 0 for one that cannot be seen from this one.
+int platform_peer_process(int socket);
 /// The connection of the next client, non-blocking and closed on exec (accept4).
 int platform_accept(int socket);
 

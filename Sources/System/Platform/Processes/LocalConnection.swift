@@ -21,6 +21,9 @@ public final class LocalConnection: Sendable {
         get throws(SystemError) { try PeerUser.identifier(of: socket.descriptor.number) }
     }
 
+    /// The process at the other end, as ``peer``; nil for one that cannot be seen.
+    public var peerProcess: Int32? { PeerUser.process(of: socket.descriptor.number) }
+
     /// `recv(2)`, as soon as something has arrived.
     /// - Returns: at least one byte; none at the end of the stream.
     /// - Throws: the error of the call, or `CancellationError`.

@@ -13,4 +13,10 @@ public enum PeerUser {
         try systemCall { unsafe platform_peer_user(socket, &user) }
         return user
     }
+
+    /// The same call: the process that listens, or has connected. nil for one that cannot be seen from this process.
+    static func process(of socket: Int32) -> pid_t? {
+        let process = platform_peer_process(socket)
+        return process > 0 ? process : nil
+    }
 }

@@ -60,7 +60,7 @@ import Testing
         #expect(throws: Never.self) { try DeviceDirectory.open(at: device.path) }
     }
 
-    @Test(arguments: ["Device.json", "Apps.json", "Sessions.json", "Keybag", "UID.key", "lock"])
+    @Test(arguments: ["Device.json", "Apps.json", "Keybag", "UID.key", "lock"])
     func `a fifo in a record's place is called damaged, and nothing waits`(_ name: String) throws {
         let device = try scratch.makeDevice()
         try shell("cd \(device.path) && rm \(name) && mkfifo \(name)")

@@ -20,10 +20,8 @@ struct VolumeParts {
         let inode = try home.data.descriptor.status().inode
         let root = Node(id: .root, generation: 0, kind: .home, inode: inode, zone: .home, parent: nil, name: nil)
         let shown = home.home
-        root.withRare { rare in
-            rare.anchor = shown.data
-            rare.home = shown
-        }
+        root.withRare { $0.anchor = shown.data }
+        root.scope?.ownHome = shown
         table = NodeTable(root: root)
         places = NodePlaces(table: table, credentials: DaemonCredentials(user: user))
         openFiles = OpenFileTable(places: places, context: home.context, kernel: kernel)
