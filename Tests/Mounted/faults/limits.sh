@@ -14,18 +14,9 @@ printed() {
 }
 outputs=0 tried=' '
 
-oncecase_names_of_control_characters_are_shown_escaped_by_every_command() {
-    start --group group.com.example.shared
-    local place name
-    # The first forges a line, the second clears the terminal.
-    local -a bad=($'new\nforged: line' $'clear\e[2J\e[31m')
-    for place in Documents Library/Caches tmp Groups/group.com.example.shared; do limits names "$MOUNT/$place"; done
-    # Refusals, with names that are there, and an app whose files have them.
-    for name in "${bad[@]}"; do ! mkdir "$MOUNT/$name" && ! rm -r "$MOUNT/$name" && ! touch "$MOUNT/Notes.app/$name"; done
-    make_app com.example.Other Other
-    for name in "${bad[@]}"; do echo x >"$WORK/Other.app/$name"; done
-    cp -R "$WORK/Other.app" "$WORK/${bad[0]}.app"
-    mkdir "$WORK/${bad[0]}"
+# Each of `bad` as an argument of each command.
+name_to_each_command() {
+    local name command
     for name in "${bad[@]}"; do
         printed inspect "$DOCUMENTS/$name" "$DOCUMENTS/$name/$name" "$DOCUMENTS/$name/missing$name"
         printed inspect --json "$DOCUMENTS/$name"
@@ -44,6 +35,21 @@ oncecase_names_of_control_characters_are_shown_escaped_by_every_command() {
         for command in identity seal verify own; do printed "$command" "$WORK/missing$name/$name" --option"$name"; done
         printed own <<<"{\"device\": \"$name\"}"
     done
+}
+
+oncecase_names_of_control_characters_are_shown_escaped_by_every_command() {
+    start --group group.com.example.shared
+    local place name
+    # The first forges a line, the second clears the terminal.
+    local -a bad=($'new\nforged: line' $'clear\e[2J\e[31m')
+    for place in Documents Library/Caches tmp Groups/group.com.example.shared; do limits names "$MOUNT/$place"; done
+    # Refusals, with names that are there, and an app whose files have them.
+    for name in "${bad[@]}"; do ! mkdir "$MOUNT/$name" && ! rm -r "$MOUNT/$name" && ! touch "$MOUNT/Notes.app/$name"; done
+    make_app com.example.Other Other
+    for name in "${bad[@]}"; do echo x >"$WORK/Other.app/$name"; done
+    cp -R "$WORK/Other.app" "$WORK/${bad[0]}.app"
+    mkdir "$WORK/${bad[0]}"
+    name_to_each_command
     printed verify "$WORK/Other.app"
     printed install "$DEVICE" "$WORK/${bad[0]}.app"
     echo changed >"$WORK/${bad[0]}.app/${bad[1]}"
