@@ -70,7 +70,7 @@ enum Output {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let bytes = try? encoder.encode(value) else { throw Complaint(.unexpected, "cannot write JSON of this") }
-        try line(String(decoding: bytes, as: UTF8.self))
+        try line(String(decoding: bytes, as: UTF8.self).jsonForTerminals)
     }
 
     /// Prints lines of `label: value`, with the values in one column.
