@@ -11,6 +11,7 @@ struct ContainerCheck {
     /// A file that the walk has come to.
     private struct Found {
         let name: FileName
+        let directory: SharedDescriptor
         let status: FileStatus
     }
 
@@ -61,9 +62,9 @@ struct ContainerCheck {
                         walk.add(entry.name)
                     case .file:
                         if status.linkCount > 1, !seen.insert(status.inode).inserted { continue }
-                        let found = Found(name: entry.name, status: status)
+                        let found = Found(name: entry.name, directory: directory, status: status)
                         let isFinished = self.check(
-                            found, in: directory, openFile, into: &check, progress
+                            found, openFile, into: &check, progress
                         ) { walk.path + [found.name] }
                         guard isFinished else { return false }
                     case .symbolicLink, .fifo, .socket, .device:
@@ -86,9 +87,10 @@ struct ContainerCheck {
     /// Checks one file, again while other processes change it.
     /// - Returns: false when `progress` ended it.
     private func check(
-        _ file: Found, in directory: SharedDescriptor, _ openFile: (UInt64) -> EncryptedFile?,
-        into check: inout DeviceCheck, _ progress: (Int64) -> Bool, path: () -> [FileName]
+        _ file: Found, _ openFile: (UInt64) -> EncryptedFile?, into check: inout DeviceCheck,
+        _ progress: (Int64) -> Bool, path: () -> [FileName]
     ) -> Bool {
+        let directory = file.directory
         var status = file.status
         // Measured by the backing file, whose length is more than the content's.
         var remaining = status.size
