@@ -7,6 +7,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <pwd.h>
 #include <semaphore.h>
@@ -29,6 +30,7 @@
 
 const int platform_O_PATH = O_PATH;
 const int platform_O_TMPFILE = O_TMPFILE;
+const int platform_O_NOATIME = O_NOATIME;
 const int platform_AT_EMPTY_PATH = AT_EMPTY_PATH;
 const int platform_SEEK_DATA = SEEK_DATA;
 const int platform_SEEK_HOLE = SEEK_HOLE;
@@ -222,6 +224,8 @@ void platform_name_thread(const char *name) { pthread_setname_np(pthread_self(),
 
 long platform_getrandom(void *buffer, size_t size) { return getrandom(buffer, size, 0); }
 
+void platform_trim_heap(void) { malloc_trim(0); }
+
 enum platform_content_call platform_content_call(long number) {
     switch (number) {
     case SYS_read:
@@ -241,6 +245,8 @@ enum platform_content_call platform_content_call(long number) {
         return PLATFORM_CALL_TRUNCATE;
     case SYS_fallocate:
         return PLATFORM_CALL_FALLOCATE;
+    case SYS_lseek:
+        return PLATFORM_CALL_SEEK;
     default:
         return PLATFORM_CALL_OTHER;
     }

@@ -15,12 +15,12 @@ import threading
 from kit import check, libc
 
 
-def descend(path, count):
+def descend(path, count, name="d"):
     """Makes directories in each other, and a file at the bottom, which is used like any other."""
     os.chdir(path)
     for _ in range(int(count)):
-        os.mkdir("d")
-        os.chdir("d")
+        os.mkdir(name)
+        os.chdir(name)
     with open("file", "w") as file:
         file.write("text")
     check(open("file").read() == "text", "content at the bottom")
@@ -161,6 +161,20 @@ def burst(path, count):
         os.pread(file, 10, 0)
     for file in files:
         os.close(file)
+
+
+def seek(file):
+    """Finds places in an open file whose content is closed: by its length, which fstat(2) tells."""
+    file = int(file)
+    length = os.fstat(file).st_size
+    check(os.lseek(file, 0, os.SEEK_END) == length, "SEEK_END")
+    check(os.lseek(file, -1, os.SEEK_CUR) == length - 1, "SEEK_CUR")
+    check(os.lseek(file, 2, os.SEEK_SET) == 2, "SEEK_SET")
+    try:
+        os.read(file, 1)
+    except PermissionError:
+        return
+    check(False, "the content is open")
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

@@ -16,26 +16,32 @@ finish_in_memory() {
     finish
 }
 
-rootcase_a_hundred_thousand_directories_in_each_other() {
-    local count=100000
+rootcase_a_hundred_thousand_directories_are_made_used_and_removed() {
     in_memory
     start
     daemon=$(daemon_pid)
-    depth descend "$DOCUMENTS" "$count"
+    depth descend "$DOCUMENTS" 100000
     whole
-    # No backup holds so long a path, and says so.
-    contains "$(fails appcontainer backup "$DEVICE" "$WORK/deep.tar" --app "$APP")" "its path has more than"
     depth remove "$DOCUMENTS"
-    same "$(ls -A "$DOCUMENTS")" "Inbox" "after the removal"
+    same "$(find "$DOCUMENTS" -name d)" "" "after the removal"
     same "$(daemon_pid)" "$daemon" "the daemon"
-    depth descend "$DOCUMENTS" "$count"
+}
+
+rootcase_a_hundred_thousand_directories_are_found_again_and_removed_by_rm() {
+    in_memory
+    start
+    depth descend "$DOCUMENTS" 100000
     again
-    depth bottom "$DOCUMENTS" "$count"
-    whole
+    depth bottom "$DOCUMENTS" 100000
     rm -r "$DOCUMENTS/d"
-    # As one entry of the caches, which a purge takes.
+    whole
+}
+
+rootcase_a_purge_takes_a_hundred_thousand_directories() {
+    in_memory
+    start
     mkdir "$MOUNT/Library/Caches/entry"
-    depth descend "$MOUNT/Library/Caches/entry" "$count"
+    depth descend "$MOUNT/Library/Caches/entry" 100000
     appcontainer purge "$DEVICE" --level critical
     absent "$MOUNT/Library/Caches/entry"
     whole
@@ -44,14 +50,22 @@ rootcase_a_hundred_thousand_directories_in_each_other() {
 rootcase_a_deep_tree_is_backed_up_and_restored() {
     in_memory
     start
-    depth descend "$DOCUMENTS" 3000
+    depth descend "$DOCUMENTS" 500
     appcontainer backup "$DEVICE" "$WORK/deep.tar" --app "$APP"
     rm -r "$DOCUMENTS/d"
     appcontainer unmount "$MOUNT"
     appcontainer restore "$DEVICE" "$WORK/deep.tar"
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
-    depth bottom "$DOCUMENTS" 3000
+    depth bottom "$DOCUMENTS" 500
     whole
+}
+
+rootcase_a_path_that_no_backup_holds_is_named_by_its_refusal() {
+    in_memory
+    start
+    depth descend "$DOCUMENTS" 300 "$(printf 'n%.0s' $(seq 255))"
+    contains "$(fails appcontainer backup "$DEVICE" "$WORK/deep.tar" --app "$APP")" "its path has more than"
+    absent "$WORK/deep.tar"
 }
 
 rootcase_a_file_has_sixty_five_thousand_names() {
@@ -92,3 +106,45 @@ rootcase_a_file_handle_leads_to_its_file_or_is_stale() {
         same "$(depth by_handle "$MOUNT" ${handles[number - 1]} "old $number")" stale "handle $number"
     done
 }
+
+rootcase_the_memory_of_many_open_files_is_given_back() {
+    start
+    depth burst "$DOCUMENTS/many" 3000
+    eventually gave_back
+    first=$resident
+    for _ in 1 2 3; do depth burst "$DOCUMENTS/many" 3000; done
+    eventually gave_back
+    [ "$resident" -le $((first + 30000)) ] || fail "$first kB after one burst, $resident kB after four"
+}
+# Whether the daemon has not much more than before its files were opened: kB.
+gave_back() {
+    resident=$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$(daemon_pid)/status")
+    [ "$resident" -lt 120000 ]
+}
+
+rootcase_a_read_only_mount_leaves_times_of_access() {
+    start
+    echo text >"$DOCUMENTS/file"
+    mkdir "$DOCUMENTS/directory"
+    touch -a -d '2001-01-01' "$DOCUMENTS/file" "$DOCUMENTS/directory"
+    appcontainer unmount "$MOUNT"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --read-only
+    before=$(stat -c %x "$DOCUMENTS/file" "$DOCUMENTS/directory")
+    cat "$DOCUMENTS/file"
+    ls "$DOCUMENTS/directory"
+    stop
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --read-only
+    same "$(stat -c %x "$DOCUMENTS/file" "$DOCUMENTS/directory")" "$before" "times of access"
+}
+
+rootcase_the_end_of_a_locked_file_is_found_as_its_status_is() {
+    start_protected
+    classed complete "$DOCUMENTS/closed"
+    echo text >"$DOCUMENTS/closed/file"
+    exec 5<"$DOCUMENTS/closed/file"
+    appcontainer lock "$DEVICE"
+    eventually state_is locked
+    depth seek 5
+    exec 5<&-
+}
+state_is() { [ "$(state)" = "$1" ]; }

@@ -2,6 +2,7 @@
 // Lock: `files` is taken with no lock of a file held, and released before one is taken.
 
 import DataProtection
+import Platform
 import SandboxModel
 import Synchronization
 
@@ -15,7 +16,12 @@ public final class OpenFileRegistry: Sendable {
         var open: [ObjectIdentifier: Weak] = [:]
         /// Whether files of class A may be opened. Differs from the state while that is changing.
         var admitsComplete = true
+        /// The most that were open since memory was given back.
+        var most = 0
     }
+
+    /// From so many files on, the end of their use gives memory back.
+    private static let burst = 1024
 
     private struct Weak {
         weak var file: EncryptedFile?
@@ -48,6 +54,7 @@ public final class OpenFileRegistry: Sendable {
         let isAdmitted = files.withLock { files in
             guard files.admitsComplete || !file.isComplete else { return false }
             files.open[ObjectIdentifier(file)] = Weak(file: file)
+            files.most = max(files.most, files.open.count)
             return true
         }
         guard isAdmitted else { throw .refused(.dataProtection) }
@@ -55,7 +62,15 @@ public final class OpenFileRegistry: Sendable {
 
     /// Removes a file that is being deallocated.
     func remove(_ file: ObjectIdentifier) {
-        files.withLock { _ = $0.open.removeValue(forKey: file) }
+        let isEndOfBurst = files.withLock { files in
+            files.open.removeValue(forKey: file)
+            guard files.most >= OpenFileRegistry.burst, files.open.count <= files.most / 8 else { return false }
+            files.most = files.open.count
+            if files.open.isEmpty { files.open = [:] }
+            return true
+        }
+        // The pages of each file were in the arena of the thread that made them, which keeps them.
+        if isEndOfBurst { FreeMemory.giveBack() }
     }
 
     /// Calls the body for each open file, with no lock held.

@@ -109,6 +109,7 @@ extension CallName {
             case .write: .write
             case .truncate: .truncate
             case .fallocate: .fallocate
+            case .seek: .lseek
             }
     }
 

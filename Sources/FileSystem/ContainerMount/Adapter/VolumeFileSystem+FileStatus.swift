@@ -11,6 +11,12 @@ extension VolumeFileSystem {
         do throws(Fault) {
             send(try volume.status(of: node.id, handle: handle), of: node, reply)
         } catch {
+            // lseek(2) to the end asks by the handle, as write(2) does. It reaches no content, and goes as fstat(2) does.
+            if handle != nil, HostProcess.contentCall(ofThread: reply.caller.thread) == .seek,
+                let status = try? volume.status(of: node.id, handle: nil)
+            {
+                return send(status, of: node, reply)
+            }
             // No rule refuses stat(2). With a handle, the kernel asks for the size on behalf of read(2) or write(2).
             fail(reply, error, handle?.canWrite == false ? .read : .write, of: node.id)
         }

@@ -156,12 +156,16 @@ public final class MountTable: Sendable {
             state.withLock { $0.device = device }
             _ = guardian?.mounted(at: device.superblock.entrance ?? "")
         }
+        var home = home
+        home.isReadOnly = mount.options.readOnly
         try device.bind(home, at: place, readOnly: mount.options.readOnly)
         return MountRecord(mount: mount, place: place, home: home, volume: device.volume, session: nil)
     }
 
     /// Mounts a home with a volume and a session of its own.
     private func mountAlone(_ home: Home, _ mount: ActiveMount, at place: MountPlace) throws(Complaint) -> MountRecord {
+        var home = home
+        home.isReadOnly = mount.options.readOnly
         let volume = makeVolume(.home(home))
         let mounted = VolumeFileSystem(volume, events: events)
         var options = Session.Options(

@@ -25,6 +25,8 @@ public struct Home: Sendable {
     public let showsOnlyDocuments: Bool
     /// Whether `Library/Caches` and `tmp` show a `CACHEDIR.TAG`.
     public let showsCacheTags: Bool
+    /// Whether its mount is read-only: reading does not change the time of access there.
+    public var isReadOnly = false
     /// Whether an update has replaced the bundle. It is kept for processes that still use it.
     var isReplaced = false
 

@@ -2,6 +2,7 @@
 // The caller holds the volume's `names` or the table's lock.
 
 import BackingStore
+import Platform
 import SandboxModel
 import SandboxPolicy
 
@@ -11,6 +12,9 @@ extension Node {
 
     /// The home that the node stands for, or of which it is the replaced bundle.
     var ownHome: Home? { scope?.top === self ? scope?.ownHome : nil }
+
+    /// Flags for opening the node on the host: `O_NOATIME` where the mount is read-only.
+    var readingFlags: Int32 { home?.isReadOnly ?? false ? Descriptor.keepingAccessTime : 0 }
 
     /// Whether an update has replaced the bundle that the node is in.
     var isInReplacedBundle: Bool { home?.isReplaced ?? false }

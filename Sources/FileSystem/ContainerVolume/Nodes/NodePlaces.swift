@@ -81,7 +81,8 @@ final class NodePlaces: Sendable {
             reached = descriptor
             break
         }
-        let interval = way.count / DirectoryCache.landmarks + 1
+        // Only a long way gets landmarks: those of the short ways between them would take their places.
+        let interval = way.count / DirectoryCache.landmarks
         for (index, (node, name)) in way.enumerated().reversed() {
             let directory = reached
             reached = try onHost { () throws(SystemError) in
@@ -89,7 +90,7 @@ final class NodePlaces: Sendable {
             }
             if index < DirectoryCache.capacity / 2 {
                 directories.keep(reached, for: node)
-            } else if index % interval == 0 {
+            } else if interval >= 16, index % interval == 0 {
                 directories.keep(reached, for: node, isLandmark: true)
             }
         }

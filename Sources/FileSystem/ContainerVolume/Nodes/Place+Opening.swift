@@ -10,14 +10,15 @@ extension Place {
     /// - Returns: with the file, whether it is open for writing.
     func openBacking(of node: Node, writing: Bool) throws(SystemError) -> (SharedDescriptor, Bool) {
         // Not blocking: a fifo may have replaced a bundle's file.
-        if node.zone == .bundle { return (SharedDescriptor(try open(flags: O_RDONLY | O_NONBLOCK)), false) }
+        let flags = O_NONBLOCK | node.readingFlags
+        if node.zone == .bundle { return (SharedDescriptor(try open(flags: O_RDONLY | flags)), false) }
         do throws(SystemError) {
             // Not blocking: a lease of another process would hold the call for most of a minute.
-            return (SharedDescriptor(try open(flags: O_RDWR | O_NONBLOCK)), true)
+            return (SharedDescriptor(try open(flags: O_RDWR | flags)), true)
         } catch {
             guard error == .accessDenied else { throw error }
         }
-        if !writing, let readable = try? open(flags: O_RDONLY | O_NONBLOCK) {
+        if !writing, let readable = try? open(flags: O_RDONLY | flags) {
             return (SharedDescriptor(readable), false)
         }
         return (SharedDescriptor(try openDespiteMode()), true)

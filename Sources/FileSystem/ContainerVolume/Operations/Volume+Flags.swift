@@ -29,6 +29,8 @@ extension Volume {
             let present = try self.flags(of: node)
             // chattr(1) sets the flags that it has read once more.
             if flags == present { return }
+            // The kernel keeps the time of change of a regular file itself.
+            defer { if node.kind != .file { kernelCache?.forgetStatus(of: node.id) } }
             let isOther = (flags ^ present) & ~Volume.noDump != 0
             if isOther { try node.zone.permit(.setFlags) }
             guard flags & ~(Volume.noDump | Volume.noAccessTimes) == 0 else { throw .system(.notSupported) }

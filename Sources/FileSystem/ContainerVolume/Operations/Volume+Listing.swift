@@ -46,7 +46,8 @@ extension Volume {
         let showsCacheTag = parent.isCacheTag(CacheDirectoryTag.name)
         if showsCacheTag, position == 0, !cacheTags.emit(of: parent, withEntry: withEntries, emit) { return }
         let reader = try onHost { () throws(SystemError) in
-            let reader = DirectoryReader(try directory.descriptor.reopen(flags: O_RDONLY | O_DIRECTORY))
+            let reader = DirectoryReader(
+                try directory.descriptor.reopen(flags: O_RDONLY | O_DIRECTORY | parent.readingFlags))
             if position > 0, position != CacheTags.behindTag { try reader.seek(position) }
             return reader
         }

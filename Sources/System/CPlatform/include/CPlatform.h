@@ -8,6 +8,7 @@
 
 extern const int platform_O_PATH;
 extern const int platform_O_TMPFILE;
+extern const int platform_O_NOATIME;
 extern const int platform_AT_EMPTY_PATH;
 extern const int platform_SEEK_DATA;
 extern const int platform_SEEK_HOLE;
@@ -105,8 +106,12 @@ enum platform_content_call {
     PLATFORM_CALL_WRITE,
     PLATFORM_CALL_TRUNCATE,
     PLATFORM_CALL_FALLOCATE,
+    PLATFORM_CALL_SEEK,
 };
 enum platform_content_call platform_content_call(long number);
+
+/// malloc_trim(3), which Swift's Glibc lacks.
+void platform_trim_heap(void);
 
 /// Has the filesystem asked for a file's status anew (AT_STATX_FORCE_SYNC of statx(2)).
 int platform_refresh_status(int fd);

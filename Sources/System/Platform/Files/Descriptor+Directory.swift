@@ -26,6 +26,9 @@ extension Descriptor {
             owning: try unsafe call(name) { unsafe openat($0, $1, flags | O_CLOEXEC | O_NOFOLLOW, mode) })
     }
 
+    /// `O_NOATIME` of open(2), for the owner of a file and for root: reading leaves the time of access as it is.
+    public static var keepingAccessTime: Int32 { platform_O_NOATIME }
+
     /// `openat(2)` with `O_PATH | O_DIRECTORY`: enough for every call of this file.
     /// - Throws: ENOTDIR for anything else, a symbolic link to a directory included.
     public borrowing func openDirectory(_ name: FileName) throws(SystemError) -> Descriptor {

@@ -63,13 +63,14 @@ public struct HostProcess: Hashable, Sendable {
         case PLATFORM_CALL_WRITE: .write
         case PLATFORM_CALL_TRUNCATE: .truncate
         case PLATFORM_CALL_FALLOCATE: .fallocate
+        case PLATFORM_CALL_SEEK: .seek
         default: nil
         }
     }
 
     /// Kinds of system calls on a file's content.
     public enum ContentCall: Sendable {
-        case read, write, truncate, fallocate
+        case read, write, truncate, fallocate, seek
     }
 
     /// `Tgid:` of /proc/PID/status. A process cannot forge the line by its name, which comes first: a newline in it is

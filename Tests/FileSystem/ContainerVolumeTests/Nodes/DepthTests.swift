@@ -92,7 +92,7 @@ struct DepthTests {
 
     @Test("The way down to directories that were closed is gone once for many of them, and not for each")
     func wayDown() throws {
-        let depth = 20_000
+        let depth = 40_000
         let nodes = try descend(from: try volume.node("Documents"), depth)
         let before = faults_opens()
         // From the bottom up, as a removal goes.
