@@ -212,7 +212,9 @@ let package = Package(
             of: ["BundleSeal", "COpenSSL", "HashFunctions", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "TarBackupTests", in: "Formats",
-            of: ["BackupModel", "HashFunctions", "Platform", "SandboxModel", "TarBackup", "TestSupport"]),
+            of: [
+                "BackupModel", "CAllocations", "HashFunctions", "Platform", "SandboxModel", "TarBackup", "TestSupport",
+            ]),
         tests("BundleArchiveTests", in: "Formats", of: ["BundleArchive", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "DataProtectionTests", in: "Formats",

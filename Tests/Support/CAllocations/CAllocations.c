@@ -5,6 +5,9 @@
 #include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 // The C library's own, under the names that it keeps for whoever takes the public ones.
 extern void *__libc_malloc(size_t size);
@@ -15,9 +18,15 @@ extern void __libc_free(void *block);
 
 static _Thread_local long count;
 static _Thread_local long bytes;
+// Of all threads: memory is often unmapped by another thread.
+static _Atomic long mapped;
 
 long allocations_count(void) { return count; }
 long allocations_bytes(void) { return bytes; }
+long allocations_of_process(void) {
+    struct mallinfo2 heap = mallinfo2();
+    return (long)(heap.uordblks + heap.hblkhd) + mapped;
+}
 
 // The word in front of a block, where the allocator keeps its size, is paid for too.
 static long cost(void *block) { return block == NULL ? 0 : (long)malloc_usable_size(block) + (long)sizeof(size_t); }
@@ -58,4 +67,20 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
 void free(void *block) {
     bytes -= cost(block);
     __libc_free(block);
+}
+
+void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
+    void *place = (void *)syscall(SYS_mmap, address, length, protection, flags, file, offset);
+    if (place != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0 && (flags & MAP_FIXED) == 0) {
+        mapped += (long)length;
+    }
+    return place;
+}
+
+int munmap(void *address, size_t length) {
+    int result = (int)syscall(SYS_munmap, address, length);
+    if (result == 0) {
+        mapped -= (long)length;
+    }
+    return result;
 }

@@ -8,3 +8,7 @@ long allocations_count(void);
 /// Bytes that the calling thread has taken from the heap and not given back, with what the allocator adds to each
 /// block. Negative when it gave back what others took.
 long allocations_bytes(void);
+
+/// Bytes that all threads of the process have from the heap, and those of their own mappings without a file, whether
+/// they were touched or not. Unlike the resident set it does not depend on what the allocator keeps.
+long allocations_of_process(void);
