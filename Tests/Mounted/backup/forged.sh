@@ -33,7 +33,7 @@ case_a_sealed_entry_of_a_forged_backup_makes_no_program() {
     sealed_backups
     before=$(find "$DEVICE/Containers" "$DEVICE/Staging" | sort)
     for change in "content=$WORK/program mode=4755 owner=0" "content=$WORK/padded mode=6755 owner=0" \
-        mode=4755 owner=77 flip=5000 flip=4 cut=32 cut=1 "cut=8200 mode=755"; do
+        mode=4755 owner=77 flip=4100 flip=4 cut=32 cut=1 "cut=8200 mode=755"; do
         # shellcheck disable=SC2086
         forge tar "$BACKUP" "$WORK/forged.tar" "$SECRET" $change
         complains 46 appcontainer restore "$DEVICE" "$WORK/forged.tar"

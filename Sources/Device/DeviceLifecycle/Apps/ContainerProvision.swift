@@ -110,7 +110,9 @@ struct ContainerProvision {
                 guard status.owner == former.user else { continue }
                 try directory.descriptor.give(entry.name, to: owner)
                 // A change of the owner clears the set-user-ID and set-group-ID bits, which no file has here (`NodeModes`).
-                guard status.kind != .symbolicLink, status.kind != .file, status.permissions & 0o6000 != 0 else { continue }
+                guard status.kind != .symbolicLink, status.kind != .file, status.permissions & 0o6000 != 0 else {
+                    continue
+                }
                 try directory.descriptor.changeMode(of: entry.name, to: status.permissions)
             }
         }

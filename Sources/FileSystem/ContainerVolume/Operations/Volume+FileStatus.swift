@@ -73,11 +73,8 @@ extension Volume {
                 if change.owner != nil || change.group != nil || change.isEmpty {
                     try changeOwner(change, of: node, at: place, by: caller)
                 }
-                if let mode = change.mode {
-                    try place.storeMode(mode & 0o7777, over: try place.status())
-                }
+                if let mode = change.mode { try changeMode(mode & 0o7777, of: node, at: place) }
             }
-            if change.mode != nil, case .encrypted(let file)? = node.open?.content { file.countSpace() }
             if change.accessTime != nil || change.modificationTime != nil {
                 try changeTimes(change, of: node, handle, at: place)
             }

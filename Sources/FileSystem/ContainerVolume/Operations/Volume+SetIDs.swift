@@ -35,6 +35,17 @@ extension Volume {
         return true
     }
 
+    /// chmod(2). The caller holds the node's open lock.
+    func changeMode(_ mode: mode_t, of node: Node, at place: Place) throws(SystemError) {
+        let present = try place.status()
+        try place.storeMode(mode, over: present)
+        // The host may have taken a block for the attribute, or released one.
+        guard present.kind == .file, NodeModes.hasSign(present) || NodeModes.attribute(of: mode) != nil else { return }
+        if case .encrypted(let file)? = node.open?.content { return file.countSpace() }
+        guard !node.isNameless, let after = try? place.status() else { return }
+        space.recount(after.inode, from: space.weights.bytes(present), to: space.weights.bytes(after))
+    }
+
     /// chown(2), which clears the set-ID bits of anything but a directory, for the superuser too.
     func changeOwner(
         _ change: FileStatusChange, of node: Node, at place: Place, by caller: Caller?

@@ -48,8 +48,10 @@ public struct HostProcess: Hashable, Sendable {
         guard thread != 0, let status = try? HostPath.contents("/proc/\(thread)/status") else { return [] }
         // A name cannot forge the line, as for `Tgid:`.
         let line = status.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "Groups:".utf8) }
-        return (line ?? []).dropFirst("Groups:".utf8.count).split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-            .compactMap { gid_t(String(decoding: $0, as: UTF8.self)) }
+        return (line ?? []).dropFirst("Groups:".utf8.count).split {
+            $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t")
+        }
+        .compactMap { gid_t(String(decoding: $0, as: UTF8.self)) }
     }
 
     /// The system call on content that a thread waits in, by /proc/TID/syscall. Nil also without the permission to
