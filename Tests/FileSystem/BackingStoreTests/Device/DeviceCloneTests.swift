@@ -33,7 +33,7 @@ import Testing
             chmod 711 Documents/sparse; touch Documents/closed; chmod 0 Documents/closed
             : > Documents/empty; : > "$(printf 'Documents/\\377not-utf8')"
             touch -d '2001-02-03 04:05:06.789012345' Documents/random Documents/deep/er; touch -h -d '1999-01-01' Documents/link
-            chmod 2551 Documents/deep
+            chmod 551 Documents/deep
             cd '\(device.path)'; for file in daemon.log Events.jsonl Events.1.jsonl; do echo line > $file; done
             """)
         if isRoot { try shell("chown -hR 1234:5678 '\(data)/Documents/deep' '\(data)/Documents/link'") }
