@@ -130,7 +130,8 @@ import Testing
         #expect(tally.sealed == 1)
         let content = try #require(backup.item("AppDomain-com.example.Notes/Documents/closed")?.content)
         // The proof of its origin follows.
-        #expect(content.dropLast(Int(SealedOrigin.length)) == (try Data(contentsOf: URL(filePath: path)))[...])
+        let ciphertext = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        #expect(Array(content.dropLast(Int(SealedOrigin.length))) == ciphertext)
     }
 
     @Test func `it can be given up in the middle of a hole`() throws {
