@@ -70,7 +70,7 @@ extension Volume {
         try openFiles.lock(of: node).reading { () throws(Fault) in
             try onHost { () throws(SystemError) in
                 if change.clearsSetIDs { try clearSetIDs(of: node, at: place, by: caller) }
-                if change.owner != nil || change.group != nil || change.isEmpty {
+                if change.owner != nil || change.group != nil || change.isEmptyOwnerChange(of: node) {
                     try changeOwner(change, of: node, at: place, by: caller)
                 }
                 if let mode = change.mode { try changeMode(mode & 0o7777, of: node, at: place) }

@@ -66,6 +66,12 @@ extension Volume {
     }
 }
 
+extension FileStatusChange {
+    /// Whether this is a chown(2) with neither an owner nor a group. Of a file, a write(2) that clears set-ID bits comes
+    /// with nothing at all.
+    func isEmptyOwnerChange(of node: Node) -> Bool { isEmpty && (setsChangeTime || node.kind == .special) }
+}
+
 extension Caller {
     /// Whether the caller is of a group, by its own or a supplementary one.
     fileprivate func isOf(_ group: gid_t) -> Bool {

@@ -17,6 +17,7 @@ extension FileStatusChange {
             size = Int64(values.st_size)
             clearsSetIDs = CurrentRequest.clearsSetIDs
         }
+        setsChangeTime = has(FUSE_SET_ATTR_CTIME)
         if has(FUSE_SET_ATTR_ATIME) { accessTime = .at(values.st_atim) }
         if has(FUSE_SET_ATTR_ATIME_NOW) { accessTime = .now }
         if has(FUSE_SET_ATTR_MTIME) { modificationTime = .at(values.st_mtim) }

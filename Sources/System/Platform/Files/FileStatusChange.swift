@@ -17,12 +17,14 @@ public struct FileStatusChange: Sendable {
     public var size: Int64?
     /// Whether a change of the size clears set-ID bits: the caller has no CAP_FSETID.
     public var clearsSetIDs = false
+    /// Whether the time of change is set, which the host does by itself. The kernel sets it of files only.
+    public var setsChangeTime = false
     public var accessTime: Time?
     public var modificationTime: Time?
 
     public init() {}
 
-    /// Whether nothing changes: chown(2) with neither an owner nor a group.
+    /// Whether nothing changes but the time of change, as for chown(2) with neither an owner nor a group.
     public var isEmpty: Bool { isOnlyTimes && accessTime == nil && modificationTime == nil }
 
     /// Whether nothing but times changes.
