@@ -1,6 +1,6 @@
 // The digests of an installed bundle: the list that every later read is verified with.
 
-public import Glibc
+import Glibc
 public import Platform
 public import SandboxModel
 
