@@ -234,11 +234,34 @@ let package = Package(
         tests(
             "DeviceLifecycleTests", in: "Device",
             of: [
-                "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "DataProtection", "DeviceLifecycle",
-                "HashFunctions", "Platform", "SandboxModel", "SandboxPolicy", "TestSupport",
+                "BackingStore", "BackupModel", "BundleSeal", "CHostFaults", "ContainerVolume", "DataProtection",
+                "DeviceLifecycle", "HashFunctions", "Platform", "Purging", "SandboxModel", "SandboxPolicy",
+                "TestSupport",
             ]),
+        .target(
+            name: "FuzzTargets",
+            dependencies: [
+                "BackingStore", "BackupModel", "BundleArchive", "BundleSeal", "ControlServer", "DataProtection",
+                "DeviceLifecycle", "FinderBackup", "HashFunctions", "Platform", "PropertyLists", "SandboxModel",
+                "TarBackup", library("NIOCore", of: "swift-nio"), library("NIOEmbedded", of: "swift-nio"),
+                library("NIOHTTP1", of: "swift-nio"),
+            ],
+            path: "Tests/Fuzz/FuzzTargets", swiftSettings: strict),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], path: "Tests/Fuzz/FuzzTests",
+            swiftSettings: strict),
     ]
 )
+
+// Needs libFuzzer, which the compiler links only where it is asked to. scripts/fuzz sets the variable.
+if Context.environment["APPCONTAINER_FUZZ"] != nil {
+    package.targets += [
+        .target(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
+        .executableTarget(
+            name: "Fuzzer", dependencies: ["CFuzzer", "FuzzTargets"], path: "Tests/Fuzz/Fuzzer",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]),
+    ]
+}
 
 #if !os(Linux)
     // Elsewhere there is nothing to mount, and an app's code imports Foundation by another name: that alone, and nothing that

@@ -82,18 +82,21 @@ public final class BootedDevice: Sendable {
         let passcode = DevicePasscode(keybag, into: keys, of: held, reached: reached, clock: clock)
         let device = try BootedDevice(held, session, context, passcode, reached: reached)
         passcode.beginWait()
+        if session.start == .unknown {
+            report(.ofRecord(DeviceDirectory.Name.sessions))
+        }
         return device
     }
 
     /// Ends the session. Every file of the device is closed by then.
     ///
-    /// A session in which a write failed halfway is not recorded as ended, so that the next one looks closely.
+    /// The files in which a write failed halfway are recorded with it, so that the next session looks at them closely.
     public func shutDown() throws(Complaint) {
         try installedApps.end { () throws(Complaint) in
             // No replaced bundle is in use any more: every mount has ended.
             _ = try? directory.emptyStaging()
-            guard !context.isDisturbed else { return }
-            try directory.endSession(used: space.used, holding: lock)
+            try directory.endSession(
+                used: context.isDisturbed ? nil : space.used, unfinished: context.disturbedFiles, holding: lock)
         }
     }
 

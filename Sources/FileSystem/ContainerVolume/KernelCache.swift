@@ -23,8 +23,14 @@ public protocol KernelCache: AnyObject, Sendable {
     func forgetContent(of node: NodeID, _ range: Range<Int64>)
     /// The kernel must ask before it relies on a file's attributes again.
     func forgetStatus(of node: NodeID)
+    /// As ``forgetStatus(of:)``, but the kernel has obeyed when this returns. For a request on the node itself.
+    func forgetStatusAtOnce(of node: NodeID)
     /// A write that the kernel had accepted from an application was refused. Called with locks of the volume held.
     func lost(_ loss: LostRange)
+}
+
+extension KernelCache {
+    public func forgetStatusAtOnce(of node: NodeID) { forgetStatus(of: node) }
 }
 
 /// The kernel cache of a volume: nil until the volume is mounted, and after its end.

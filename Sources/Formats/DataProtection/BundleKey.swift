@@ -17,4 +17,9 @@ public final class BundleKey: Sendable {
     public func authenticationCode(over bytes: [UInt8]) -> [UInt8] {
         Derivation.authenticationCode(secret, over: bytes)
     }
+
+    /// Whether a code is that of these bytes. Compares in constant time.
+    public func isAuthentic(_ code: [UInt8], over bytes: [UInt8]) -> Bool {
+        Derivation.areEqual(authenticationCode(over: bytes), code)
+    }
 }

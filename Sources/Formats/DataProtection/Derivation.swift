@@ -39,6 +39,11 @@ enum Derivation {
         return code
     }
 
+    /// Compares two codes in constant time: every byte is looked at.
+    static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        left.count == right.count && zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
     /// HMAC with SHA-256 of one secret under another.
     static func tangle(_ secret: borrowing SecretCell, with key: borrowing SecretCell) -> SecretCell {
         let result = SecretCell()

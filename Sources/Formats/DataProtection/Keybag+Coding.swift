@@ -1,7 +1,7 @@
 // The keybag's 344 bytes. Numbers are little-endian.
 //
 //       0   8  "ACKEYBAG"
-//       8   4  version, 1
+//       8   4  version, 2; 1 until the device's records carry authentication codes
 //      12   4  flags: 1, there is a passcode
 //      16  16  identifier
 //      32  16  device mark
@@ -28,7 +28,9 @@ extension Keybag {
     public static let encodedLength = 344
 
     private static let magic = Array("ACKEYBAG".utf8)
-    private static let version: UInt32 = 1
+    static let currentVersion: UInt32 = 2
+    static let firstVersionWithRecordCodes: UInt32 = 2
+    private static let versions: ClosedRange<UInt32> = 1...currentVersion
     private static let passcodeFlag: UInt32 = 1
     private static let codeOffset = 288
     private static let checksumLength = 24
@@ -50,8 +52,8 @@ extension Keybag {
         var fields = Fields(bytes[...])
         guard fields.bytes(8) == Keybag.magic else { throw .damaged }
         let version = fields.number()
-        guard version == Keybag.version else {
-            throw version > Keybag.version ? .newerVersion(version) : .damaged
+        guard Keybag.versions.contains(version) else {
+            throw version > Keybag.currentVersion ? .newerVersion(version) : .damaged
         }
         guard bytes.count == Keybag.encodedLength else { throw .damaged }
         let flags = fields.number()
@@ -67,7 +69,7 @@ extension Keybag {
             complete: complete, unlessOpenPublic: unlessOpenPublic, unlessOpen: fields.bytes(KeyWrap.wrappedLength),
             untilFirst: fields.bytes(KeyWrap.wrappedLength), none: fields.bytes(KeyWrap.wrappedLength))
         self.init(
-            identifier: identifier, deviceMark: deviceMark,
+            version: version, identifier: identifier, deviceMark: deviceMark,
             passcode: PasscodeParameters(isSet: flags & Keybag.passcodeFlag != 0, cost: cost, salt: salt), keys: keys,
             authenticationCode: fields.bytes(SecretCell.count))
     }
@@ -75,7 +77,7 @@ extension Keybag {
     /// The bytes before the authentication code.
     func authenticatedBytes() -> [UInt8] {
         var bytes = Keybag.magic
-        bytes += number(Keybag.version) + number(hasPasscode ? Keybag.passcodeFlag : 0)
+        bytes += number(version) + number(hasPasscode ? Keybag.passcodeFlag : 0)
         bytes += identifier + deviceMark + passcode.salt
         bytes += number(UInt32(cost.level)) + number(cost.blockSize) + number(cost.parallelism) + number(0)
         bytes += keys.complete + keys.unlessOpenPublic + keys.unlessOpen + keys.untilFirst + keys.none

@@ -24,6 +24,8 @@ public enum KeybagFault: Error, Hashable, Sendable {
 /// runs once, not iterated as in Apple's hardware: there the iteration is the slow part that only the chip can do; here
 /// the UID key is a file, and scrypt, which costs memory as well as time, is the slow part.
 public struct Keybag: Equatable, Sendable {
+    /// The version of the format. The authentication code covers it.
+    let version: UInt32
     /// 16 random bytes for the life of the keybag: the salt of every key derived from the UID key.
     public let identifier: [UInt8]
     /// Derived from the UID key, which it does not reveal. Tells another device's keybag from a damaged one.
@@ -35,6 +37,10 @@ public struct Keybag: Equatable, Sendable {
 
     public var hasPasscode: Bool { passcode.isSet }
     public var cost: PasscodeCost { passcode.cost }
+
+    /// Whether this keybag says that the device's records carry authentication codes. One of the first version does
+    /// not: it was written before they did.
+    public var demandsRecordCodes: Bool { version >= Keybag.firstVersionWithRecordCodes }
 
     // MARK: Creating and opening
 
@@ -121,9 +127,31 @@ public struct Keybag: Equatable, Sendable {
     public func authenticate(uidKey: UIDKey) throws(KeybagFault) {
         let root = root(uidKey)
         guard deviceMark == root.deviceMark else { throw .otherDevice }
-        // In constant time: every byte is compared.
-        let difference = zip(authenticationCode(under: root), authenticationCode).reduce(0) { $0 | ($1.0 ^ $1.1) }
-        guard difference == 0 else { throw .damaged }
+        guard Derivation.areEqual(authenticationCode(under: root), authenticationCode) else { throw .damaged }
+    }
+
+    /// Checks that a guess of the passcode costs at least as much as the device was made to demand.
+    /// - Parameter level: the cost that was chosen; nil for a measured one.
+    /// - Throws: ``KeybagFault/damaged``.
+    public func requireCost(level: Int?) throws(KeybagFault) {
+        guard hasPasscode, cost.isCheaper(than: level) else { return }
+        throw .damaged
+    }
+
+    /// The same keys, passcode and cost in the present version of the format. Needs no passcode.
+    /// - Throws: ``KeybagFault/otherDevice``, ``KeybagFault/damaged``.
+    public func upgraded(uidKey: UIDKey) throws(KeybagFault) -> Keybag {
+        try authenticate(uidKey: uidKey)
+        return inVersion(Keybag.currentVersion, uidKey: uidKey)
+    }
+
+    /// For tests, the keybag as another version of the format has it.
+    func inVersion(_ version: UInt32, uidKey: UIDKey) -> Keybag {
+        var other = Keybag(
+            version: version, identifier: identifier, deviceMark: deviceMark, passcode: passcode, keys: keys,
+            authenticationCode: [])
+        other.authenticationCode = other.authenticationCode(under: root(uidKey))
+        return other
     }
 }
 
@@ -134,7 +162,8 @@ extension Keybag {
     ) {
         let wrap = KeyWrap(under: root.wrappingKey(passcode, parameters))
         self.init(
-            identifier: root.identifier, deviceMark: root.deviceMark, passcode: parameters,
+            version: Keybag.currentVersion, identifier: root.identifier, deviceMark: root.deviceMark,
+            passcode: parameters,
             keys: WrappedClassKeys(
                 complete: wrap.wrap(keys.complete), unlessOpenPublic: Agreement.Pair(keys.unlessOpen).publicKey,
                 unlessOpen: wrap.wrap(keys.unlessOpen), untilFirst: wrap.wrap(keys.untilFirst), none: wrappedNone),

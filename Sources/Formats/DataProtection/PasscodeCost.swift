@@ -35,6 +35,16 @@ public struct PasscodeCost: Equatable, Sendable {
         self.parallelism = parallelism
     }
 
+    /// Whether a guess is cheaper than a chosen level, or than any measured cost.
+    func isCheaper(than level: Int?) -> Bool {
+        let cheapest = PasscodeCost.measurable(Double(PasscodeCost.measuredBlockSizes.lowerBound))
+        let least = level.flatMap { PasscodeCost(level: $0) } ?? cheapest
+        return work < least.work
+    }
+
+    /// Grows with the time and the memory of a guess.
+    private var work: UInt64 { UInt64(blockSize) << UInt64(level) }
+
     /// The cost of a guess of about 80 ms on this machine. Measuring takes some 50 ms.
     public static func measured() -> PasscodeCost {
         measured { cost in

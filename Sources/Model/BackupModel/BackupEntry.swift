@@ -24,8 +24,9 @@ public struct BackupEntry: Sendable {
         ///   - length: in bytes.
         ///   - data: the ranges that are not holes, ascending; a file without holes has one range, an empty one none.
         case plain(length: Int64, data: [Range<Int64>])
-        /// The backing file, encrypted, because the key of its class was not available. Only the device that made it
-        /// can decrypt it, whose keybag has this identifier. `length` is in bytes.
+        /// The backing file, encrypted, because the key of its class was not available, and then the proof of its
+        /// origin. Only the device that made it can decrypt it, whose keybag has this identifier. `length` is in bytes,
+        /// of both.
         case sealed(length: Int64, keybag: [UInt8])
 
         /// Bytes of the file in the backup, including holes.

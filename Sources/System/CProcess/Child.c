@@ -1,119 +1,26 @@
-// A child that waits before it executes its program, and gets the signals of its parent.
+// A child that waits before it executes its program, and gets the signals of the process that made it. Between the two is a
+// supervisor (Supervisor.c), which is the child's parent.
 //
 // fork(2) from a process with threads: the child makes system calls only and touches no memory that another thread may have
 // locked, until execvpe, which takes no lock in glibc.
 
 #define _GNU_SOURCE
 #include "CProcess.h"
+#include "Signals.h"
+#include "Supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// Signals by which a shell, a terminal or a harness ends, stops or continues a command, or has it redraw. SIGTSTP comes last.
-static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
-enum { FORWARDED = sizeof forwarded / sizeof forwarded[0] };
-
-// The child that gets signals, 0 if there is none. A signal handler reads both.
-static _Atomic int target;
-static _Atomic int is_confined;
-// A signal that came before the child.
-static _Atomic int early;
-
-int process_asks_for_end(int number) {
-    return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
-}
-
-// The first child of a process; 0 if there is none or /proc does not show it. System calls only.
-static int first_child(int process) {
-    char path[64], text[32];
-    // snprintf takes no lock for %d.
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return 0;
-    }
-    ssize_t count = read(file, text, sizeof text - 1);
-    close(file);
-    int child = 0;
-    for (ssize_t index = 0; index < count && text[index] >= '0' && text[index] <= '9'; index++) {
-        child = child * 10 + (text[index] - '0');
-    }
-    return child;
-}
-
-// The kernel sends the terminal's signals to the whole foreground process group, the child included. Only signals that were
-// sent to this process alone are forwarded.
-static void forward(int number, siginfo_t *information, void *context) {
-    (void)context;
-    int saved = errno;
-    int process = target;
-    if (information->si_code == SI_KERNEL) {
-        // Has reached the child too.
-    } else if (process == 0) {
-        early = number;
-    } else if (!is_confined) {
-        kill(process, number);
-    } else {
-        // bubblewrap, then its first process inside, then the command.
-        int first = first_child(process);
-        int command = first > 0 ? first_child(first) : 0;
-        if (command > 0) {
-            kill(command, number);
-        } else if (process_asks_for_end(number)) {
-            kill(process, SIGKILL);
-        }
-    }
-    errno = saved;
-}
-
-// The signals of `forwarded` that this process does not ignore. Ignored ones stay ignored, in the child too.
-static void taken(sigset_t *set, int confined) {
-    sigemptyset(set);
-    for (int index = 0; index < FORWARDED; index++) {
-        struct sigaction action;
-        // bubblewrap stops with the command; nothing else shows that the command stopped.
-        if (forwarded[index] == SIGTSTP && confined) {
-            continue;
-        }
-        if (sigaction(forwarded[index], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-            sigaddset(set, forwarded[index]);
-        }
-    }
-}
-
-static void set_handlers(const sigset_t *set) {
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_RESTART, .sa_sigaction = forward};
-    for (int index = 0; index < FORWARDED; index++) {
-        if (sigismember(set, forwarded[index])) {
-            sigaction(forwarded[index], &action, NULL);
-        }
-    }
-}
-
-static void remove_handlers(const sigset_t *set) {
-    for (int index = 0; index < FORWARDED; index++) {
-        if (sigismember(set, forwarded[index])) {
-            // Drops a pending signal: it was meant for the child.
-            signal(forwarded[index], SIG_IGN);
-            signal(forwarded[index], SIG_DFL);
-        }
-    }
-}
-
-int process_ignores(int number) {
-    struct sigaction action;
-    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
-}
 
 static void fail(int report, int error) {
     ssize_t written = write(report, &error, sizeof error);
@@ -121,18 +28,18 @@ static void fail(int report, int error) {
     _exit(127);
 }
 
-// Runs in the child.
-static void become(const struct process_plan *plan, const sigset_t *handled, int gate, int report) {
-    for (int index = 0; index < FORWARDED; index++) {
-        if (sigismember(handled, forwarded[index])) {
-            signal(forwarded[index], SIG_DFL);
+// Default actions, and no signal blocked, but those that a confined program is to ignore.
+static void take_signals(const struct process_plan *plan, const sigset_t *handled) {
+    for (int index = 0; index < PROCESS_FORWARDED; index++) {
+        if (sigismember(handled, process_forwarded[index])) {
+            signal(process_forwarded[index], SIG_DFL);
         }
     }
     signal(SIGPIPE, SIG_DFL);
     if (plan->is_confined) {
-        for (int index = 0; index < FORWARDED; index++) {
-            if (process_asks_for_end(forwarded[index])) {
-                signal(forwarded[index], SIG_IGN);
+        for (int index = 0; index < PROCESS_FORWARDED; index++) {
+            if (process_asks_for_end(process_forwarded[index])) {
+                signal(process_forwarded[index], SIG_IGN);
             }
         }
     }
@@ -140,22 +47,54 @@ static void become(const struct process_plan *plan, const sigset_t *handled, int
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    if (plan->is_detached) {
-        setsid();
-        int nothing = open("/dev/null", O_RDWR);
-        for (int number = 0; number < 3; number++) {
-            if (nothing < 0 || dup2(nothing, number) < 0) {
-                fail(report, errno);
-            }
-        }
-    }
-    // Moved away first: either may have the number that the other is to get.
+}
+
+// The descriptors 0 to 2, the gate as 3, the report as 4, and the namespace, if any, as 5. Returns 0 or an error number.
+static int take_descriptors(const struct process_plan *plan, int gate, int report) {
+    // Moved away first: each may have the number that another is to get.
     gate = fcntl(gate, F_DUPFD_CLOEXEC, 16);
     report = fcntl(report, F_DUPFD_CLOEXEC, 16);
+    int space = plan->user_namespace < 0 ? -1 : fcntl(plan->user_namespace, F_DUPFD_CLOEXEC, 16);
     if (dup3(gate, 3, O_CLOEXEC) < 0 || dup3(report, 4, O_CLOEXEC) < 0) {
         _exit(127);
     }
-    syscall(SYS_close_range, 5U, ~0U, 0U);
+    if (plan->user_namespace >= 0 && dup2(space, PROCESS_NAMESPACE) < 0) {
+        return errno;
+    }
+    syscall(SYS_close_range, plan->user_namespace < 0 ? 5U : PROCESS_NAMESPACE + 1U, ~0U, 0U);
+    if (!plan->is_detached) {
+        return 0;
+    }
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int number = 0; number < 3; number++) {
+        if (nothing < 0 || dup2(nothing, number) < 0) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+// An empty session keyring. A host without keyrings has none to keep from the program, and one that forbids the call
+// forbids the program as well to use any.
+static int leave_keyring(void) {
+    enum { JOIN_SESSION_KEYRING = 1 };
+    if (syscall(SYS_keyctl, JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS && errno != EPERM) {
+        return errno;
+    }
+    return 0;
+}
+
+// Runs in the child.
+static void become(const struct process_plan *plan, const sigset_t *handled, int gate, int report) {
+    pid_t supervisor = getppid();
+    take_signals(plan, handled);
+    if (plan->is_detached) {
+        setsid();
+    }
+    int error = take_descriptors(plan, gate, report);
+    if (error != 0) {
+        fail(4, error);
+    }
     if (chdir(plan->directory) != 0) {
         fail(4, errno);
     }
@@ -172,57 +111,120 @@ static void become(const struct process_plan *plan, const sigset_t *handled, int
         && (setresgid(getegid(), getegid(), getegid()) != 0 || setresuid(geteuid(), geteuid(), geteuid()) != 0)) {
         fail(4, errno);
     }
+    if (plan->is_confined && (error = leave_keyring()) != 0) {
+        fail(4, error);
+    }
+    // After the change of users, which undoes it.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor) {
+        _exit(127);
+    }
     execvpe(plan->arguments[0], plan->arguments, plan->environment);
     fail(4, errno);
 }
 
-int process_make_child(const struct process_plan *plan, struct process_child *child) {
-    int gate[2], report[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) != 0) {
-        return errno;
+struct pipes {
+    int gate[2];
+    int report[2];
+    int control[2];
+};
+
+static void close_pair(int pair[2]) {
+    for (int index = 0; index < 2; index++) {
+        if (pair[index] >= 0) {
+            close(pair[index]);
+        }
+        pair[index] = -1;
     }
-    if (pipe2(report, O_CLOEXEC) != 0) {
+}
+
+static void close_pipes(struct pipes *pipes) {
+    close_pair(pipes->gate);
+    close_pair(pipes->report);
+    close_pair(pipes->control);
+}
+
+static int make_pipes(struct pipes *pipes) {
+    *pipes = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipes->gate) != 0 || pipe2(pipes->report, O_CLOEXEC) != 0
+        || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pipes->control) != 0) {
         int error = errno;
-        close(gate[0]);
-        close(gate[1]);
+        close_pipes(pipes);
+        return error;
+    }
+    return 0;
+}
+
+// Runs in the supervisor, with all signals blocked.
+static void make_and_supervise(
+    const struct process_plan *plan, const sigset_t *handled, struct pipes *pipes) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (plan->is_detached) {
+        setsid();
+    }
+    pid_t process = fork();
+    if (process == 0) {
+        close(pipes->gate[1]);
+        close(pipes->report[0]);
+        become(plan, handled, pipes->gate[0], pipes->report[1]);
+    }
+    process_tell(pipes->control[1], SUPERVISOR_MADE, process < 0 ? -errno : process);
+    if (process > 0) {
+        process_supervise(process, pipes->control[1]);
+    }
+    _exit(0);
+}
+
+// The number of the process that the supervisor has made, or a negative error number.
+static int made(int control) {
+    struct supervisor_news news = process_hear(control);
+    return news.kind == SUPERVISOR_MADE ? news.value : -EAGAIN;
+}
+
+int process_make_child(const struct process_plan *plan, struct process_child *child) {
+    struct pipes pipes;
+    int error = make_pipes(&pipes);
+    if (error != 0) {
         return error;
     }
     sigset_t handled, all, before;
     if (plan->is_detached) {
         sigemptyset(&handled);
     } else {
-        taken(&handled, plan->is_confined);
-        is_confined = plan->is_confined;
+        process_taken(&handled, plan->is_confined);
+        process_forward_confined(plan->is_confined);
     }
-    set_handlers(&handled);
+    process_set_handlers(&handled);
     // Blocks all signals, so that no handler runs in the child.
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid_t process = fork();
-    if (process == 0) {
-        close(gate[1]);
-        close(report[0]);
-        become(plan, &handled, gate[0], report[1]);
+    pid_t supervisor = fork();
+    if (supervisor == 0) {
+        close(pipes.control[0]);
+        make_and_supervise(plan, &handled, &pipes);
     }
-    int error = process < 0 ? errno : 0;
+    error = supervisor < 0 ? errno : 0;
+    close(pipes.control[1]);
+    pipes.control[1] = -1;
+    pid_t process = supervisor > 0 ? made(pipes.control[0]) : 0;
+    if (process < 0) {
+        error = -process;
+        waitpid(supervisor, NULL, 0);
+    }
     if (process > 0 && !plan->is_detached) {
-        target = process;
-        int number = early;
-        if (number != 0) {
-            // bubblewrap would ignore it.
-            kill(process, plan->is_confined && process_asks_for_end(number) ? SIGKILL : number);
-        }
+        process_forward_to(process, plan->is_confined);
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    close(gate[0]);
-    close(report[1]);
     if (error != 0) {
-        remove_handlers(&handled);
-        close(gate[1]);
-        close(report[0]);
+        process_remove_handlers(&handled);
+        close_pipes(&pipes);
         return error;
     }
-    *child = (struct process_child){.process = process, .gate = gate[1], .report = report[0]};
+    close(pipes.gate[0]);
+    close(pipes.report[1]);
+    *child = (struct process_child){
+        .process = process, .supervisor = supervisor, .control = pipes.control[0], .gate = pipes.gate[1],
+        .report = pipes.report[0]};
     return 0;
 }
 
@@ -263,58 +265,70 @@ static int is_in_foreground(void) {
     return answer;
 }
 
+// Whether a process is stopped, by its line in /proc.
+static int is_stopped(int process) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return 0;
+    }
+    ssize_t count = read(file, line, sizeof line - 1);
+    close(file);
+    line[count < 0 ? 0 : count] = 0;
+    const char *end = strrchr(line, ')');
+    return end != NULL && end[1] == ' ' && (end[2] == 'T' || end[2] == 't');
+}
+
 // Stops this process too when the command stopped, as an editor does at ^Z, so that the shell notices.
 static void stop_as_well(int process) {
     // A child that is being continued together with this process is not stopped for long.
     usleep(20000);
-    siginfo_t state = {0};
-    if (waitid(P_PID, (id_t)process, &state, WSTOPPED | WNOHANG | WNOWAIT) != 0 || state.si_pid == 0) {
-        return;
-    }
-    waitid(P_PID, (id_t)process, &state, WSTOPPED | WNOHANG);
-    if (is_in_foreground()) {
+    if (is_stopped(process) && is_in_foreground()) {
         // raise(3) stops this thread before the next line runs.
         raise(SIGSTOP);
         kill(process, SIGCONT);
     }
 }
 
-int process_await_child(int process, int *status) {
+int process_await_child(struct process_child *child, int *status) {
     sigset_t handled, before;
     sigemptyset(&handled);
-    for (int index = 0; index < FORWARDED; index++) {
-        sigaddset(&handled, forwarded[index]);
+    for (int index = 0; index < PROCESS_FORWARDED; index++) {
+        sigaddset(&handled, process_forwarded[index]);
     }
-    int forwards = target == process;
+    int forwards = process_forwards_to(child->process);
     if (forwards) {
         pthread_sigmask(SIG_UNBLOCK, &handled, &before);
     }
-    int error = 0;
-    while (1) {
-        siginfo_t state = {0};
-        // WNOWAIT leaves a zombie, whose number is not reused while a handler may still send to it.
-        int options = WEXITED | WNOWAIT | (forwards ? WSTOPPED : 0);
-        if (waitid(P_PID, (id_t)process, &state, options) != 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            error = errno;
-            break;
+    struct supervisor_news news;
+    while ((news = process_hear(child->control)).kind == SUPERVISOR_STOPPED) {
+        if (forwards) {
+            stop_as_well(child->process);
         }
-        if (state.si_code == CLD_STOPPED || state.si_code == CLD_TRAPPED) {
-            stop_as_well(process);
-            continue;
-        }
-        break;
     }
     if (forwards) {
-        target = 0;
+        // The process is a zombie until the supervisor hears that: its number is not reused while a handler may send to it.
+        process_forward_to(0, 0);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
-        taken(&handled, is_confined);
-        remove_handlers(&handled);
+        process_taken(&handled, process_is_confined());
+        process_remove_handlers(&handled);
     }
-    if (error == 0 && waitpid(process, status, 0) < 0) {
-        error = errno;
+    if (news.kind == SUPERVISOR_ENDED) {
+        *status = news.value;
+        process_tell(child->control, SUPERVISOR_RELEASED, 0);
+        // It closes its end once it has seen to what is left.
+        process_hear(child->control);
+    } else {
+        // Somebody has killed the supervisor, and the kernel the process with it.
+        *status = SIGKILL;
     }
-    return error;
+    close(child->control);
+    child->control = -1;
+    return 0;
+}
+
+void process_reap_supervisor(const struct process_child *child) {
+    while (waitpid(child->supervisor, NULL, 0) < 0 && errno == EINTR) {
+    }
 }

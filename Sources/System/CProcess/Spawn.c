@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST_DESCRIPTORS = 8 };
@@ -60,4 +61,13 @@ int process_spawn(
         }
     }
     return error;
+}
+
+int process_wait(int process, int *status) {
+    while (waitpid(process, status, 0) < 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
 }

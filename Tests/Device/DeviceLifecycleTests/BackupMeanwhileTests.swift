@@ -128,8 +128,10 @@ import Testing
         device.takeKeys()
         let tally = try backUp(device, openFile: { inode -> EncryptedFile? in inode == open.inode ? open : nil })
         #expect(tally.sealed == 1)
-        let content = backup.item("AppDomain-com.example.Notes/Documents/closed")?.content
-        #expect(content == (try Array(Data(contentsOf: URL(filePath: path)))))
+        let content = try #require(backup.item("AppDomain-com.example.Notes/Documents/closed")?.content)
+        // The proof of its origin follows.
+        let ciphertext = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        #expect(Array(content.dropLast(Int(SealedOrigin.length))) == ciphertext)
     }
 
     @Test func `it can be given up in the middle of a hole`() throws {

@@ -144,7 +144,7 @@ import Testing
             """
             cd '\(container)/Documents'; setfattr -n user.color -v blue none; mkdir -m 700 private; ln none private/link
             ln -s ../nowhere dangling; mkfifo pipe; setfattr -n user.appcontainer.protection -v NSFileProtectionComplete private
-            chmod 4711 none; touch -d '2001-02-03 04:05:06.123456789Z' none; touch -d 2002-03-04Z private; chmod 500 private
+            setfattr -n user.appcontainer.mode -v 4000 none; chmod 1711 none; touch -d '2001-02-03 04:05:06.123456789Z' none; touch -d 2002-03-04Z private; chmod 500 private
             """)
         let (backup, tally) = try backUp(device)
         #expect(tally.files == 5)
@@ -168,9 +168,9 @@ import Testing
         #expect(
             found
                 == """
-                none 4711 2
+                none \(isRoot ? "1711" : "711") 2
                 private 500 1
-                private/link 4711 2
+                private/link \(isRoot ? "1711" : "711") 2
                 2001-02-03 04:05:06.123456789 +0000
                 2002-03-04 00:00:00.000000000 +0000
                 blue

@@ -5,6 +5,7 @@ import DataProtection
 import Foundation
 import Platform
 import SandboxModel
+import Synchronization
 import TestSupport
 import Testing
 
@@ -51,6 +52,41 @@ private let bundleFiles = 7
         #expect(check.unreadable == 0)
         #expect(last?.completed == last?.total)
         #expect(complaint { _ = try device.check(progress: { _ in false }) }?.kind == .unexpected)
+    }
+
+    @Test func `a session whose record is forged lets no cut file pass, and the check names both`() throws {
+        let place: String
+        do {
+            let device = try makeFilledDevice()
+            place = try bag(device)
+            try device.shutDown()
+        }
+        // All earlier sessions are said to have lost power, at any time.
+        try shell(
+            """
+            cd '\(scratch.device)' && sed -i 's/"powerLost" : \\[/&1,2/;/"authentication"/d' Sessions.json
+            truncate -s -5000 '\(place)/large'; truncate -s 0 '\(place)/small'
+            head -c 4096 /dev/zero | dd of='\(place)/sparse' conv=notrunc status=none
+            """)
+        let reports = Mutex<[Corruption]>([])
+        let device = try BootedDevice.boot(at: scratch.device) { corruption in
+            reports.withLock { $0.append(corruption) }
+        }
+        #expect(reports.withLock { $0 } == [.ofRecord(DeviceDirectory.Name.sessions)])
+        let problems = try device.check().problems.map { "\($0.container) \($0.path.split(separator: "/").last!)" }
+        #expect(
+            problems.sorted() == [
+                "com.example.Notes large", "com.example.Notes small", "com.example.Notes sparse",
+                "device Sessions.json",
+            ])
+    }
+
+    @Test(arguments: ["Device.json", "Apps.json"])
+    func `a device whose records are forged does not boot`(name: String) throws {
+        do { try makeFilledDevice().shutDown() }
+        try shell("cd '\(scratch.device)' && sed -i 's/Notes/Nodes/;s/: 3,/: 2,/' \(name)")
+        let said = complaint { _ = try scratch.boot() }
+        #expect(said?.kind == .damaged && said?.message.contains(name) == true)
     }
 
     @Test(arguments: [

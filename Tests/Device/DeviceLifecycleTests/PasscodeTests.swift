@@ -120,16 +120,16 @@ import Testing
         ("truncate -s 200 Keybag", "Keybag is cut short"), (": > Keybag", "Keybag is cut short"),
         (#"printf '\377' | dd of=Keybag bs=1 seek=100 conv=notrunc status=none"#, "Keybag is damaged"),
         ("cp ../other/Keybag Keybag", "Keybag is another device's"), ("rm Keybag", "Keybag is missing"),
-        ("cp ../other/UID.key UID.key", "Keybag is another device's"),
+        ("cp ../other/UID.key UID.key", "is another device's"),
         ("truncate -s 31 UID.key", "UID.key is damaged, and no file of the device can ever be read again without it"),
         ("rm UID.key", "UID.key is missing, and no file of the device can ever be read again without it"),
         (
             #"""
             python3 -c "
             import hashlib
-            b = bytearray(open('Keybag', 'rb').read()[:-24]); b[8] = 2
+            b = bytearray(open('Keybag', 'rb').read()[:-24]); b[8] = 3
             open('Keybag', 'wb').write(b + hashlib.sha256(b).digest()[:24])"
-            """#, "Keybag was made by a newer version (format 2)"
+            """#, "Keybag was made by a newer version (format 3)"
         ),
     ]
 

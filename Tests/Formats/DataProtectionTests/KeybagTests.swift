@@ -27,9 +27,9 @@ struct KeybagTests {
         var random = fixedStream
         let made = Keybag.create(passcode: Array("correct horse".utf8), uidKey: fixedUID, cost: cheap, random: &random)
         let frozen = try fixture("keybag-1-passcode.hex")
-        #expect(made.0.encoded() == frozen)
+        #expect(made.0.inVersion(1, uidKey: fixedUID).encoded() == frozen)
         let keybag = try Keybag(decoding: frozen)
-        #expect(keybag == made.0)
+        #expect(try keybag.upgraded(uidKey: fixedUID) == made.0)
         #expect(keybag.hasPasscode)
         let ring = try keybag.openWithoutPasscode(uidKey: fixedUID)
         try keybag.unlock(passcode: Array("correct horse".utf8), uidKey: fixedUID, into: ring)
@@ -61,7 +61,7 @@ struct KeybagTests {
         var random = fixedStream
         let made = Keybag.create(passcode: nil, uidKey: fixedUID, cost: cheap, random: &random)
         let frozen = try fixture("keybag-1-without-passcode.hex")
-        #expect(made.0.encoded() == frozen)
+        #expect(made.0.inVersion(1, uidKey: fixedUID).encoded() == frozen)
         let keybag = try Keybag(decoding: frozen)
         #expect(!keybag.hasPasscode)
         #expect(secrets(try keybag.openWithoutPasscode(uidKey: fixedUID)) == secrets(made.1))
@@ -154,15 +154,37 @@ struct KeybagTests {
     @Test("A change with a corrected checksum is found by the authentication code")
     func forged() throws {
         let bytes = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded()
-        for offset in [16, 48, 96, 136, 168, 208, 248, 300] {
+        for offset in [8, 16, 48, 80, 84, 96, 136, 168, 208, 248, 300] {
             var changed = Array(bytes.dropLast(24))
-            changed[offset] ^= 1
+            changed[offset] ^= offset == 8 ? 3 : 1
             let keybag = try Keybag(decoding: changed + HashFunction.sha256.digest(of: changed).prefix(24))
             // A changed identifier changes every key derived from the UID key, as another device would.
             #expect(throws: offset == 16 ? KeybagFault.otherDevice : .damaged) {
                 try keybag.openWithoutPasscode(uidKey: uidKey)
             }
         }
+    }
+
+    @Test("A keybag of the first version opens, says that records have no codes, and is upgraded without the passcode")
+    func firstVersion() throws {
+        let made = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap).0
+        let old = try Keybag(decoding: made.inVersion(1, uidKey: uidKey).encoded())
+        #expect(made.demandsRecordCodes && !old.demandsRecordCodes)
+        let ring = try old.openWithoutPasscode(uidKey: uidKey)
+        try old.unlock(passcode: passcode, uidKey: uidKey, into: ring)
+        #expect(try old.upgraded(uidKey: uidKey) == made)
+        #expect(throws: KeybagFault.otherDevice) { try old.upgraded(uidKey: UIDKey()) }
+    }
+
+    @Test("A passcode that is cheaper to guess than the device demands is damage")
+    func cheaperThanDemanded() throws {
+        let keybag = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap).0
+        try keybag.requireCost(level: 4)
+        for level in [5, 20, nil] {
+            #expect(throws: KeybagFault.damaged) { try keybag.requireCost(level: level) }
+        }
+        try Keybag.create(passcode: passcode, uidKey: uidKey).0.requireCost(level: nil)
+        try Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.requireCost(level: nil)
     }
 
     @Test("A keybag of any other length is truncated")
@@ -178,10 +200,10 @@ struct KeybagTests {
     @Test("A later version is recognized")
     func newer() throws {
         var bytes = Array(Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap).0.encoded().dropLast(24))
-        bytes[8] = 2
+        bytes[8] = 3
         bytes += [1, 2, 3, 4]
         let later = bytes + HashFunction.sha256.digest(of: bytes).prefix(24)
-        #expect(throws: KeybagFault.newerVersion(2)) { try Keybag(decoding: later) }
+        #expect(throws: KeybagFault.newerVersion(3)) { try Keybag(decoding: later) }
     }
 
     @Test("A UID key has 32 bytes and comes back as it was")

@@ -35,6 +35,56 @@ case_a_report_replaces_files_and_nothing_else() {
     same "$(find "$WORK" -maxdepth 1 -name '*.unfinished')" ""
 }
 
+# A link to a stream, however it leads there, stays. Only links of the test's own are tried: root would replace the system's.
+case_an_output_path_that_leads_to_a_stream_is_written_to() {
+    start
+    ln -s /dev/null "$WORK/nothing" && ln -s nothing "$WORK/chain"
+    ln -s /proc/self/fd/7 "$WORK/seventh"
+    appcontainer report "$DEVICE" "$APP" "$WORK/chain"
+    echo first >"$WORK/page"
+    appcontainer report "$DEVICE" "$APP" "$WORK/seventh" 7>>"$WORK/page"
+    same "$(head -n 1 "$WORK/page")" first "what was there"
+    grep -q '</html>' "$WORK/page"
+    appcontainer report "$DEVICE" "$APP" "$WORK/seventh" 7>&1 | grep -q '</html>'
+    local link
+    for link in nothing chain seventh; do [ -L "$WORK/$link" ] || fail "$link is no link any more"; done
+}
+
+# Another user may write where root makes something, and has planted links there.
+rootcase_root_follows_no_link_that_another_user_planted() {
+    start
+    local place=$WORK/shared target=$WORK/target
+    chmod 711 "$WORK"
+    mkdir "$place" "$target"
+    chown "$TEST_USER" "$place"
+    echo precious >"$target/file"
+    chmod 644 "$target/file"
+    runuser -u "$TEST_USER" -- sh -c "
+        cd $place && ln -s $target directory && ln -s $target/file file && ln -s /dev/null null && mkfifo pipe"
+    # A directory of the path: refused.
+    local output words
+    for output in "report $DEVICE $APP $place/directory/out" "backup $DEVICE $place/directory/out" \
+        "backup $DEVICE $place/directory/out --format finder" "backup $DEVICE $place/directory --format finder" \
+        "identity $place/directory/out" "test $WORK/none --junit $place/directory/out -- true"; do
+        read -ra words <<<"$output"
+        if timeout 60 appcontainer "${words[@]}" >.out 2>.err; then fail "it was written: $output"; fi
+        same "$(wc -l <.err)" 1 "lines for $output"
+    done
+    same "$(ls -A "$target")" file "what is where the link leads"
+    # The last name: the link is replaced, or keeps the command from writing.
+    appcontainer report "$DEVICE" "$APP" "$place/file"
+    appcontainer report "$DEVICE" "$APP" "$place/null"
+    [ ! -L "$place/file" ] && [ ! -L "$place/null" ] || fail "a link is there still"
+    same "$(cat "$target/file")" precious
+    complains "1|23" timeout 60 appcontainer report "$DEVICE" "$APP" "$place/pipe"
+    # Root's own links lead where they lead.
+    ln -s "$target" "$WORK/own"
+    appcontainer report "$DEVICE" "$APP" "$WORK/own/page"
+    appcontainer backup "$DEVICE" "$WORK/own/tar"
+    grep -q '</html>' "$target/page"
+    [ -s "$target/tar" ] || fail "there is no backup"
+}
+
 case_an_audit_tells_what_breaks_the_guidelines() {
     start
     mkdir "$DOCUMENTS/Downloads" && head -c 1M /dev/urandom >"$DOCUMENTS/Downloads/film.bin"

@@ -6,6 +6,8 @@
 # NAME                    PLAIN    FULL
 COUNTS='
 kills                        20     120
+exchanges_by_command          2      25
+exchanges_in_calls           50     800
 kills_of_one_writer           6      25
 kills_in_purges              20     100
 kills_in_updates             20     100
@@ -13,6 +15,9 @@ power_cuts                    4      12
 power_cuts_in_updates         4      15
 locks_under_load            150    1000
 locks_under_queued_writers    8      25
+hard_links_of_one_file     2000 1000000
+refusals_of_a_process     10000   50000
+turns_of_the_same_work        5      60
 files_in_one_directory    10000  100000
 files_in_the_tree          3000    8000
 seconds_of_random_calls       2       4

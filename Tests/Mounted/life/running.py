@@ -161,6 +161,9 @@ class Leases:
         fifth = self.begun()
         self.fails(400, "badRequest", "run-process", lease=fifth.number, pid=-1)
         self.fails(400, "badRequest", "run-process", lease=fifth.number, pid=1 << 30)
+        # Only what is above a process can be its supervisor, and nothing that is above the daemon.
+        for other in (-1, 1, 1 << 30):
+            self.fails(400, "badRequest", "run-process", lease=fifth.number, pid=os.getpid(), supervisor=other)
         process = self.process_of(fifth)
         self.fails(400, "badRequest", "run-process", lease=fifth.number, pid=process.pid)
         process.kill()

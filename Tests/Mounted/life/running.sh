@@ -2,7 +2,9 @@
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
 not() { ! "$@"; }
-child_has_stopped() { grep -q '^State:.T' "/proc/$(cat "/proc/$1/task/"*/children | tr -d ' ')/status"; }
+child_of() { cat "/proc/$1/task/"*/children | tr -d ' '; }
+# Between a run and its command is the supervisor.
+child_has_stopped() { grep -q '^State:.T' "/proc/$(child_of "$(child_of "$1")")/status"; }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 unmounted() { [ -z "$(mounts)" ]; }
 control_socket() { appcontainer status "$DEVICE" --json | json daemon socket; }
@@ -245,6 +247,60 @@ case_a_shutdown_ends_what_runs() {
     eventually is_gone "$process"
     same "$(appcontainer run "$DEVICE" "$APP" -- cat Documents/bye)" bye "what it did last"
     same "$(running)" "" "running apps of the next boot"
+}
+
+# A program that leaves a child of a child behind, in a session of its own. Their numbers are in $WORK/pids.
+escape='rm -f '"\$WORK"'/pids; setsid sh -c "trap \"\" HUP INT; sleep 300 & echo \$! >>\$WORK/pids; echo \$\$ >>\$WORK/pids; wait; sleep 300" >/dev/null 2>&1 & '
+escaped() { [ "$(wc -l <"$WORK/pids" 2>/dev/null)" = 2 ]; }
+all_gone() {
+    local pid
+    while read -r pid; do eventually is_gone "$pid"; done <"$WORK/pids"
+}
+
+case_nothing_that_an_app_left_behind_outlives_it() {
+    export WORK
+    start_unmounted
+    # Beside the command, which runs.
+    appcontainer run "$DEVICE" "$APP" -- sh -c "($escape) ; touch Documents/ready; exec sleep 300" &
+    local runner=$! status=0
+    eventually escaped
+    appcontainer terminate "$DEVICE" "$APP"
+    all_gone
+    wait "$runner" || status=$?
+    same "$status" 143 "the status of run"
+    # After the command: the app runs no more, and terminate ends what is left of it.
+    appcontainer run "$DEVICE" "$APP" -- sh -c "$escape exit 3" || status=$?
+    same "$status $(running)" "3 " "status and running apps"
+    eventually escaped
+    appcontainer terminate "$DEVICE" "$APP"
+    all_gone
+    complains 42 appcontainer terminate "$DEVICE" "$APP"
+    # When run is killed, and when the device restarts or is shut down.
+    appcontainer run "$DEVICE" "$APP" -- sh -c "$escape exec sleep 300" &
+    runner=$!
+    eventually escaped
+    kill -9 "$runner"
+    all_gone
+    eventually runs_not
+    appcontainer run "$DEVICE" "$APP" -- sh -c "$escape"
+    eventually escaped
+    appcontainer restart "$DEVICE"
+    all_gone
+    appcontainer run "$DEVICE" "$APP" -- sh -c "$escape"
+    eventually escaped
+    appcontainer shutdown "$DEVICE"
+    all_gone
+}
+
+case_nothing_of_a_launched_app_outlives_it() {
+    export WORK
+    # It does not heed a request to end either.
+    launched "${escape/HUP/TERM HUP} exec sleep 300"
+    eventually escaped
+    appcontainer terminate "$DEVICE" "$APP"
+    all_gone
+    eventually is_gone "$process"
+    same "$(running) $(mounts)" " " "running apps and mounts"
 }
 
 case_a_run_outlives_a_killed_daemon() {

@@ -46,6 +46,49 @@ case_a_confined_command_ends_as_any_other() {
     appcontainer unmount "$MOUNT"
 }
 
+case_a_confined_command_gets_few_variables_and_no_keys() {
+    start
+    export SSH_AUTH_SOCK=/run/agent SECRET_TOKEN=hunter2 LD_PRELOAD_NOT=x LC_TIME=C TZ=UTC WANTED=asked GIT_ASKPASS=x
+    cp "$HERE/secrets.py" "$DOCUMENTS/secrets.py"
+    # A key of the caller's session, as a mount of an encrypted host filesystem has one.
+    /usr/bin/python3 "$HERE/secrets.py" with_key appcontainer run "$DEVICE" "$APP" --confine \
+        --env WANTED --env "GIVEN=a=b" --env HOME=/elsewhere --env ABSENT -- \
+        /usr/bin/python3 Documents/secrets.py look "$MOUNT"
+    # Unconfined it has the caller's, and what is given.
+    same "$(appcontainer run "$DEVICE" "$APP" --env GIVEN=c -- sh -c 'echo $SECRET_TOKEN $GIVEN')" "hunter2 c" "variables"
+    complains 64 appcontainer run "$DEVICE" "$APP" --confine --env =x -- true
+}
+
+# Of two users in one namespace the files show as they are, and nobody else's do.
+rootcase_root_confines_in_a_user_namespace() {
+    as_container_user
+    appcontainer run "$DEVICE" "$APP" --confine -- sh -c 'cat /proc/self/uid_map >Documents/map; stat -c %u Documents; touch Documents/mine; stat -c %u Documents/mine' >said
+    same "$(tr '\n' ' ' <said)" "$(id -u "$TEST_USER") 0 " "owners, as the command sees them"
+    same "$(wc -l <"$DOCUMENTS/map")" 2 "users in the namespace"
+    same "$(awk '{ print $1 == $2, $3 }' "$DOCUMENTS/map" | sort -u)" "1 1" "each is itself, and alone"
+    # Rights on the host: none, such as that to set its name in a namespace that is not its own.
+    appcontainer run "$DEVICE" "$APP" --confine -- sh -c 'readlink /proc/self/ns/user' >said
+    [ "$(cat said)" != "$(readlink /proc/self/ns/user)" ] || fail "it is in the host's user namespace"
+}
+
+case_a_crafted_elf_file_is_refused_in_a_line() {
+    start
+    local status kind
+    for kind in $(/usr/bin/python3 "$HERE/crafted_elf.py" kinds); do
+        /usr/bin/python3 "$HERE/crafted_elf.py" make "$kind" "$DOCUMENTS/program"
+        status=0
+        timeout 60 appcontainer run "$DEVICE" "$APP" --confine -- Documents/program 2>said || status=$?
+        same "$status" 126 "the exit status for $kind"
+        same "$(wc -l <said)" 1 "lines for $kind: $(head -c 500 said)"
+    done
+    # Much to do, and nothing wrong: it is the kernel's to say that it is no program.
+    /usr/bin/python3 "$HERE/crafted_elf.py" make_long "$DOCUMENTS/program"
+    status=0
+    timeout 20 appcontainer run "$DEVICE" "$APP" --confine -- Documents/program 2>said || status=$?
+    [ "$status" -gt 125 ] || fail "the exit status: $status"
+    same "$(running)" "" "running apps"
+}
+
 case_confinement_needs_bubblewrap() {
     start_unmounted
     mkdir programs

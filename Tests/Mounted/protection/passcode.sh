@@ -164,8 +164,8 @@ case_damaged_keys_are_named_and_left_alone() {
     spoil 'rm UID.key' 'UID.key is missing, and no file of the device can ever be read again without it'
     spoil '/usr/bin/python3 -c "
 import hashlib
-bag = bytearray(open(\"Keybag\", \"rb\").read()[:-24]); bag[8] = 2
-open(\"Keybag\", \"wb\").write(bag + hashlib.sha256(bag).digest()[:24])"' 'newer version (format 2)' 5
+bag = bytearray(open(\"Keybag\", \"rb\").read()[:-24]); bag[8] = 3
+open(\"Keybag\", \"wb\").write(bag + hashlib.sha256(bag).digest()[:24])"' 'newer version (format 3)' 5
     cp kept/* "$DEVICE"
     appcontainer unlock "$DEVICE" --passcode-file code
 }

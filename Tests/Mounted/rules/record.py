@@ -4,12 +4,17 @@
     record.py refuse COUNT PATH [PROCESSES]
                                     one process, or each of so many, is refused so many directories at the path
     record.py refuse_others MOUNT   a flood of one refusal, and between it those by another rule and of other processes
+    record.py refuse_deep DIRECTORY DEPTH COUNT
+                                    nests so many directories with long names, and is refused so often in the last
+    record.py check_deep APP DEPTH COUNT
+                                    reads events, and checks those of refuse_deep
     record.py map_over FILE         says `open`, waits for the pipe `go`, and maps the file for ever
     record.py interrupt DEVICE      interrupts a follower
     record.py silent SOCKET         follows, says `silent`, and neither reads nor ends
     record.py explained FILE        checks what `explain` said of three refusals"""
 
 import ctypes
+import json
 import os
 import re
 import signal
@@ -50,6 +55,32 @@ def refuse_others(home):
     for _ in range(20):
         is_refused(os.rmdir, home + "/tmp")
         subprocess.run(["mkdir", home + "/other"], stderr=subprocess.DEVNULL)
+
+
+LONG = "n" * 250
+
+
+def refuse_deep(directory, depth, count):
+    os.chdir(directory)
+    for _ in range(int(depth)):
+        os.mkdir(LONG)
+        os.chdir(LONG)
+    for _ in range(int(count)):
+        is_refused(lambda path: os.setxattr(path, "user.appcontainer.backup", b"no"), ".")
+
+
+def check_deep(app, depth, count):
+    lines = [line for line in sys.stdin.buffer if b'"pathCut"' in line]
+    check(len(lines) == int(count), len(lines))
+    for line in lines:
+        event = json.loads(line)
+        check(len(line) < 8192, len(line))
+        check(event["app"] == app and event["rule"] == "computedAttribute", event)
+        # It tells the last names, and how much of the path is missing before them.
+        names = event["path"].split("/")
+        check(names[0] == "…" and set(names[1:]) == {LONG}, names)
+        whole = len("Documents") + int(depth) * (1 + len(LONG))
+        check(event["pathCut"] + len("/".join(names[1:])) == whole, event["pathCut"], whole)
 
 
 def map_over(path):

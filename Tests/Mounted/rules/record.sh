@@ -22,6 +22,16 @@ prints() { [ "$("${@:2}")" = "$1" ]; }
 
 # MARK: How much is recorded
 
+case_a_path_of_megabytes_is_told_by_its_end_and_erases_nothing() {
+    start
+    refuse 100 "$MOUNT/new"
+    record refuse_deep "$DOCUMENTS" 3000 300
+    same "$(counted new)" "100 0" "the refusals before"
+    events | record check_deep "$APP" 3000 300
+    # A summary in words shows it too.
+    contains "$(explain --last 1)" "…/"
+}
+
 case_a_thousand_refusals_are_recorded_to_the_last_call() {
     start
     refuse 1000 "$MOUNT/new"

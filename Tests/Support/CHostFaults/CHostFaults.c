@@ -1,9 +1,9 @@
 #define _GNU_SOURCE
 #include "CHostFaults.h"
+#include "HostTrace.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -46,7 +46,7 @@ static int next(void) {
     return 1;
 }
 
-ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
+static ssize_t written(int fd, const void *bytes, size_t count, off_t offset) {
     size_t done = 0;
     while (done < count) {
         size_t part = 4096 - (size_t)((offset + (off_t)done) & 4095);
@@ -68,30 +68,57 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
     return (ssize_t)count;
 }
 
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t offset) {
+    int entered = trace_enter();
+    ssize_t done = written(fd, bytes, count, offset);
+    if (entered && done > 0) {
+        trace_note((struct trace_entry){
+            .kind = trace_wrote, .inode = trace_inode(fd, "", 1, NULL), .offset = offset, .bytes = bytes,
+            .count = (size_t)done});
+    }
+    trace_leave(entered);
+    return done;
+}
+
+ssize_t write(int fd, const void *bytes, size_t count) {
+    int entered = trace_enter();
+    ssize_t done = syscall(SYS_write, fd, bytes, count);
+    uint32_t kind = 0;
+    uint64_t inode = entered && done > 0 ? trace_inode(fd, "", 1, &kind) : 0;
+    if (inode != 0 && S_ISREG(kind)) {
+        trace_note((struct trace_entry){
+            .kind = trace_wrote, .inode = inode, .offset = lseek(fd, 0, SEEK_CUR) - done, .bytes = bytes,
+            .count = (size_t)done});
+    }
+    trace_leave(entered);
+    return done;
+}
+
 int ftruncate(int fd, off_t length) {
+    int entered = trace_enter();
     int verdict = next();
-    return verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_ftruncate, fd, length);
+    int result = verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_ftruncate, fd, length);
+    if (entered && result == 0) {
+        trace_note(
+            (struct trace_entry){.kind = trace_resized, .inode = trace_inode(fd, "", 1, NULL), .length = length});
+    }
+    trace_leave(entered);
+    return result;
 }
 
 int fallocate(int fd, int flags, off_t offset, off_t length) {
+    int entered = trace_enter();
     int verdict = next();
-    return verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_fallocate, fd, flags, offset, length);
-}
-
-static _Thread_local long opens;
-
-long faults_opens(void) { return opens; }
-
-int openat(int directory, const char *path, int flags, ...) {
-    mode_t permissions = 0;
-    if (flags & (O_CREAT | O_TMPFILE)) {
-        va_list arguments;
-        va_start(arguments, flags);
-        permissions = va_arg(arguments, mode_t);
-        va_end(arguments);
+    int result = verdict < 0 ? -1 : verdict == 0 ? 0 : (int)syscall(SYS_fallocate, fd, flags, offset, length);
+    struct stat status;
+    if (entered && result == 0 && fstat(fd, &status) == 0) {
+        int punches = flags & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE);
+        trace_note((struct trace_entry){
+            .kind = punches ? trace_punched : trace_resized, .inode = trace_inode(fd, "", 1, NULL),
+            .offset = punches ? offset : 0, .length = punches ? length : status.st_size});
     }
-    opens++;
-    return (int)syscall(SYS_openat, directory, path, flags, permissions);
+    trace_leave(entered);
+    return result;
 }
 
 static _Thread_local int mirror = -1;
@@ -138,6 +165,20 @@ static int noted(int fd, int result) {
     return copied(fd, result);
 }
 
-int fsync(int fd) { return noted(fd, (int)syscall(SYS_fsync, fd)); }
+static int traced(int entered, enum trace_kind kind, int fd, int result) {
+    if (entered && result == 0) {
+        trace_note_synchronized(kind, fd);
+    }
+    trace_leave(entered);
+    return noted(fd, result);
+}
 
-int fdatasync(int fd) { return noted(fd, (int)syscall(SYS_fdatasync, fd)); }
+int fsync(int fd) {
+    int entered = trace_enter();
+    return traced(entered, trace_synchronized, fd, (int)syscall(SYS_fsync, fd));
+}
+
+int fdatasync(int fd) {
+    int entered = trace_enter();
+    return traced(entered, trace_synchronized_data, fd, (int)syscall(SYS_fdatasync, fd));
+}

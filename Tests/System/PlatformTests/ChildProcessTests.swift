@@ -75,4 +75,34 @@ import Testing
         for member in ProcessFamily.members(of: child.identifier) { kill(member, SIGKILL) }
         _ = try child.wait()
     }
+
+    @Test func `what a program leaves behind stays below its supervisor, which ends it all at its signal`() throws {
+        let child = try ChildProcess(plan("sh", "-c", "setsid sh -c 'trap \"\" TERM; sleep 300 & sleep 300' & exit 3"))
+        try child.start()
+        #expect(try child.wait() == .exited(3))
+        // The program has ended: the supervisor, a shell and two others are left.
+        var left: [pid_t] = []
+        repeat { left = ProcessFamily.members(of: child.supervisor) } while left.count < 4
+        let handles = left.compactMap(Held.init)
+        kill(child.supervisor, ChildProcess.endAll)
+        for handle in handles { #expect(handle.hasEnded) }
+    }
+
+    @Test func `a program ends with its supervisor`() throws {
+        let other = try ChildProcess(self.plan("sleep", "300"))
+        try other.start()
+        kill(other.supervisor, SIGKILL)
+        #expect(try other.wait() == .killed(signal: SIGKILL))
+    }
+}
+
+/// A handle in a collection.
+private final class Held {
+    private let process: ProcessHandle
+    var hasEnded: Bool { process.waitForEnd(milliseconds: 10_000) }
+
+    init?(_ identifier: pid_t) {
+        guard let process = ProcessHandle(identifier) else { return nil }
+        self.process = process
+    }
 }

@@ -53,8 +53,11 @@ public final class RunLease: Sendable {
 
     /// Announces the process that runs the app, before it does anything.
     /// - Throws: an error of kind `notRunning` when the app was terminated meanwhile: the process must not go on.
-    public func announce(_ process: Int32) async throws(DeviceError) {
-        _ = try await device.send(RunProcessRequest(lease: app.lease, pid: process))
+    ///
+    /// - Parameter supervisor: an ancestor of it that becomes the parent of each descendant which loses its own, and
+    ///   ends with the last of them: with it `terminate` misses none. See ``RunProcessRequest/supervisor``.
+    public func announce(_ process: Int32, supervisor: Int32? = nil) async throws(DeviceError) {
+        _ = try await device.send(RunProcessRequest(lease: app.lease, pid: process, supervisor: supervisor))
     }
 
     /// Ends the lease, and waits for the end of a mount that was made for it, unless something else uses that. A daemon

@@ -34,23 +34,21 @@ enum Output {
     /// - Throws: ``Complaint`` with the host's error.
     static func write(_ bytes: [UInt8], to path: String) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)") { () throws(SystemError) in
+            let absolute = try HostPath.absolute(path)
+            let place = try OutputPlace(of: absolute)
             // Pipes and devices are written to, not replaced.
-            if isStream(path) {
-                return try Descriptor.open(path: path, flags: O_WRONLY).append(bytes)
-            }
+            if place.isStream { return try place.open().append(bytes) }
             // A symbolic link is replaced itself: another user may have chosen its target.
-            guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
-            let mode = try? HostPath.status(path).permissions
-            let unfinished = try UnfinishedFile(in: place.directory, mode: mode ?? 0o644)
+            guard let (directory, name) = HostPath.place(of: absolute) else { throw .isDirectory }
+            let unfinished = try UnfinishedFile(in: directory, mode: place.mode ?? 0o644)
             try unfinished.file.descriptor.append(bytes)
-            try unfinished.rename(to: place.name, mode: .replacing)
+            try unfinished.rename(to: name, mode: .replacing)
         }
     }
 
-    /// Whether a path is a pipe or a device.
+    /// Whether a path is a pipe or a device, or leads to one.
     static func isStream(_ path: String) -> Bool {
-        guard let kind = try? HostPath.status(path).kind else { return false }
-        return kind != .file && kind != .directory
+        (try? OutputPlace(of: HostPath.absolute(path)).isStream) ?? false
     }
 
     /// Prints all lines with one write, if the kernel takes them at once.
@@ -72,7 +70,7 @@ enum Output {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let bytes = try? encoder.encode(value) else { throw Complaint(.unexpected, "cannot write JSON of this") }
-        try line(String(decoding: bytes, as: UTF8.self))
+        try line(String(decoding: bytes, as: UTF8.self).jsonForTerminals)
     }
 
     /// Prints lines of `label: value`, with the values in one column.

@@ -47,7 +47,7 @@ struct JUnitFile {
         var omitted = 0
         for event in refusals {
             // A count of refusals that the record left out names no call, so it is no case.
-            omitted += event.omitted ?? 0
+            omitted = omitted.addingClamped(event.omitted ?? 0)
             guard !event.isSummary else { continue }
             let refused = Refused(event)
             if counts[refused] == nil { order.append(refused) }

@@ -35,7 +35,7 @@ struct ReportPage: Encodable {
     private static func embedded(_ json: Data) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity(json.count)
-        for byte in json {
+        for byte in String(decoding: json, as: UTF8.self).jsonForTerminals.utf8 {
             switch byte {
             case UInt8(ascii: "<"): text += Array("\\u003c".utf8)
             case UInt8(ascii: ">"): text += Array("\\u003e".utf8)

@@ -33,7 +33,8 @@ struct Confinement {
     ///   cannot be run.
     func confine(_ plan: inout ChildProcess.Plan, to app: RunnableApp) throws {
         let command = plan.arguments
-        let walls = self.walls(around: app, command[0])
+        plan.namespace = try namespace(for: app)
+        let walls = try self.walls(around: app, command[0], isRemapped: plan.namespace != nil)
         try look(walls, for: command[0], plan)
         // Bubblewrap is started with these signals ignored. The command would inherit that, so env resets them.
         let ignored = Set(ChildProcess.ignoredRequestsToEnd)
@@ -62,7 +63,7 @@ struct Confinement {
     /// The options of bwrap: namespaces of its own, the system's programs read-only, and the app's home.
     /// - Parameter command: the program's path or name, for the libraries that it needs.
     /// - Returns: the options, without the `--` before the command.
-    private func walls(around app: RunnableApp, _ command: String) -> [String] {
+    private func walls(around app: RunnableApp, _ command: String, isRemapped: Bool) throws(RunFailure) -> [String] {
         let home = app.mountPoint
         var walls = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         // A killed parent could not end the command otherwise: it is in a namespace of processes of its own.
@@ -76,7 +77,7 @@ struct Confinement {
             }
         }
         for name in Confinement.systemFiles { walls += ["--ro-bind-try", "/etc/\(name)", "/etc/\(name)"] }
-        for directory in runtimes(app, command) { walls += ["--ro-bind", directory, directory] }
+        for directory in try runtimes(app, command) { walls += ["--ro-bind", directory, directory] }
         walls += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", home, home, "--chdir", home]
         // The root that holds these mounts must not be writable.
         walls += ["--remount-ro", "/"]
@@ -84,6 +85,7 @@ struct Confinement {
         if ![STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].contains(where: Terminal.isTerminal) {
             walls.append("--new-session")
         }
+        if isRemapped { walls += ["--userns", "\(UserNamespace.descriptor)"] }
         // Root keeps its capabilities on files only: no file but the app's can be changed.
         if geteuid() == 0 {
             walls += ["--cap-drop", "ALL"]
@@ -92,17 +94,34 @@ struct Confinement {
         return walls
     }
 
+    /// The user namespace of root's command, which is root in it, and on the host has no rights but those on files. nil
+    /// for any other user, whose namespace bubblewrap makes.
+    /// - Throws: ``Complaint`` of kind `unexpected` where the host makes none.
+    private func namespace(for app: RunnableApp) throws(Complaint) -> UserNamespace? {
+        guard geteuid() == 0 else { return nil }
+        return try Complaint.wrap("cannot confine the command: cannot make a user namespace") {
+            () throws(SystemError) in
+            let home = try HostPath.status(app.mountPoint)
+            return try UserNamespace(showing: home.owner, group: home.group)
+        }
+    }
+
     /// The directories of Swift's libraries, outside /usr, that the command and the app's executable name. A program
     /// of a toolchain in another place, such as a home, would not start without them.
-    private func runtimes(_ app: RunnableApp, _ command: String) -> [String] {
-        let names = [app.executable, command.contains("/") ? absolute(command, in: app.mountPoint) : nil]
-        var found: [String] = []
-        for case let name? in names {
-            for directory in ExecutableRunPath(of: name).directories
-            where !directory.hasPrefix("/usr/") && !found.contains(directory) {
-                let core = directory + "/libswiftCore.so"
-                if FileManager.default.isReadableFile(atPath: core) { found.append(directory) }
+    /// - Throws: ``RunFailure/cannotStart(_:_:)`` with ENOEXEC for a command that is no proper ELF file.
+    private func runtimes(_ app: RunnableApp, _ command: String) throws(RunFailure) -> [String] {
+        var paths = app.executable.flatMap { try? ExecutableRunPath(of: $0).directories } ?? []
+        if command.contains("/") {
+            do throws(SystemError) {
+                paths += try ExecutableRunPath(of: absolute(command, in: app.mountPoint)).directories
+            } catch {
+                throw .cannotStart(command, error)
             }
+        }
+        var found: [String] = []
+        for directory in paths where !directory.hasPrefix("/usr/") && !found.contains(directory) {
+            let core = directory + "/libswiftCore.so"
+            if FileManager.default.isReadableFile(atPath: core) { found.append(directory) }
         }
         return found
     }
@@ -135,7 +154,7 @@ struct Confinement {
         let errors: [UInt8]
         do throws(SystemError) {
             (end, errors) = try CapturedProcess.run(
-                executable: program, arguments: arguments, environment: plan.environment)
+                executable: program, arguments: arguments, environment: plan.environment, namespace: plan.namespace)
         } catch {
             throw Complaint(.confinementMissing, "\(program) cannot be run; install the package bubblewrap")
         }

@@ -18,12 +18,14 @@ struct RunnableProgram {
     private let isDetached: Bool
     /// nil to run without bubblewrap.
     private let confinement: Confinement?
+    private let environment: RunEnvironment
 
     /// Has the device prepare the app, and mark it as running.
     /// - Throws: ``Complaint`` if the app may not run, or has no executable.
     /// - Parameter command: empty for the bundle's main executable.
     init(
-        _ request: RunRequest, on device: DeviceArgument, _ command: [String], _ confinement: Confinement?
+        _ request: RunRequest, on device: DeviceArgument, _ command: [String], _ confinement: Confinement? = nil,
+        _ environment: RunEnvironment = RunEnvironment()
     ) async throws {
         let lease = try await showingProgress { line in try await device.run(request, progress: line.report) }
         guard let first = command.first ?? lease.app.executable else {
@@ -34,6 +36,7 @@ struct RunnableProgram {
         self.lease = lease
         self.command = [first] + command.dropFirst()
         self.confinement = confinement
+        self.environment = environment
         isDetached = request.detached ?? false
     }
 
@@ -66,8 +69,7 @@ struct RunnableProgram {
     /// Starts the process. The device knows its id before it executes the command, so that `terminate` and a lost
     /// connection never miss it.
     private func start() async throws -> ChildProcess {
-        var variables = ProcessInfo.processInfo.environment
-        for (name, value) in lease.app.environment { variables[name] = value }
+        let variables = environment.variables(of: lease.app, isConfined: confinement != nil)
         var plan = ChildProcess.Plan(
             arguments: command, environment: variables.map { "\($0)=\($1)" }.sorted(),
             directory: lease.app.mountPoint, isDetached: isDetached)
@@ -80,7 +82,7 @@ struct RunnableProgram {
             throw Complaint(error, doing: "cannot start a process")
         }
         do throws(DeviceError) {
-            try await lease.announce(child.identifier)
+            try await lease.announce(child.identifier, supervisor: child.supervisor)
         } catch {
             child.abandon()
             // ^C killed it first: no error.

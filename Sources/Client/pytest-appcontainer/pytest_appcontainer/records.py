@@ -54,6 +54,8 @@ class Event:
     app: Optional[str] = None
     #: Relative to the app's home; of ``mounted`` and ``unmounted`` the mount point.
     path: Optional[str] = None
+    #: Bytes that ``path`` leaves out at its head, of a path of more than 1,024 bytes.
+    path_cut: Optional[int] = None
     #: The system call, such as ``open``.
     operation: Optional[str] = None
     pid: Optional[int] = None

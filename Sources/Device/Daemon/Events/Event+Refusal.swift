@@ -14,6 +14,7 @@ extension Event {
             .refused, app: refused.place.app?.text, path: refused.place.path, operation: refused.call.rawValue,
             pid: refused.process?.id, process: refused.process?.name, rule: refused.rule.rawValue,
             errno: refused.error.name)
+        if refused.place.cut > 0 { pathCut = refused.place.cut }
         if refused.omitted > 0 { omitted = refused.omitted }
     }
 
@@ -36,5 +37,6 @@ extension Event {
             .refused, app: lost.place.app?.text, path: lost.place.path, operation: CallName.write.rawValue,
             pid: process?.id, process: process?.name, rule: Rule.dataProtection.rawValue, errno: "EPERM",
             range: Event.Range(offset: lost.range.lowerBound, length: Int64(lost.range.count)))
+        if lost.place.cut > 0 { pathCut = lost.place.cut }
     }
 }

@@ -3,6 +3,7 @@
 
 public import AppContainer
 import BackingStore
+import ContainerVolume
 import FoundationEssentials
 import Glibc
 import Platform
@@ -74,13 +75,15 @@ public enum EventRecord {
 
     // MARK: Writing
 
-    /// An event as a line with its end. The keys have the order in which people read them.
+    /// An event as a line with its end, of at most 8 KiB. The keys have the order in which people read them.
     static func line(_ event: Event) -> [UInt8] {
+        let event = bounded(event)
         var line = Line()
         line.add("time", event.time)
         line.add("event", event.event.rawValue)
         line.add("app", event.app)
         line.add("path", event.path)
+        line.add("pathCut", event.pathCut)
         line.add("operation", event.operation)
         line.add("pid", event.pid)
         line.add("process", event.process)
@@ -95,6 +98,18 @@ public enum EventRecord {
         line.add("missed", event.missed)
         line.add("dropped", event.dropped)
         return line.bytes + Array("}\n".utf8)
+    }
+
+    /// The event with a path of at most ``HomePath/longest`` bytes and the mark: a mount point, or the name of a file in
+    /// a bundle, may be longer. The other texts are short.
+    private static func bounded(_ event: Event) -> Event {
+        guard let path = event.path, path.utf8.count > HomePath.longest + HomePath.mark.utf8.count else { return event }
+        var end = path.utf8.suffix(HomePath.longest)
+        if let slash = end.firstIndex(of: UInt8(ascii: "/")) { end = end[end.index(after: slash)...] }
+        var bounded = event
+        bounded.path = HomePath.mark + String(decoding: end, as: UTF8.self)
+        bounded.pathCut = (event.pathCut ?? 0) + path.utf8.count - end.count
+        return bounded
     }
 
     private struct Line {

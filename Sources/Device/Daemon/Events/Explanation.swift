@@ -8,6 +8,8 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var app: String?
     /// As in ``Event``.
     public var path: String?
+    /// As in ``Event``.
+    public var pathCut: Int?
     public var operation: String?
     public var process: String?
     /// That of the last one.
@@ -31,6 +33,7 @@ public struct Explanation: Codable, Hashable, Sendable {
     private struct Kind: Hashable {
         let app: String?
         let path: String?
+        let pathCut: Int?
         let operation: String?
         let process: String?
         let rule: String
@@ -49,7 +52,8 @@ public struct Explanation: Codable, Hashable, Sendable {
             guard let rule = event.rule else { continue }
             let origin = "\(event.pid ?? 0) \(rule)"
             let own = Kind(
-                app: event.app, path: event.path, operation: event.operation, process: event.process, rule: rule)
+                app: event.app, path: event.path, pathCut: event.pathCut, operation: event.operation,
+                process: event.process, rule: rule)
             let kind = event.isSummary ? latest[origin] ?? own : own
             latest[origin] = kind
             order[kind] = index
@@ -62,6 +66,7 @@ public struct Explanation: Codable, Hashable, Sendable {
         let known = Rule(rawValue: rule)
         app = event.app
         path = event.path
+        pathCut = event.pathCut
         operation = event.operation
         process = event.process
         errno = event.errno
@@ -76,7 +81,8 @@ public struct Explanation: Codable, Hashable, Sendable {
     /// Adds a refusal, or the count of some that were left out. Events come the oldest first.
     private mutating func add(_ event: Event) {
         if !event.isSummary { count += 1 }
-        if let more = event.omitted { omitted = (omitted ?? 0) + more }
+        // The record may have been written by somebody else: no sum of its numbers may end the command.
+        if let more = event.omitted { omitted = (omitted ?? 0).addingClamped(more) }
         pid = event.pid ?? pid
         last = event.time
     }

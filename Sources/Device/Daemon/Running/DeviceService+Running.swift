@@ -85,7 +85,9 @@ extension DeviceService {
     /// Gives a lease its process.
     /// - Throws: ``Complaint`` of kind `notRunning` where the lease has ended: the process must not go on.
     func runProcess(_ request: RunProcessRequest) throws(Complaint) {
-        try operations.run { () throws(Complaint) in try running.attach(request.pid, toLease: request.lease) }
+        try operations.run { () throws(Complaint) in
+            try running.attach(request.pid, under: request.supervisor, toLease: request.lease)
+        }
     }
 
     /// Ends a lease, and the mount that was made for it.

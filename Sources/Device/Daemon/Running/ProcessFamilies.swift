@@ -1,18 +1,32 @@
 // The end of processes together with all that they have started.
 
 import Glibc
+import Platform
 
 /// Processes and their descendants, each held by a descriptor, so that no signal reaches another process of the same
 /// number. A value of one thread, which it may block.
 struct ProcessFamilies {
     /// The processes of the leases.
     private let roots: [WatchedProcess]
-    /// The roots and their descendants.
-    private var members: [WatchedProcess]
+    /// Those that are the parents of whatever a root has left behind. They end by themselves, when nothing is left.
+    private let supervisors: [WatchedProcess]
+    /// The roots, and all descendants.
+    private var members: [WatchedProcess] = []
 
-    init(of roots: [WatchedProcess]) {
+    init(of roots: [WatchedProcess], under supervisors: [WatchedProcess] = []) {
         self.roots = roots
-        members = roots.flatMap(\.family)
+        self.supervisors = supervisors
+        lookAgain()
+    }
+
+    /// Adds the processes that were started meanwhile.
+    private mutating func lookAgain() {
+        let apart = Set(supervisors.map(\.identifier))
+        var known = Set(members.map(\.identifier))
+        for member in (roots + supervisors).flatMap(\.family)
+        where !apart.contains(member.identifier) && known.insert(member.identifier).inserted {
+            members.append(member)
+        }
     }
 
     /// Asks all to end, and waits for that. Descendants that were started meanwhile join the family.
@@ -25,17 +39,18 @@ struct ProcessFamilies {
         let deadline = ContinuousClock.now + timeout
         if !members.allSatisfy({ $0.waitForEnd(until: deadline) }) {
             // Not asked to end: the caller kills them.
-            members += roots.flatMap(\.family)
+            lookAgain()
         }
     }
 
-    /// Kills those that have not ended.
+    /// Kills those that have not ended, and has each supervisor kill whatever else is below it.
     func kill() {
+        for supervisor in supervisors { supervisor.send(ChildProcess.endAll) }
         for member in members where !member.waitForEnd(until: .now) { member.send(SIGKILL) }
     }
 
     /// Waits for the end of all, as long as time is left.
     func waitForEnd(until deadline: ContinuousClock.Instant) {
-        for member in members { _ = member.waitForEnd(until: deadline) }
+        for member in members + supervisors { _ = member.waitForEnd(until: deadline) }
     }
 }

@@ -31,6 +31,8 @@ final class RunningApps: Sendable {
         let holder: Holder
         /// nil for marks and mounts, and for a lease whose process is not announced yet.
         var process: WatchedProcess?
+        /// nil where the client has named none.
+        var supervisor: WatchedProcess?
         /// Called once, when the hold has been released.
         let released: @Sendable () -> Void
 
@@ -40,6 +42,8 @@ final class RunningApps: Sendable {
     private struct State {
         var next: UInt64 = 0
         var holds: [Hold: Record] = [:]
+        /// The supervisors of leases that have ended: something that their processes have left behind still runs.
+        var remains: [Hold: WatchedProcess] = [:]
         /// Nothing begins to run during a restart, and once the device ends.
         var isClosed = false
     }
@@ -91,7 +95,18 @@ final class RunningApps: Sendable {
 
     /// Ends a hold, and calls its `released`. Does nothing for one that has ended.
     func release(_ hold: Hold) {
-        state.access { $0.holds.removeValue(forKey: hold) }?.released()
+        let record = state.access { state in
+            let record = state.holds.removeValue(forKey: hold)
+            if let supervisor = record?.supervisor { state.remains[hold] = supervisor }
+            return record
+        }
+        // It may have ended before, and is not heard of again then.
+        if let supervisor = record?.supervisor, supervisor.waitForEnd(until: .now) { forgetRemains(of: hold) }
+        record?.released()
+    }
+
+    private func forgetRemains(of hold: Hold) {
+        _ = state.access { $0.remains.removeValue(forKey: hold) }
     }
 
     /// Ends a lease of that number, if there is one.
@@ -108,15 +123,22 @@ final class RunningApps: Sendable {
         let family = process.family
         // False for another user's process, such as a command of sudo(8).
         let isOurs = process.send(SIGKILL)
+        record.supervisor?.send(ChildProcess.endAll)
         for member in family { member.send(SIGKILL) }
         // Otherwise the end of the process releases it.
         if !isOurs { release(hold) }
     }
 
     /// Gives a lease its process, whose end ends the lease.
+    /// - Parameter supervisor: an ancestor of the process that adopts what it leaves behind, and ends with the last.
     /// - Throws: ``Complaint`` of kind `notRunning` when the lease has ended, `badRequest` when there is no such
-    ///   process.
-    func attach(_ identifier: pid_t, toLease number: UInt64) throws(Complaint) {
+    ///   process, or the supervisor is not above it.
+    func attach(
+        _ identifier: pid_t, under supervisor: pid_t? = nil, toLease number: UInt64
+    ) throws(Complaint) {
+        let supervisor = try supervisor.map { (parent) throws(Complaint) in
+            try self.supervisor(parent, of: identifier)
+        }
         guard let process = WatchedProcess(identifier) else {
             throw Complaint(.badRequest, "run-process: there is no process \(identifier)")
         }
@@ -132,17 +154,35 @@ final class RunningApps: Sendable {
                 throw Complaint(.badRequest, "run-process: the lease \(number) has a process already")
             }
             state.holds[hold]!.process = process
+            state.holds[hold]!.supervisor = supervisor
             return hold
         }
+        supervisor?.whenEnded { [weak self] in self?.forgetRemains(of: hold) }
         process.whenEnded { [weak self] in self?.release(hold) }
+    }
+
+    /// The supervisor of a process.
+    /// - Throws: ``Complaint`` of kind `badRequest`.
+    private func supervisor(_ identifier: pid_t, of process: pid_t) throws(Complaint) -> WatchedProcess {
+        let below = ProcessFamily.members(of: identifier)
+        guard let supervisor = WatchedProcess(identifier), below.contains(process), identifier != process else {
+            throw Complaint(.badRequest, "run-process: the process \(process) does not descend from \(identifier)")
+        }
+        guard !below.contains(getpid()) else {
+            throw Complaint(.badRequest, "run-process: the device's own process descends from \(identifier)")
+        }
+        return supervisor
     }
 
     // MARK: Ending
 
-    /// Ends the processes and marks of an app; returns when it runs no more.
-    /// - Throws: ``Complaint`` of kind `notRunning`, or as ``end(within:where:)``.
+    /// Ends the processes and marks of an app, with whatever ended processes of it have left behind; returns when it
+    /// runs no more.
+    /// - Throws: ``Complaint`` of kind `notRunning` where there is nothing of it, or as ``end(within:where:)``.
     func terminate(_ app: ContainerIdentifier) throws(Complaint) {
-        guard isRunning(app) else { throw Complaint(.notRunning, "\(app) is not running") }
+        guard isRunning(app) || state.access({ state in state.remains.keys.contains { $0.app == app } }) else {
+            throw Complaint(.notRunning, "\(app) is not running")
+        }
         try end(within: RunningApps.terminationTimeout) { hold, _ in hold.app == app }
     }
 
@@ -177,11 +217,12 @@ final class RunningApps: Sendable {
     private func end(
         within timeout: Duration?, where isMeant: (Hold, Holder) -> Bool
     ) throws(Complaint) {
-        let (processes, others) = state.access { state in
+        let (processes, others, remains) = state.access { state in
+            let remains = state.remains.filter { isMeant($0.key, .lease(isDetached: false)) }
             let meant = state.holds.filter { isMeant($0.key, $0.value.holder) }
             let others = meant.filter { $0.value.process == nil }
             for hold in others.keys { state.holds.removeValue(forKey: hold) }
-            return (meant.filter { $0.value.process != nil }, Array(others.values))
+            return (meant.filter { $0.value.process != nil }, Array(others.values), Array(remains.values))
         }
         for record in others { record.released() }
         for (hold, record) in processes {
@@ -190,7 +231,8 @@ final class RunningApps: Sendable {
                 .notAllowed, "process \(process.identifier), which runs \(hold.app), belongs to another user")
         }
 
-        var families = ProcessFamilies(of: processes.values.compactMap(\.process))
+        var families = ProcessFamilies(
+            of: processes.values.compactMap(\.process), under: processes.values.compactMap(\.supervisor) + remains)
         if let timeout { families.terminate(within: timeout) }
         families.kill()
         let deadline = ContinuousClock.now + RunningApps.terminationTimeout

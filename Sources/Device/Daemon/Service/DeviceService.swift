@@ -48,6 +48,8 @@ final class DeviceService: ServedDevice {
 
     /// Boots the device and makes the parts, each after those that it uses.
     private init(path: String, runtimeDirectory: String, guardian: MountGuard?) throws(Complaint) {
+        // In whose name this process acts is decided before it makes a file: the path may lead elsewhere.
+        _ = try DeviceDirectory.open(at: path)
         let log = DaemonLog.logger(device: path)
         let events = EventLog(device: path)
         let corruptions = CorruptionLog(log: log, events: events)

@@ -109,8 +109,10 @@ struct ContainerProvision {
                 if status.kind == .directory { walk.add(entry.name) }
                 guard status.owner == former.user else { continue }
                 try directory.descriptor.give(entry.name, to: owner)
-                // A change of the owner clears the set-user-ID and set-group-ID bits.
-                guard status.kind != .symbolicLink, status.permissions & 0o6000 != 0 else { continue }
+                // A change of the owner clears the set-user-ID and set-group-ID bits, which no file has here (`NodeModes`).
+                guard status.kind != .symbolicLink, status.kind != .file, status.permissions & 0o6000 != 0 else {
+                    continue
+                }
                 try directory.descriptor.changeMode(of: entry.name, to: status.permissions)
             }
         }

@@ -36,7 +36,7 @@ struct BackupFile {
                 let length = try onHost { () throws(SystemError) in try backing.descriptor.status().size }
                 guard let named = EncryptedFile.protection(of: backing.descriptor) else { throw Fault.corrupt }
                 self.backing = backing
-                content = .sealed(length: length, keybag: reader.keybag)
+                content = .sealed(length: length + SealedOrigin.length, keybag: reader.keybag)
                 protection = named
                 modificationTime = reader.openFile(place.status.inode)?.modificationTime
             }
@@ -65,10 +65,12 @@ struct BackupFile {
 
     /// Hands over the content piece by piece: of a plain file the data ranges, and for each part of a long hole an
     /// empty piece.
-    /// - Parameter body: answers whether to go on.
+    /// - Parameters:
+    ///   - entry: with this file's content; a proof speaks of it.
+    ///   - body: answers whether to go on.
     /// - Returns: false when the body ended it.
     func read(
-        _ body: (_ bytes: RawSpan, _ offset: Int64) throws(Complaint) -> Bool
+        as entry: BackupEntry, _ body: (_ bytes: RawSpan, _ offset: Int64) throws(Complaint) -> Bool
     ) throws(Complaint) -> Bool {
         let buffer = reader.buffer
         // Content of class A is not to outlive a lock in memory.
@@ -91,18 +93,22 @@ struct BackupFile {
             return try pass(end..<length, body)
         case .sealed(let length, _):
             var position: Int64 = 0
-            while position < length {
-                let count = Int(min(length - position, Int64(buffer.count)))
+            var origin = SealedOrigin(of: entry, key: reader.key)
+            let end = length - SealedOrigin.length
+            while position < end {
+                let count = Int(min(end - position, Int64(buffer.count)))
                 let got = try Complaint.wrap(reader.doing(place)) { () throws(SystemError) in
                     try backing!.descriptor.read(into: buffer, count: count, from: position)
                 }
                 // The backing file has become shorter than the entry says; the sink expects so many bytes.
                 buffer.zero(got, count: count - got)
+                buffer.withBytes(0, count: count) { bytes in origin.add(bytes) }
                 guard try deliver(buffer, count, position, body) else { return false }
                 position += Int64(count)
             }
+            buffer.copy(origin.proof(), to: 0)
+            return try deliver(buffer, Int(SealedOrigin.length), end, body)
         }
-        return true
     }
 
     /// Skips a hole, with a call of `body` for each step of ``longestSilence``.

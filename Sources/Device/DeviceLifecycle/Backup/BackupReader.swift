@@ -2,6 +2,7 @@
 
 import BackingStore
 import BackupModel
+import DataProtection
 import Glibc
 import Platform
 import SandboxModel
@@ -11,6 +12,8 @@ final class BackupReader {
     let context: StoreContext
     /// The identifier of the device's keybag.
     let keybag: [UInt8]
+    /// The key of the proofs of ciphertext.
+    let key: SealedFileKey
     /// The file that a volume has open for an inode of the host; nil if none has.
     let openFile: (UInt64) -> EncryptedFile?
     /// For one read at a time.
@@ -18,10 +21,13 @@ final class BackupReader {
     /// Whether modes keep this process out of no file.
     private let isPrivileged = geteuid() == 0
 
-    init(_ context: StoreContext, keybag: [UInt8], openFile: @escaping (UInt64) -> EncryptedFile?) {
+    init(
+        _ context: StoreContext, keybag: [UInt8], key: SealedFileKey, openFile: @escaping (UInt64) -> EncryptedFile?
+    ) {
         // Damage is reported to the caller of the backup, and not to the log besides.
         self.context = context.isDisturbed ? context : StoreContext(sharing: context, report: { _ in })
         self.keybag = keybag
+        self.key = key
         self.openFile = openFile
     }
 
@@ -50,12 +56,30 @@ final class BackupReader {
     func openBacking(_ place: ContainerPlace) throws(Fault) -> SharedDescriptor {
         let (directory, name) = (place.parent!, place.name!)
         return try onHost { () throws(SystemError) in
-            // An app may take its own right to read away; the file's owner can give it back for a moment.
-            let lifted = !isPrivileged && place.status.permissions & S_IRUSR == 0
-            if lifted { try directory.descriptor.changeMode(of: name, to: place.status.permissions | S_IRUSR) }
-            defer { if lifted { try? directory.descriptor.changeMode(of: name, to: place.status.permissions) } }
-            return SharedDescriptor(try BackupReader.openFile(name, in: directory.descriptor))
+            try lifting(place) { () throws(SystemError) in
+                SharedDescriptor(try BackupReader.openFile(name, in: directory.descriptor))
+            }
         }
+    }
+
+    /// Runs `body` while the daemon's own user may read a file. An app may take its own right to read away; the file's
+    /// owner can give it back for a moment.
+    private func lifting<Result>(
+        _ place: ContainerPlace, _ body: () throws(SystemError) -> Result
+    ) throws(SystemError) -> Result {
+        let (directory, name) = (place.parent!, place.path[place.path.count - 1])
+        let mode = place.status.hostPermissions
+        let lifted = !isPrivileged && mode & S_IRUSR == 0
+        if lifted { try directory.descriptor.changeMode(of: name, to: mode | S_IRUSR) }
+        defer { if lifted { try? directory.descriptor.changeMode(of: name, to: mode) } }
+        return try body()
+    }
+
+    /// The permissions of an entry as the mount shows them.
+    func permissions(of place: ContainerPlace) -> mode_t {
+        NodeModes.shown(place.status) {
+            try? lifting(place) { () throws(SystemError) in try place.attributes.value(of: NodeModes.attributeName) }
+        }.permissions
     }
 
     /// - Throws: `noEntry` where something that is not a file has taken the name since the walk came to it.

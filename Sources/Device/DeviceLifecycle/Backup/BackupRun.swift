@@ -68,7 +68,8 @@ private struct BackupRun {
         into sink: inout some BackupSink, progress: (DeviceProgress) -> Bool
     ) throws(Complaint) -> BackupTally {
         let reader = BackupReader(
-            device.context, keybag: device.passcode.keybagIdentifier, openFile: openFile)
+            device.context, keybag: device.passcode.keybagIdentifier, key: try device.sealedFileKey(),
+            openFile: openFile)
         var work = BackupWork { [containers] in
             // A container that cannot be measured is left out.
             containers.reduce(0) { $0 + ((try? $1.directory.descriptor.contentSize()) ?? 0) }

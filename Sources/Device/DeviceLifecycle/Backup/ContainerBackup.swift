@@ -93,14 +93,15 @@ struct ContainerBackup {
         if case .sealed = file.content { work.tally.sealed += 1 }
         work.tally.bytes += file.content.length
         let (_, attributes) = try attributes(of: place)
-        var entry = entry(place, .file(file.content), protection: file.protection, attributes: attributes)
-        if let time = file.modificationTime { entry.modificationTime = time }
+        var found = entry(place, .file(file.content), protection: file.protection, attributes: attributes)
+        if let time = file.modificationTime { found.modificationTime = time }
+        let entry = found
         // The closures below cannot change this value.
         var meter = work.meter
         defer { work.meter = meter }
         func goOn() -> Bool { meter.advance(0, progress) }
         let isContinued = try isContinued(entry, in: &sink, goOn: goOn) { () throws(Complaint) in
-            try digest(of: file, goOn)
+            try digest(of: file, as: entry, goOn)
         }
         if isContinued {
             work.tally.continued += 1
@@ -110,7 +111,7 @@ struct ContainerBackup {
         try sink.begin(entry)
         // Pieces are of the content, the meter's bytes are of the backing file: the rest is added at the end.
         var remaining = place.status.size
-        let finished = try file.read { (bytes, offset) throws(Complaint) in
+        let finished = try file.read(as: entry) { (bytes, offset) throws(Complaint) in
             try sink.write(bytes, at: offset)
             let step = min(remaining, Int64(bytes.byteCount))
             remaining -= step
@@ -144,7 +145,7 @@ struct ContainerBackup {
         attributes: [BackupEntry.Attribute]
     ) -> BackupEntry {
         BackupEntry(
-            domain: domain, path: place.path, kind: kind, permissions: place.status.permissions,
+            domain: domain, path: place.path, kind: kind, permissions: reader.permissions(of: place),
             owner: place.status.owner, group: place.status.group, modificationTime: place.status.modificationTime,
             protection: protection, isExcluded: place.isMarked, attributes: attributes)
     }
@@ -222,9 +223,9 @@ struct ContainerBackup {
 
     /// SHA-256 of the content, holes as zeros.
     /// - Parameter goOn: answers whether to go on.
-    private func digest(of file: BackupFile, _ goOn: () -> Bool) throws(Complaint) -> [UInt8]? {
+    private func digest(of file: BackupFile, as entry: BackupEntry, _ goOn: () -> Bool) throws(Complaint) -> [UInt8]? {
         let digest = ContentDigest(length: file.content.length)
-        let finished = try file.read { (bytes, offset) throws(Complaint) in
+        let finished = try file.read(as: entry) { (bytes, offset) throws(Complaint) in
             digest.add(bytes, at: offset)
             return goOn()
         }

@@ -16,6 +16,8 @@ struct ContainerRestore: ~Copyable {
     private let formerOwner: uid_t?
     private let formerGroup: gid_t?
     private let context: StoreContext
+    /// Of the proofs of ciphertext.
+    private let key: SealedFileKey
     private let container: SharedDescriptor
     /// The directories from the container down to the one that the walk is in: they get times and modes when it leaves
     /// them.
@@ -30,11 +32,14 @@ struct ContainerRestore: ~Copyable {
 
     /// - Parameters:
     ///   - former: the app as it was where the backup was made.
+    ///   - key: of the proofs of ciphertext.
     init(
-        _ place: RestoredContainer, former: BackupApp?, context: StoreContext, in staged: inout StagedContainers
+        _ place: RestoredContainer, former: BackupApp?, context: StoreContext, key: SealedFileKey,
+        in staged: inout StagedContainers
     ) throws(Complaint) {
         self.place = place
         self.context = context
+        self.key = key
         formerOwner = former?.owner
         formerGroup = former?.ownerGroup
         let doing = "cannot restore \(place.identifier)"
@@ -114,7 +119,7 @@ struct ContainerRestore: ~Copyable {
             try requireFree(entry)
             files += 1
             bytes += content.length
-            return try FileRestore(entry, content, name, in: parent, context: context)
+            return try FileRestore(entry, content, name, in: parent, context: context, key: key)
         }
         return nil
     }
@@ -128,8 +133,8 @@ struct ContainerRestore: ~Copyable {
 
     /// Ends a file: its attributes, owner, mode and times.
     func finish(_ file: FileRestore) throws(Complaint) {
+        try file.end()
         do throws(Fault) {
-            try file.end()
             try onHost { () throws(SystemError) in try dress(file.name, as: file.entry, in: file.parent) }
         } catch {
             throw complaint(error, file.entry)
@@ -186,15 +191,22 @@ struct ContainerRestore: ~Copyable {
         try setAttributes(of: entry, on: AttributeHolder(name, in: parent.descriptor))
         if let owner = owner(of: entry) { try parent.descriptor.give(name, to: owner) }
         if entry.kind.hasMode {
-            // After the owner, whose change clears the set-user-ID bit. A standard directory stays its owner's to use.
+            // A standard directory stays its owner's to use.
             let isStandard = kind == .data && DataContainer.isStandard(entry.path)
-            let mode = isStandard ? entry.permissions | S_IRWXU : entry.permissions
+            let mode = isStandard ? entry.permissions | S_IRWXU : permissions(of: entry)
+            // After the owner, whose change clears the set-user-ID bit.
             try SetIDCapability.raised { () throws(SystemError) in
-                try parent.descriptor.changeMode(of: name, to: mode)
+                try NodeModes.give(mode, to: name, kind: entry.kind.fileKind, in: parent.descriptor)
             }
         }
         try parent.descriptor.changeTimes(
             of: name, access: entry.modificationTime, modification: entry.modificationTime)
+    }
+
+    /// The set-ID bits of an archive count only on a device of root: anybody else's archive could lend the rights of the
+    /// device's owner. A directory's bits lend none.
+    private func permissions(of entry: BackupEntry) -> mode_t {
+        geteuid() == 0 || entry.kind == .directory ? entry.permissions : entry.permissions & 0o1777
     }
 
     /// - Returns: nil where the owner stays: only root gives files away.
@@ -243,5 +255,14 @@ struct ContainerRestore: ~Copyable {
 
 extension BackupEntry.Kind {
     fileprivate var hasMode: Bool { if case .symbolicLink = self { false } else { true } }
+    fileprivate var fileKind: FileStatus.Kind {
+        switch self {
+        case .file, .hardLink: .file
+        case .directory: .directory
+        case .symbolicLink: .symbolicLink
+        case .fifo: .fifo
+        case .socket: .socket
+        }
+    }
     fileprivate var isHardLink: Bool { if case .hardLink = self { true } else { false } }
 }

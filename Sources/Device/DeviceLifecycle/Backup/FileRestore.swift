@@ -2,6 +2,7 @@
 
 import BackingStore
 import BackupModel
+import DataProtection
 import Glibc
 import Platform
 import SandboxModel
@@ -18,14 +19,15 @@ struct FileRestore {
         /// With a key of its own, made now.
         case encrypted(EncryptedFile)
         /// The backing file as it was on this device.
-        case sealed(SharedDescriptor)
+        case sealed(SealedFileRestore)
     }
 
     /// Makes an empty file.
+    /// - Parameter key: of the proofs of ciphertext.
     /// - Throws: `exists` where the name is taken.
     init(
         _ entry: BackupEntry, _ content: BackupEntry.Content, _ name: FileName, in parent: SharedDescriptor,
-        context: StoreContext
+        context: StoreContext, key: SealedFileKey
     ) throws(Fault) {
         self.entry = entry
         self.name = name
@@ -41,14 +43,15 @@ struct FileRestore {
             self.content = .encrypted(
                 try EncryptedFile.create(
                     backing, inode: inode, protection: entry.protection ?? .standard, context: context))
-        case .sealed:
-            self.content = .sealed(backing)
+        case .sealed(let length, _):
+            self.content = .sealed(SealedFileRestore(entry, length: length, backing, key: key))
         }
     }
 
     /// - Parameters:
-    ///   - bytes: plain content, or that of the backing file, as the entry says.
+    ///   - bytes: plain content, or that of the backing file and its proof, as the entry says.
     ///   - doing: what failed, as the beginning of a message.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for ciphertext that is none, `noSpace`, or with the host's error.
     func write(_ bytes: borrowing RawSpan, at offset: Int64, doing: String) throws(Complaint) {
         switch content {
         case .encrypted(let file):
@@ -65,25 +68,41 @@ struct FileRestore {
                 }
                 done += count
             }
-        case .sealed(let backing):
-            let buffer = PageBuffer(count: bytes.byteCount)
-            buffer.copy(bytes, to: 0)
-            let count = bytes.byteCount
-            try Complaint.wrap(doing) { () throws(SystemError) in
-                try backing.descriptor.write(from: buffer, count: count, to: offset)
+        case .sealed(let file):
+            do throws(Fault) {
+                try file.write(bytes, at: offset)
+            } catch {
+                throw error == .corrupt ? unproven : Complaint(error, doing: doing)
             }
         }
     }
 
     /// Gives the content its length, and closes it. Attributes, owner, mode and times are the container's work.
-    func end() throws(Fault) {
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for ciphertext without a proof of this device.
+    func end() throws(Complaint) {
+        let doing = "cannot restore \(entry.path.text)"
+        do throws(Fault) {
+            try endContent()
+        } catch {
+            if case .sealed = content, error == .corrupt { throw unproven }
+            throw Complaint(error, doing: doing)
+        }
+    }
+
+    private var unproven: Complaint {
+        Complaint(
+            .invalidBackup,
+            "\(entry.domain.name)/\(entry.path.text) is in the backup as ciphertext, without the proof that this device has "
+                + "written it: it was changed, or an older version made the backup; nothing was restored")
+    }
+
+    private func endContent() throws(Fault) {
         switch content {
         case .encrypted(let file):
             if file.length < length { try file.truncate(to: length) }
             try file.commit()
-        case .sealed(let backing):
-            // A file that ends in a hole has been written up to the hole only.
-            try onHost { () throws(SystemError) in try backing.descriptor.truncate(to: length) }
+        case .sealed(let file):
+            try file.end()
         }
     }
 }

@@ -3,6 +3,7 @@
 
 public import BackingStore
 public import BackupModel
+import DataProtection
 import Glibc
 import Platform
 public import SandboxModel
@@ -91,6 +92,7 @@ private struct RestoreTransaction: ~Copyable {
         var building: ContainerRestore?
         var domain: BackupDomain?
         var bytes: Int64 = 0
+        let key = try device.sealedFileKey()
         while let entry = try source.next() {
             // For each entry: a backup may have a million of them without content.
             guard progress(DeviceProgress(unit: .bytes, completed: bytes, total: nil)) else {
@@ -99,7 +101,7 @@ private struct RestoreTransaction: ~Copyable {
             if entry.domain != domain {
                 if var container = building.take() { try end(&container) }
                 domain = entry.domain
-                building = try begin(entry.domain, source.apps)
+                building = try begin(entry.domain, source.apps, key)
             }
             guard var container = building.take() else {
                 tally.leftOut += 1
@@ -124,7 +126,9 @@ private struct RestoreTransaction: ~Copyable {
     }
 
     /// - Returns: nil for a domain that no container can be of.
-    private mutating func begin(_ domain: BackupDomain, _ apps: [BackupApp]) throws(Complaint) -> ContainerRestore? {
+    private mutating func begin(
+        _ domain: BackupDomain, _ apps: [BackupApp], _ key: SealedFileKey
+    ) throws(Complaint) -> ContainerRestore? {
         let (kind, identifier): (ContainerKind, ContainerIdentifier)
         switch domain {
         case .app(let app): (kind, identifier) = (.data, app)
@@ -139,7 +143,7 @@ private struct RestoreTransaction: ~Copyable {
         let place = RestoredContainer(
             kind: kind, identifier: identifier, owner: owner(of: kind, identifier),
             groups: kind == .data ? former?.groups ?? [] : [])
-        return try ContainerRestore(place, former: former, context: device.staging.context, in: &staged)
+        return try ContainerRestore(place, former: former, context: device.staging.context, key: key, in: &staged)
     }
 
     /// The owner of a container: that of the installed app that has it, or the user of this process.

@@ -11,20 +11,28 @@ struct ContainerCheck {
     /// A file that the walk has come to.
     private struct Found {
         let name: FileName
-        let directory: SharedDescriptor
         let status: FileStatus
+        let directory: SharedDescriptor
+        /// The walk, which is in the file's directory.
+        let walk: TreeWalk
+
+        /// From the container. Made only where a problem is reported: its length is up to the app.
+        var path: [FileName] { walk.path + [name] }
     }
 
     /// The identifier under which problems are reported.
     private let name: String
     private let files: FileCheck
+    private let repairs: Bool
     /// How often a file is read that others may be writing.
     private static let attempts = 5
     /// Files with several names that were checked under one of them.
     private var seen: Set<UInt64> = []
 
-    init(name: String, context: StoreContext) {
+    /// - Parameter repairs: whether set-ID bits are taken from backing files.
+    init(name: String, context: StoreContext, repairs: Bool) {
         self.name = name
+        self.repairs = repairs
         files = FileCheck(context: context)
     }
 
@@ -62,11 +70,9 @@ struct ContainerCheck {
                         walk.add(entry.name)
                     case .file:
                         if status.linkCount > 1, !seen.insert(status.inode).inserted { continue }
-                        let found = Found(name: entry.name, directory: directory, status: status)
-                        let isFinished = self.check(
-                            found, openFile, into: &check, progress
-                        ) { walk.path + [found.name] }
-                        guard isFinished else { return false }
+                        let found = Found(name: entry.name, status: status, directory: directory, walk: walk)
+                        checkMode(of: found, into: &check)
+                        guard self.check(found, openFile, into: &check, progress) else { return false }
                     case .symbolicLink, .fifo, .socket, .device:
                         continue
                     }
@@ -84,13 +90,24 @@ struct ContainerCheck {
         check.problems.append(DeviceCheck.Problem(container: name, path: path.text, message: message))
     }
 
+    /// No backing file has a set-ID bit (`NodeModes`): one that has was given it by somebody else.
+    private func checkMode(of file: Found, into check: inout DeviceCheck) {
+        guard file.status.hasSetID else { return }
+        let problem = DeviceCheck.Problem(container: name, path: file.path.text, message: FileStatus.setIDProblem)
+        let directory = file.directory
+        if repairs, (try? directory.descriptor.changeMode(of: file.name, to: file.status.hostPermissions)) != nil {
+            check.repaired.append(problem)
+        } else {
+            check.problems.append(problem)
+        }
+    }
+
     /// Checks one file, again while other processes change it.
     /// - Returns: false when `progress` ended it.
     private func check(
         _ file: Found, _ openFile: (UInt64) -> EncryptedFile?, into check: inout DeviceCheck,
-        _ progress: (Int64) -> Bool, path: () -> [FileName]
+        _ progress: (Int64) -> Bool
     ) -> Bool {
-        let directory = file.directory
         var status = file.status
         // Measured by the backing file, whose length is more than the content's.
         var remaining = status.size
@@ -103,7 +120,7 @@ struct ContainerCheck {
         let attempts = ContainerCheck.attempts
         for attempt in 1...attempts {
             let live = openFile(status.inode)
-            switch files.check(file.name, in: directory.descriptor, status, live: live, progress: counting) {
+            switch files.check(file.name, in: file.directory.descriptor, status, live: live, progress: counting) {
             case .whole:
                 check.files += 1
             case .closed:
@@ -114,7 +131,7 @@ struct ContainerCheck {
                 if attempt < attempts { continue }
                 check.unreadable += 1
             case .damaged(let messages):
-                guard let now = try? directory.descriptor.status(of: file.name) else { break }
+                guard let now = try? file.directory.descriptor.status(of: file.name) else { break }
                 // A writer came in between: the next attempt reads through its file.
                 let wasOpened = live == nil && openFile(now.inode) != nil
                 if attempt < attempts, wasOpened || now.changed(since: status) {
@@ -122,7 +139,7 @@ struct ContainerCheck {
                     continue
                 }
                 check.files += 1
-                for message in messages { report(message, path(), into: &check) }
+                for message in messages { report(message, file.path, into: &check) }
             case .cancelled:
                 return false
             }
@@ -133,6 +150,11 @@ struct ContainerCheck {
 }
 
 extension FileStatus {
+    static let setIDProblem = "its backing file has a set-user-ID or set-group-ID bit, which appcontainer gives to none"
+
+    /// Whether the status is of a file that has a set-ID bit on the host.
+    var hasSetID: Bool { kind == .file && mode & (S_ISUID | S_ISGID) != 0 }
+
     /// Whether the host's file was written, or replaced by another, since an earlier look (st_ctim of stat(2)).
     fileprivate func changed(since earlier: FileStatus) -> Bool {
         inode != earlier.inode

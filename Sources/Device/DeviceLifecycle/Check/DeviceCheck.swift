@@ -27,10 +27,12 @@ public struct DeviceCheck: Equatable, Sendable {
 }
 
 extension BootedDevice {
-    /// Checks every file of every app, mounted or not. Content is never changed.
+    /// Checks every file of every app, mounted or not, and that none has a set-ID bit on the host. Content is never
+    /// changed.
     ///
     /// - Parameters:
-    ///   - repair: also removes what an interrupted operation left in the device directory.
+    ///   - repair: also removes what an interrupted operation left in the device directory, and set-ID bits of backing
+    ///     files in containers.
     ///   - openFile: the file that a volume has open for an inode of the host; nil if none has. A file that is being
     ///     written is read through it, because only it knows which write is under way.
     ///   - progress: bytes checked.
@@ -40,6 +42,7 @@ extension BootedDevice {
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> DeviceCheck {
         var run = DeviceCheckRun(self)
+        run.checkSessions()
         try run.checkLeftovers(repair: repair)
         // Taken once: apps may come and go meanwhile.
         let (total, containers) = (run.totalBytes, run.containers)
@@ -49,7 +52,9 @@ extension BootedDevice {
             return progress(DeviceProgress(unit: .bytes, completed: min(checked, total), total: total))
         }
         for app in apps { try run.checkBundle(of: app, follow) }
-        for container in containers { try run.check(container, openFile: openFile, progress: follow) }
+        for container in containers {
+            try run.check(container, repair: repair, openFile: openFile, progress: follow)
+        }
         return run.result
     }
 }
@@ -106,6 +111,14 @@ private struct DeviceCheckRun {
         return total
     }
 
+    /// Reports a record of sessions that this session found missing or changed.
+    mutating func checkSessions() {
+        guard device.session.start == .unknown else { return }
+        report(
+            "was missing or not written by this device; no file that was cut is believed on its word",
+            at: DeviceDirectory.Name.sessions.text, of: "device")
+    }
+
     /// Reports or removes what an interrupted operation left.
     mutating func checkLeftovers(repair: Bool) throws(Complaint) {
         // While no operation is under way: its work would be taken for a leftover.
@@ -135,6 +148,9 @@ private struct DeviceCheckRun {
             }
             guard finished else { throw Complaint.cancelled }
             result.files += comparison.count
+            for entry in tree.entries where entry.status.hasSetID {
+                report(FileStatus.setIDProblem, at: "\(app.bundleName.text)/\(entry.path.text)", of: name)
+            }
             for path in comparison.breaks.sorted() {
                 report("is not what was installed", at: "\(app.bundleName.text)/\(path)", of: name)
             }
@@ -149,7 +165,7 @@ private struct DeviceCheckRun {
     /// Checks one container.
     /// - Parameter progress: gets the number of bytes checked since its last call; false ends the check.
     mutating func check(
-        _ place: Container, openFile: (UInt64) -> EncryptedFile?, progress: (Int64) -> Bool
+        _ place: Container, repair: Bool, openFile: (UInt64) -> EncryptedFile?, progress: (Int64) -> Bool
     ) throws(Complaint) {
         let container: Descriptor
         do throws(SystemError) {
@@ -161,7 +177,7 @@ private struct DeviceCheckRun {
             }
             return
         }
-        var walk = ContainerCheck(name: place.name, context: device.context)
+        var walk = ContainerCheck(name: place.name, context: device.context, repairs: repair)
         guard walk.run(container, openFile: openFile, into: &result, progress: progress) else {
             throw DeviceCheckRun.incomplete
         }

@@ -93,8 +93,9 @@ struct FileCheck {
         let isPrivileged = isPrivileged
         return try onHost { () throws(SystemError) in
             let lifted = !isPrivileged && status.permissions & S_IRUSR == 0
-            if lifted { try directory.changeMode(of: name, to: status.permissions | S_IRUSR) }
-            defer { if lifted { try? directory.changeMode(of: name, to: status.permissions) } }
+            let mode = status.hostPermissions
+            if lifted { try directory.changeMode(of: name, to: mode | S_IRUSR) }
+            defer { if lifted { try? directory.changeMode(of: name, to: mode) } }
             return SharedDescriptor(try directory.open(name, flags: O_RDONLY | O_NONBLOCK))
         }
     }

@@ -184,6 +184,7 @@ extension DeviceDirectory {
         return try Complaint.wrapKeybag(path) { () throws(KeybagFault) in
             let keybag = try Keybag(decoding: bytes)
             try keybag.authenticate(uidKey: uidKey)
+            try keybag.requireCost(level: settings.keyDerivationCost)
             return (keybag, uidKey)
         }
     }

@@ -50,7 +50,7 @@ extension BundleDigests {
         let length = bytes.count - BundleKey.codeLength
         guard length > 0 else { return nil }
         let content = Array(bytes[..<length])
-        guard key.authenticationCode(over: content) == Array(bytes[length...]) else { return nil }
+        guard key.isAuthentic(Array(bytes[length...]), over: content) else { return nil }
         // Authentic from here on, but still checked for bounds.
         var reader = ByteReader(content)
         guard reader.bytes(BundleDigests.magic.count) == BundleDigests.magic,

@@ -1,5 +1,7 @@
 // The report of stored bytes that did not authenticate.
 
+public import SandboxModel
+
 /// Stored bytes that did not authenticate.
 public struct Corruption: Hashable, Sendable {
     public enum Place: Hashable, Sendable {
@@ -15,9 +17,14 @@ public struct Corruption: Hashable, Sendable {
         case entry
         /// The class that a directory gives to new entries.
         case directoryClass
+        /// A record of the device, by its name.
+        case record(FileName)
     }
 
-    /// Inode number of the backing file or directory.
+    /// Inode number of the backing file or directory; 0 for a record, which may be missing.
     public let inode: UInt64
     public let place: Place
+
+    /// A record of the device that is missing, or that the device did not write.
+    public static func ofRecord(_ name: FileName) -> Corruption { Corruption(inode: 0, place: .record(name)) }
 }

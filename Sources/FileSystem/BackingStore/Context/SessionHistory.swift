@@ -23,21 +23,44 @@ public struct SessionHistory: Sendable {
     private let killed: Set<UInt32>
     private let powerLost: Set<UInt32>
     private let times: [UInt32: Time]
+    private let unfinished: Set<UnfinishedChange>
 
     /// - Parameter times: the spans of sessions that did not end in order, each up to the beginning of the next. A
     ///   session without one may have been at any time.
     public init(
         current: UInt32, killed: Set<UInt32> = [], powerLost: Set<UInt32> = [], times: [UInt32: Time] = [:]
     ) {
+        self.init(current: current, killed: killed, powerLost: powerLost, times: times, unfinished: [])
+    }
+
+    /// - Parameter unfinished: changes that failed halfway in sessions that ended in order.
+    init(
+        current: UInt32, killed: Set<UInt32>, powerLost: Set<UInt32>, times: [UInt32: Time],
+        unfinished: Set<UnfinishedChange>
+    ) {
         self.current = current
         self.killed = killed
         self.powerLost = powerLost
+        self.unfinished = unfinished
         self.times = times
     }
 
     public func ending(of session: UInt32) -> Ending {
         if powerLost.contains(session) { return .powerLost }
         return killed.contains(session) ? .killed : .orderly
+    }
+
+    /// Whether a change of a file failed halfway in a session that ended in order.
+    func isUnfinished(_ file: FileIdentity, in session: UInt32) -> Bool {
+        isLengthUnfinished(file, in: session)
+            || !unfinished.isEmpty
+                && unfinished.contains(UnfinishedChange(session: session, file: file, lengthIsUncertain: false))
+    }
+
+    /// Whether such a change may have left a header that disagrees with the length of the backing file.
+    func isLengthUnfinished(_ file: FileIdentity, in session: UInt32) -> Bool {
+        !unfinished.isEmpty
+            && unfinished.contains(UnfinishedChange(session: session, file: file, lengthIsUncertain: true))
     }
 
     /// Whether any session with this ending was under way at some time.
@@ -55,6 +78,7 @@ public struct SessionHistory: Sendable {
 
 extension DeviceSession {
     public var history: SessionHistory {
-        SessionHistory(current: number, killed: Set(killed), powerLost: Set(powerLost), times: times)
+        SessionHistory(
+            current: number, killed: Set(killed), powerLost: Set(powerLost), times: times, unfinished: unfinished)
     }
 }

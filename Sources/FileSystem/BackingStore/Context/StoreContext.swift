@@ -17,7 +17,7 @@ public final class StoreContext: Sendable {
     let workspaces: WorkspacePool
     private let reporter: @Sendable (Corruption) -> Void
     private let reported = Mutex<Set<Corruption>>([])
-    private let disturbed = Atomic<Bool>(false)
+    private let disturbance: Disturbance
 
     /// Corruptions that are remembered as reported: a failing disk must not fill the memory.
     private static let mostReported = 10_000
@@ -34,6 +34,7 @@ public final class StoreContext: Sendable {
         self.history = history
         reporter = report
         workspaces = WorkspacePool()
+        disturbance = Disturbance()
         openFiles = OpenFileRegistry(keys: keys, workspaces: workspaces)
     }
 
@@ -45,6 +46,7 @@ public final class StoreContext: Sendable {
         space = other.space
         uses = other.uses
         workspaces = other.workspaces
+        disturbance = other.disturbance
         reporter = report
     }
 
@@ -55,6 +57,7 @@ public final class StoreContext: Sendable {
         history = other.history
         openFiles = other.openFiles
         workspaces = other.workspaces
+        disturbance = other.disturbance
         space = SpaceLedger()
         uses = other.uses
         reporter = other.reporter
@@ -86,17 +89,68 @@ public final class StoreContext: Sendable {
 
     // MARK: Failed writes
 
-    /// Whether a write failed halfway. The session must then be recorded as one that did not end in order, so that its
-    /// pages are verified more closely.
-    public var isDisturbed: Bool { disturbed.load(ordering: .relaxed) }
+    /// Whether a write failed halfway in this session.
+    public var isDisturbed: Bool { !disturbance.isNone }
+
+    /// The files in which a write failed halfway. They are recorded with the end of the session, so that their pages are
+    /// verified more closely.
+    public var disturbedFiles: [DisturbedFile] { disturbance.files }
 
     /// Records a write that failed halfway. Only the end of the session ends that state.
-    func markDisturbed() {
-        disturbed.store(true, ordering: .relaxed)
+    func markDisturbed(_ file: FileIdentity) {
+        disturbance.add(file)
     }
 
-    /// Whether a page of this session may disagree with the blocks that it describes.
-    func isUncertain(_ session: UInt32) -> Bool {
-        session == history.current ? isDisturbed : history.ending(of: session) != .orderly
+    /// Records that a closed header on the host agrees with the length of the backing file again.
+    @inline(__always)
+    func settleLength(of file: FileIdentity) {
+        if isDisturbed { disturbance.settleLength(of: file) }
+    }
+
+    /// Whether a page of a file, written in this session, may disagree with the blocks that it describes.
+    func isUncertain(_ session: UInt32, of file: FileIdentity) -> Bool {
+        session == history.current
+            ? disturbance.lengthIsUncertain(file) != nil
+            : history.ending(of: session) != .orderly || history.isUnfinished(file, in: session)
+    }
+
+    /// Whether a closed header of a session may disagree with the length of the backing file.
+    func isLengthUncertain(_ session: UInt32, of file: FileIdentity) -> Bool {
+        session == history.current
+            ? disturbance.lengthIsUncertain(file) == true
+            : history.ending(of: session) != .orderly || history.isLengthUnfinished(file, in: session)
+    }
+}
+
+/// A file in which a write failed halfway in this session.
+public struct DisturbedFile: Hashable, Sendable {
+    let identity: FileIdentity
+    /// Whether its header may still disagree with the length of the backing file.
+    let lengthIsUncertain: Bool
+}
+
+/// The files in which a write failed halfway in this session. Lock: a leaf.
+private final class Disturbance: Sendable {
+    private let any = Atomic<Bool>(false)
+    /// Each with whether its length is uncertain.
+    private let lengths = Mutex<[FileIdentity: Bool]>([:])
+
+    /// Without taking the lock: it is asked for at every page.
+    var isNone: Bool { !any.load(ordering: .acquiring) }
+
+    var files: [DisturbedFile] {
+        lengths.withLock { $0.map { DisturbedFile(identity: $0.key, lengthIsUncertain: $0.value) } }
+    }
+
+    /// - Returns: nil if no write failed in the file.
+    func lengthIsUncertain(_ file: FileIdentity) -> Bool? { isNone ? nil : lengths.withLock { $0[file] } }
+
+    func add(_ file: FileIdentity) {
+        lengths.withLock { $0[file] = true }
+        any.store(true, ordering: .releasing)
+    }
+
+    func settleLength(of file: FileIdentity) {
+        lengths.withLock { if $0[file] != nil { $0[file] = false } }
     }
 }

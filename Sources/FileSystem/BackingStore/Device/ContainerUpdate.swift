@@ -61,9 +61,10 @@ public struct ContainerUpdate: Hashable, Sendable {
     ) throws(SystemError) {
         let container = try containers.openDirectory(name)
         if try container.exists(ContainerUpdate.stage) { try clear(container, to: staging) }
+        // First: under its old name alone nobody would take a stage out of the container again.
+        try containers.synchronizeEntries()
         try staging.rename(new.fileName, to: ContainerUpdate.stage, in: container, mode: .keeping)
         try container.synchronizeEntries()
-        try containers.synchronizeEntries()
     }
 
     // MARK: After the decision
@@ -89,7 +90,8 @@ public struct ContainerUpdate: Hashable, Sendable {
         }
     }
 
-    /// Moves the replaced entries out of the container and gives it its new name. Durable on return.
+    /// Moves the replaced entries out of the container, durably, and gives it its new name. A power cut may bring the
+    /// name of both UUIDs back; the next boot finishes then.
     /// - Parameter changed: called after each change.
     public func finish(
         in containers: borrowing Descriptor, _ staging: borrowing Descriptor, _ changed: () -> Void = {}
@@ -102,11 +104,11 @@ public struct ContainerUpdate: Hashable, Sendable {
             try container.synchronizeEntries()
         }
         try containers.rename(name, to: new.fileName, in: containers, mode: .keeping)
-        try containers.synchronizeEntries()
         changed()
     }
 
-    /// Removes the stage and gives the container its old name back. Durable on return. Only before ``exchange(in:_:)``.
+    /// Removes the stage, durably, and gives the container its old name back. A power cut may bring the name of both
+    /// UUIDs back; the next boot undoes then. Only before ``exchange(in:_:)``.
     public func undo(
         in containers: borrowing Descriptor, _ staging: borrowing Descriptor
     ) throws(SystemError) {
@@ -116,7 +118,6 @@ public struct ContainerUpdate: Hashable, Sendable {
             try container.synchronizeEntries()
         }
         try containers.rename(name, to: old.fileName, in: containers, mode: .keeping)
-        try containers.synchronizeEntries()
     }
 
     /// Moves the stage to the staging directory, under the old UUID.

@@ -18,6 +18,7 @@ extension DeviceDirectory {
     ) throws(Complaint) {
         let place = try DevicePlace.at(newPath)
         try finishUpdates(holding: lock)
+        let records = try recordsOfClone()
         let total =
             counting
             ? try Complaint.wrap("cannot look through \(path)") { () throws(SystemError) in
@@ -27,14 +28,14 @@ extension DeviceDirectory {
         try place.build(provenOn: try? root.status().raw.st_dev) { (directory) throws(Complaint) in
             let failure = "cannot clone \(path) to \(place.path)"
             let finished = try Complaint.wrap(failure) { () throws(SystemError) in
-                for name in [Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.lock] {
+                for (name, bytes) in records.others { try RecordFile(name: name).replace(with: bytes, in: directory) }
+                for name in [Name.keybag, Name.uidKey, Name.lock] {
                     let bytes = try RecordFile(name: name).read(in: root) ?? []
                     try RecordFile(name: name).replace(with: bytes, in: directory)
                 }
                 // Copied, because a clone must not give new guesses at the passcode.
-                for name in [Name.attempts, Name.identity] {
-                    guard let bytes = try RecordFile(name: name).read(in: root) else { continue }
-                    try RecordFile(name: name).replace(with: bytes, in: directory)
+                if let bytes = try RecordFile(name: Name.attempts).read(in: root) {
+                    try RecordFile(name: Name.attempts).replace(with: bytes, in: directory)
                 }
                 try directory.makePrivateDirectory(Name.staging)
                 try directory.makePrivateDirectory(Name.trash)
@@ -48,12 +49,25 @@ extension DeviceDirectory {
                 }
             }
             guard finished else { throw Complaint.cancelled }
-            var record = self.record
-            record.uuid = ContainerUUID().text
-            let bytes = try DeviceRecords.encode(record)
             try Complaint.wrap(failure) { () throws(SystemError) in
-                try RecordFile(name: Name.record).replace(with: bytes, in: directory)
+                try RecordFile(name: Name.record).replace(with: records.device, in: directory)
             }
         }
+    }
+
+    /// The records that carry authentication codes, with those of a device of another UUID. A record of sessions that
+    /// is not believed is left out: the clone finds it missing, as this device would.
+    /// - Throws: ``Complaint`` of kind `damaged`.
+    private func recordsOfClone() throws(Complaint) -> (device: [UInt8], others: [(FileName, [UInt8])]) {
+        var record = self.record
+        record.uuid = ContainerUUID().text
+        let authentication = RecordAuthentication(try uidKey(), device: record.uuid, isRequired: true)
+        var others = [(Name.apps, try DeviceRecords.encode(try registry()))]
+        if let sessions = try sessionRecord() { others.append((Name.sessions, try DeviceRecords.encode(sessions))) }
+        if let identity = try identity() { others.append((Name.identity, identity)) }
+        return (
+            authentication.sealed(try DeviceRecords.encode(record), Name.record),
+            others.map { ($0, authentication.sealed($1, $0)) }
+        )
     }
 }

@@ -21,13 +21,16 @@ extension DeviceDirectory {
             let keybag = try makeKeybag(uidKey)
             let record = DeviceRecord(
                 uuid: ContainerUUID().text, created: DeviceRecords.now(), settings: settings)
+            let authentication = RecordAuthentication(uidKey, device: record.uuid, isRequired: true)
+            let apps = try DeviceRecords.encode(AppRegistry())
+            let sessions = try DeviceRecords.encode(SessionRecord())
             let files: [(FileName, [UInt8])] = [
-                (Name.apps, try DeviceRecords.encode(AppRegistry())),
-                (Name.sessions, try DeviceRecords.encode(SessionRecord())),
+                (Name.apps, authentication.sealed(apps, Name.apps)),
+                (Name.sessions, authentication.sealed(sessions, Name.sessions)),
                 (Name.keybag, keybag),
                 (Name.uidKey, uidKey.exported()),
                 (Name.lock, []),
-                (Name.record, try DeviceRecords.encode(record)),
+                (Name.record, authentication.sealed(try DeviceRecords.encode(record), Name.record)),
             ]
             try Complaint.wrap("cannot create \(place.path)") { () throws(SystemError) in
                 try makeContainerDirectories(in: directory)
@@ -38,14 +41,14 @@ extension DeviceDirectory {
         }
     }
 
-    /// Makes the missing directories of all kinds of containers.
+    /// Makes the missing directories of all kinds of containers. Those that a power cut takes away are made at the next
+    /// boot.
     static func makeContainerDirectories(in directory: borrowing Descriptor) throws(SystemError) {
         for kind in ContainerKind.allCases {
             for depth in kind.path.indices {
                 let parent = try directory.openDirectory(at: kind.path[..<depth])
                 guard try !parent.exists(kind.path[depth]) else { continue }
                 try parent.makePrivateDirectory(kind.path[depth])
-                try parent.synchronizeEntries()
             }
         }
     }

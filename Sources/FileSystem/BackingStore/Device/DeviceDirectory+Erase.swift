@@ -4,6 +4,7 @@ public import DataProtection
 import Glibc
 import Platform
 public import SandboxModel
+import Synchronization
 
 extension DeviceDirectory {
     /// Removes every app and container, and gives the device new keys. Settings and UUID stay.
@@ -18,6 +19,10 @@ extension DeviceDirectory {
     ) throws(Complaint) {
         let uidKey = UIDKey()
         let keybag = try makeKeybag(uidKey)
+        // Settings that are not believed must not outlive the erase.
+        _ = try self.uidKey()
+        let authentication = RecordAuthentication(uidKey, device: uuid, isRequired: true)
+        let record = authentication.sealed(try DeviceRecords.encode(self.record), Name.record)
         try Complaint.wrap("cannot erase \(path)") { () throws(SystemError) in
             let staging = try staging()
             let name = ContainerUUID().fileName
@@ -25,6 +30,7 @@ extension DeviceDirectory {
             let keys = try staging.openDirectory(name)
             try RecordFile(name: Name.uidKey).replace(with: uidKey.exported(), in: keys)
             try RecordFile(name: Name.keybag).replace(with: keybag, in: keys)
+            try RecordFile(name: Name.record).replace(with: record, in: keys)
             try staging.rename(name, to: Name.erasing, in: root)
             try root.synchronizeEntries()
         }
@@ -40,8 +46,10 @@ extension DeviceDirectory {
             try root.exists(Name.erasing)
         }
         guard pending else { return }
+        try adoptKeysOfErase()
         // First: the registry names no container that is gone already.
-        try replace(Name.apps, with: try DeviceRecords.encode(AppRegistry()))
+        try replace(Name.apps, sealing: try DeviceRecords.encode(AppRegistry()))
+        try replace(Name.sessions, sealing: try DeviceRecords.encode(SessionRecord()))
         try Complaint.wrap("cannot erase \(path)") { () throws(SystemError) in
             let staging = try staging()
             if try root.exists(Name.containers) {
@@ -52,7 +60,7 @@ extension DeviceDirectory {
             }
             let keys = try root.openDirectory(Name.erasing)
             // A name that is missing here was moved by an interrupted call.
-            for name in [Name.keybag, Name.uidKey] where try keys.exists(name) {
+            for name in [Name.record, Name.keybag, Name.uidKey] where try keys.exists(name) {
                 try keys.rename(name, to: name, in: root)
             }
             // The attempts at the old passcode.
@@ -62,10 +70,28 @@ extension DeviceDirectory {
             // Events name files of the erased apps.
             for name in [Name.events, Name.olderEvents] where try root.exists(name) { _ = try root.removeTree(name) }
             try root.synchronizeEntries()
-            // Last: this ends the erase.
+            // Last: this ends the erase. Where a power cut brings the name back, the erase is finished again: whatever is
+            // put on the device synchronizes this directory first.
             try root.removeDirectory(Name.erasing)
-            try root.synchronizeEntries()
         }
+    }
+
+    /// From here on records are authenticated under the key that the erase gives the device.
+    private func adoptKeysOfErase() throws(Complaint) {
+        let file = "\(path)/\(Name.erasing.text)/\(Name.uidKey.text)"
+        let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
+            try RecordFile(name: Name.uidKey).read(in: root.openDirectory(Name.erasing))
+        }
+        // Without one it was moved to its place by an interrupted call.
+        let uidKey = bytes.flatMap { UIDKey($0) }
+        guard uidKey != nil || bytes == nil else {
+            throw Complaint(.damaged, "\(file) is damaged; restore it from a copy of the device")
+        }
+        let present = authentication.withLock { $0?.isRequired } ?? true
+        let key: UIDKey
+        if let uidKey { key = uidKey } else { key = try self.uidKey() }
+        let next = RecordAuthentication(key, device: uuid, isRequired: present)
+        authentication.withLock { $0 = next }
     }
 
     /// Removes the device. Device.json goes last, so that an interrupted `delete` can be repeated.

@@ -21,6 +21,10 @@ public final class DeviceDirectory: Sendable {
     public let created: String
     /// As on disk. The lock is a leaf.
     private let currentRecord: Mutex<DeviceRecord>
+    /// Of the records that carry codes; nil without a UID key. The lock is a leaf.
+    let authentication: Mutex<RecordAuthentication?>
+    /// The record of sessions, as the session that this process began left it. The lock is a leaf.
+    let begunSession = Mutex<SessionRecord?>(nil)
 
     /// The entries of the directory. A new one belongs in `isOwn` too: `delete` refuses to remove foreign files.
     public enum Name {
@@ -49,12 +53,13 @@ public final class DeviceDirectory: Sendable {
         public static let olderEvents: FileName = "Events.1.jsonl"
     }
 
-    init(path: String, root: consuming Descriptor, record: DeviceRecord) {
+    init(path: String, root: consuming Descriptor, record: DeviceRecord, authentication: RecordAuthentication?) {
         self.path = path
         self.root = root
         uuid = record.uuid
         created = record.created
         currentRecord = Mutex(record)
+        self.authentication = Mutex(authentication)
     }
 
     /// The content of `Device.json`.
@@ -68,8 +73,8 @@ public final class DeviceDirectory: Sendable {
         try replace(with: record)
     }
 
-    private func replace(with record: DeviceRecord) throws(Complaint) {
-        try replace(Name.record, with: try DeviceRecords.encode(record))
+    func replace(with record: DeviceRecord) throws(Complaint) {
+        try replace(Name.record, sealing: try DeviceRecords.encode(record))
         currentRecord.withLock { $0 = record }
     }
 
@@ -81,15 +86,19 @@ public final class DeviceDirectory: Sendable {
             throw Complaint(.deviceMissing, "an empty path names no device; name the device's directory")
         }
         let path = withoutTrailingSlashes(path)
-        let root = try openRoot(path)
-        try DeviceOwner.admit(root, at: path)
-        let record = try record(in: root, path: path)
-        return DeviceDirectory(path: path, root: root, record: record)
+        let place = try openPlace(path)
+        try DeviceOwner.admit(place, at: path)
+        let root = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
+            try place.reopen(flags: O_RDONLY | O_DIRECTORY)
+        }
+        let (record, authentication) = try believedRecord(in: root, path: path)
+        return DeviceDirectory(path: path, root: root, record: record, authentication: authentication)
     }
 
-    private static func openRoot(_ path: String) throws(Complaint) -> Descriptor {
+    /// To be looked at: a directory that a link leads to may be of another user, and is not opened.
+    private static func openPlace(_ path: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
-            return try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+            return try Descriptor.openDirectory(path: path)
         } catch {
             switch error {
             case .noEntry:
@@ -102,33 +111,6 @@ public final class DeviceDirectory: Sendable {
                 throw Complaint(error, doing: "cannot open \(path)")
             }
         }
-    }
-
-    /// Reads and checks Device.json.
-    /// - Throws: ``Complaint`` of kind `notADevice`, `newerFormat` or `damaged`, or with the host's error.
-    static func record(in root: borrowing Descriptor, path: String) throws(Complaint) -> DeviceRecord {
-        let file = "\(path)/\(Name.record.text)"
-        let bytes: [UInt8]?
-        do throws(SystemError) {
-            bytes = try RecordFile(name: Name.record).read(in: root)
-        } catch {
-            throw Complaint(error, doing: "cannot read \(file)")
-        }
-        guard let bytes else {
-            throw Complaint(
-                .notADevice,
-                "\(path) is not a device: it has no \(Name.record.text); make one with appcontainer create")
-        }
-        let format = try DeviceRecords.format(of: bytes, file: file)
-        guard format <= DeviceRecord.currentFormat else {
-            throw Complaint(
-                .newerFormat,
-                "\(path) was made by a newer version (format \(format), this one knows \(DeviceRecord.currentFormat)); "
-                    + "update appcontainer")
-        }
-        let record = try DeviceRecords.decode(DeviceRecord.self, from: bytes, file: file)
-        guard record.settings.isPossible else { throw DeviceRecords.damaged(file) }
-        return record
     }
 
     /// Whether a directory is a device, by two files, because other programs have a Device.json too.
@@ -156,7 +138,8 @@ public final class DeviceDirectory: Sendable {
 
     // MARK: The lock
 
-    /// Takes the device's lock for this process, and finishes an interrupted erase.
+    /// Takes the device's lock for this process, finishes an interrupted erase, and gives the records of a device from
+    /// before there were authentication codes theirs. Without a UID key neither is possible.
     /// - Throws: ``Complaint`` of kind `deviceBusy` if another process has the lock.
     public func lock() throws(Complaint) -> DeviceLock {
         let file = try Complaint.wrap("cannot lock \(path)") { () throws(SystemError) -> Descriptor? in
@@ -168,7 +151,9 @@ public final class DeviceDirectory: Sendable {
             throw Complaint(.deviceBusy, "\(path) is in use; shut it down with: appcontainer shutdown \(path)")
         }
         let lock = DeviceLock(file)
+        guard authentication.withLock({ $0 != nil }) else { return lock }
         try finishErase()
+        try demandCodes()
         return lock
     }
 
@@ -218,14 +203,13 @@ public final class DeviceDirectory: Sendable {
     // MARK: The device's own identity
 
     /// The identity with which the device signs unsigned apps, as PEM; nil before the first of them.
+    /// - Throws: ``Complaint`` of kind `damaged` if another device made it.
     public func identity() throws(Complaint) -> [UInt8]? {
-        try Complaint.wrap("cannot read \(path)/\(Name.identity.text)") { () throws(SystemError) in
-            try RecordFile(name: Name.identity).read(in: root, limit: 1 << 20)
-        }
+        try believed(Name.identity, limit: 1 << 20)
     }
 
     public func replaceIdentity(with pem: [UInt8], holding lock: DeviceLock) throws(Complaint) {
-        try replace(Name.identity, with: pem)
+        try replace(Name.identity, sealing: pem)
     }
 
     // MARK: Records
@@ -235,55 +219,13 @@ public final class DeviceDirectory: Sendable {
 
     /// - Throws: ``Complaint`` of kind `damaged`.
     public func registry() throws(Complaint) -> AppRegistry {
-        try DeviceRecords.registry(from: read(Name.apps), file: "\(path)/\(Name.apps.text)")
+        guard let bytes = try believed(Name.apps) else { throw missing(Name.apps) }
+        return try DeviceRecords.registry(from: bytes, file: "\(path)/\(Name.apps.text)")
     }
 
     /// Replaces the registry: at that instant an app is installed, or uninstalled.
     public func replaceRegistry(_ registry: AppRegistry, holding lock: DeviceLock) throws(Complaint) {
-        var record = record
-        if !registry.waiting.isEmpty, record.format < DeviceRecord.formatWithWaiting {
-            // First, because older versions would remove waiting containers.
-            record.format = DeviceRecord.formatWithWaiting
-            try replace(with: record)
-        }
-        try replace(Name.apps, with: try DeviceRecords.encode(registry))
-    }
-
-    /// Begins the next session.
-    public func beginSession(holding lock: DeviceLock) throws(Complaint) -> DeviceSession {
-        let boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
-            try HostBoot.identifier()
-        }
-        let inode = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in try root.status().inode }
-        let (record, session) = try sessionRecord().next(bootID: boot, at: .now, in: inode)
-        if session.start == .afterKill {
-            // The killed process's writes may be in the host's memory only. From here on they survive a power cut.
-            try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
-                try root.synchronizeFilesystem()
-            }
-        }
-        try replace(Name.sessions, with: try DeviceRecords.encode(record))
-        RecordReserve.take(in: root)
-        return session
-    }
-
-    /// Synchronizes the host's filesystem and records that the session ended in order. The caller has closed every
-    /// file.
-    /// - Parameter used: bytes of the host that the containers take; nil if unknown.
-    public func endSession(used: Int64? = nil, holding lock: DeviceLock) throws(Complaint) {
-        try Complaint.wrap("cannot synchronize \(path)") { () throws(SystemError) in
-            try root.synchronizeFilesystem()
-        }
-        var record = try sessionRecord()
-        record.ended = true
-        record.used = used
-        record.usedIn = used == nil ? nil : (try? root.status().inode)
-        try replace(Name.sessions, with: try DeviceRecords.encode(record))
-    }
-
-    private func sessionRecord() throws(Complaint) -> SessionRecord {
-        try DeviceRecords.decode(
-            SessionRecord.self, from: read(Name.sessions), file: "\(path)/\(Name.sessions.text)")
+        try replace(Name.apps, sealing: try DeviceRecords.encode(registry))
     }
 
     /// Reads a record that every device has.
@@ -293,9 +235,13 @@ public final class DeviceDirectory: Sendable {
             try RecordFile(name: name).read(in: root)
         }
         guard let bytes else {
-            throw Complaint(.damaged, "\(path)/\(name.text) is missing; restore it from a copy of the device")
+            throw missing(name)
         }
         return bytes
+    }
+
+    private func missing(_ name: FileName) -> Complaint {
+        Complaint(.damaged, "\(path)/\(name.text) is missing; restore it from a copy of the device")
     }
 
     /// Replaces a record, durably (``RecordFile``). The caller has the device's lock.

@@ -21,13 +21,18 @@ public enum DeviceOwner {
             try device.exists(DeviceDirectory.Name.record) ? device.status() : nil
         }
         guard let status else { return }
-        try requireOwner(status, of: path)
+        try requireOwner(status, of: device, at: path)
         try requireSafeAncestors(of: device, at: path)
     }
 
-    private static func requireOwner(_ status: FileStatus, of path: String) throws(Complaint) {
+    private static func requireOwner(
+        _ status: FileStatus, of device: borrowing Descriptor, at path: String
+    ) throws(Complaint) {
         let user = geteuid()
-        guard status.owner != user else { return }
+        guard status.owner != user else {
+            if user == 0 { try requireOwnPath(to: device, at: path) }
+            return
+        }
         let name = Account.name(of: status.owner)
         guard let trusted = try trusted(), trusted == status.owner, !ActingUser.isActing else {
             let words = name ?? "user \(status.owner)"
@@ -40,6 +45,19 @@ public enum DeviceOwner {
         let group = Account.named(String(status.owner))?.group ?? status.group
         try Complaint.wrap("cannot act as the owner of \(path)") { () throws(SystemError) in
             try ActingUser.become(status.owner, group: group)
+        }
+    }
+
+    /// A link of another user leads the superuser to no device of his own: a command on a user's device would erase it.
+    private static func requireOwnPath(to device: borrowing Descriptor, at path: String) throws(Complaint) {
+        let opened = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
+            try HostPath.symbolicLinkTarget("/proc/self/fd/\(device.number)")
+        }
+        guard ActingUser.leads(path, to: opened) else {
+            throw Complaint(
+                .foreignOwner,
+                "\(path) leads to \(opened), a device of this user, by way of a directory or a link of somebody else; "
+                    + "name \(opened) if it is meant")
         }
     }
 

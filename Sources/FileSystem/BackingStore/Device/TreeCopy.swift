@@ -115,21 +115,21 @@ struct TreeCopy: ~Copyable {
     ) throws(SystemError) -> Bool {
         // For the moment of opening: a file's owner may have no permission to read it.
         let lifted = geteuid() != 0 && status.permissions & S_IRUSR == 0
-        if lifted { try from.changeMode(of: name, to: status.permissions | S_IRUSR) }
+        if lifted { try from.changeMode(of: name, to: status.hostPermissions | S_IRUSR) }
         let input: Descriptor
         do throws(SystemError) {
             input = try from.open(name, flags: O_RDONLY)
         } catch {
-            if lifted { try? from.changeMode(of: name, to: status.permissions) }
+            if lifted { try? from.changeMode(of: name, to: status.hostPermissions) }
             throw error
         }
-        if lifted { try input.changeMode(status.permissions) }
+        if lifted { try input.changeMode(status.hostPermissions) }
         let output = try to.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR)
         guard try output.copyContent(of: input, progress: progress) else { return false }
         try TreeCopy.copyAttributes(from: AttributeHolder(file: input), to: AttributeHolder(file: output))
         try output.changeOwner(status.owner, group: status.group)
-        // After the owner, whose change clears the set-user-ID bit.
-        try output.changeMode(status.permissions)
+        // No backing file has a set-ID bit (`NodeModes`): one that was put there stays behind.
+        try output.changeMode(status.hostPermissions)
         try output.changeTimes(access: status.raw.st_atim, modification: status.modificationTime)
         return true
     }

@@ -68,13 +68,50 @@ final class ContentPage: @unchecked Sendable {
         turnedBack = 0
     }
 
-    /// Whether magic and kind are right. Says nothing of the seal.
+    /// Whether magic and kind are right, and the fields are possible that are used as lengths. Says nothing of the
+    /// seal, which proves no more than that the writer had the key.
     func isWellFormed(_ kind: Kind) -> Bool {
-        bytes.load(UInt32.self, at: Field.magic) == ContentPage.magic
-            && bytes.load(UInt8.self, at: Field.kind) == kind.rawValue
+        guard bytes.load(UInt32.self, at: Field.magic) == ContentPage.magic,
+            bytes.load(UInt8.self, at: Field.kind) == kind.rawValue
+        else { return false }
+        return switch kind {
+        case .header: (0...ContentLayout.maximumLength).contains(length) && slotsArePossible
+        case .tags: slotsArePossible
+        case .map: true
+        }
+    }
+
+    /// Whether no slot is of more bytes than a block has.
+    private var slotsArePossible: Bool {
+        // No closure: it would allocate where the compiler does not optimize.
+        for index in 0..<2 * ContentLayout.blocksPerGroup {
+            let length = bytes.load(UInt16.self, at: Field.slots + index * Slot.size + Slot.lengthOffset)
+            if length > UInt16(ContentLayout.blockSize) { return false }
+        }
+        return true
     }
 
     var isZero: Bool { bytes.isZero(0, count: ContentPage.size) }
+
+    /// Whether every field has a value that the format has for it, and zeros lie where it has none. Says nothing of the
+    /// seal.
+    func hasForm(of kind: Kind) -> Bool {
+        guard isWellFormed(kind), bytes.isZero(Field.kind + 1, count: Field.session - Field.kind - 1),
+            bytes.isZero(Field.session + 4, count: Field.current - Field.session - 4)
+        else { return false }
+        switch kind {
+        case .header: return hasHeaderForm && hasSlotForm
+        case .tags: return bytes.isZero(Field.sealEnd, count: Field.slots - Field.sealEnd) && hasSlotForm
+        case .map: return hasMapForm
+        }
+    }
+
+    /// Whether no slot has more valid bytes than a block.
+    private var hasSlotForm: Bool {
+        (0..<ContentLayout.blocksPerGroup).allSatisfy { index in
+            current(index).length <= ContentLayout.blockSize && previous(index).length <= ContentLayout.blockSize
+        }
+    }
 
     /// The session that wrote the page.
     var session: UInt32 {
@@ -154,6 +191,7 @@ extension ContentPage {
         static let key = 81
         static let keyCapacity = 72
         static let maps = 160
+        static let end = 256
     }
 
     static let formatVersion: UInt16 = 1
@@ -222,6 +260,17 @@ extension ContentPage {
         bytes.store(ContentPage.formatVersion, at: HeaderField.version)
     }
 
+    fileprivate var hasHeaderForm: Bool {
+        guard let key = wrappedKey, key.blob.count == WrappedFileKey.blobLength(key.protection),
+            bytes.load(UInt8.self, at: HeaderField.flags) & ~0b11 == 0,
+            (0...ContentLayout.maximumLength).contains(length)
+        else { return false }
+        let keyEnd = HeaderField.key + key.blob.count
+        let mapsEnd = HeaderField.maps + ContentLayout.maximumMaps / 8
+        return bytes.isZero(keyEnd, count: HeaderField.maps - keyEnd)
+            && bytes.isZero(mapsEnd, count: HeaderField.end - mapsEnd)
+    }
+
     /// Whether a map page exists, of a sparse file.
     func hasMap(_ map: Int) -> Bool {
         bytes.load(UInt8.self, at: HeaderField.maps + map / 8) >> UInt8(map % 8) & 1 == 1
@@ -252,6 +301,12 @@ extension ContentPage {
         bytes.store(present ? bits | bit : bits & ~bit, at: offset)
     }
 
+    fileprivate var hasMapForm: Bool {
+        let end = ContentPage.mapBits + ContentLayout.groupsPerMap / 8
+        return bytes.isZero(ContentPage.sealOffset + BlockCipher.slotLength, count: 12)
+            && bytes.isZero(end, count: ContentPage.size - end)
+    }
+
     /// Whether the map names no group.
     var namesNoGroup: Bool {
         bytes.isZero(ContentPage.mapBits, count: ContentLayout.groupsPerMap / 8)
@@ -259,9 +314,26 @@ extension ContentPage {
 }
 
 /// 128 random bits in a file's header. Every seal of the file is bound to them.
-struct FileIdentity: Equatable, Sendable {
+struct FileIdentity: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
+
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// - Returns: nil unless the text is a ``text``.
+    init?(_ text: String) {
+        guard let bytes = [UInt8](hexadecimal: Array(text.utf8)[...]), bytes.count == 16 else { return nil }
+        func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: number(bytes[..<8]), low: number(bytes[8...]))
+    }
+
+    /// 32 hexadecimal digits.
+    var text: String {
+        [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }.hexadecimal
+    }
 
     static func random() -> FileIdentity {
         let random = PageBuffer(count: 16)

@@ -45,7 +45,8 @@ extension EncryptedFile {
             // Without the key the header stays open: the next opening recovers the length.
             if header.isOpen, heldKey != nil {
                 try withWorkspace { workspace throws(Fault) in try commitStructure(workspace) }
-            } else {
+                context.settleLength(of: header.identity)
+            } else if try needsModificationTime() {
                 try writeModificationTime()
             }
             keptModificationTime = nil
@@ -71,15 +72,10 @@ extension EncryptedFile {
         try restoreStatus(before, modification: keptModificationTime ?? before.modificationTime)
     }
 
-    /// Restores the set-user-ID and set-group-ID bits and the times after a write that is not the application's.
+    /// Restores the times after a write that is not the application's.
     func restoreStatus(_ before: FileStatus, modification: timespec) throws(Fault) {
         let file = self.file
         try onHost { () throws(SystemError) in
-            if before.mode & 0o6000 != 0 {
-                try SetIDCapability.raised { () throws(SystemError) in
-                    try file.descriptor.changeMode(before.permissions)
-                }
-            }
             try file.descriptor.changeTimes(access: before.raw.st_atim, modification: modification)
         }
     }
@@ -177,6 +173,14 @@ extension EncryptedFile {
 
     /// The time of the last write, if the host does not have it yet.
     public var modificationTime: timespec? { lock.reading { keptModificationTime } }
+
+    /// Whether the host has another time than the kept one: setting an equal one would change the time of change.
+    private func needsModificationTime() throws(Fault) -> Bool {
+        guard let time = keptModificationTime else { return false }
+        let file = self.file
+        let present = try onHost { () throws(SystemError) in try file.descriptor.status() }.modificationTime
+        return present.tv_sec != time.tv_sec || present.tv_nsec != time.tv_nsec
+    }
 
     /// Passes the kept time to the host. The caller holds the lock, so that a later time cannot overtake it.
     func writeModificationTime() throws(Fault) {

@@ -22,7 +22,7 @@ extension EncryptedFile {
                 // Only a power cut can shorten the content from before the header was opened.
                 backingLength >= expected || lostPower
             } else {
-                lostPower || context.isUncertain(header.session)
+                lostPower || context.isLengthUncertain(header.session, of: header.identity)
             }
         guard isExplained, backingLength >= Int64(ContentPage.size) else { throw corrupt(.length) }
         try recover(backingLength: backingLength, workspace)
@@ -32,7 +32,7 @@ extension EncryptedFile {
     /// that was killed there. The caller holds the lock exclusively.
     func reload(after fault: Fault, _ workspace: Workspace) {
         // An unreadable block stops a change before anything is written.
-        if fault != .corrupt { context.markDisturbed() }
+        if fault != .corrupt { context.markDisturbed(header.identity) }
         cache.removeAll()
         maps.removeAll()
         uncommitted = UncommittedStructure()
@@ -47,6 +47,7 @@ extension EncryptedFile {
             contentLength = header.length
             try resolveSlots(of: header, workspace)
             try recoverLength(backingLength: backingLength, workspace)
+            if !header.isOpen, isWritable { context.settleLength(of: header.identity) }
         } catch {
             // The host refuses even the header. The state in memory is as far as recovery came.
         }
@@ -170,7 +171,7 @@ extension EncryptedFile {
     /// Makes the older slot current for each block whose last write did not arrive. Needed for pages of a session that
     /// ended within a write, and before such a page is sealed again: the new seal declares it certain.
     func resolveSlots(of page: ContentPage, _ workspace: Workspace) throws(Fault) {
-        guard context.isUncertain(page.session) else { return }
+        guard context.isUncertain(page.session, of: header.identity) else { return }
         for index in 0..<ContentLayout.blocksPerGroup {
             let current = page.current(index)
             let previous = page.previous(index)

@@ -6,14 +6,9 @@ import SandboxModel
 /// The content of Device.json.
 struct DeviceRecord: Codable, Equatable {
     /// The newest format. Raised with every change that an older version could not read, or would undo.
-    static let currentFormat = 2
-    /// The format of a new device. It is raised once the device has something that an older version would remove as
-    /// left over.
-    static let firstFormat = 1
-    /// The first format with containers that wait for their apps.
-    static let formatWithWaiting = 2
+    static let currentFormat = 3
 
-    var format = DeviceRecord.firstFormat
+    var format = DeviceRecord.currentFormat
     var uuid: String
     /// ISO 8601, in UTC.
     var created: String

@@ -1,5 +1,7 @@
 // The settings of a device, with their bounds and their defaults.
 
+import DataProtection
+
 /// The settings that were chosen at `create`. `erase` keeps them. nil stands for the usual value.
 public struct DeviceSettings: Codable, Equatable, Sendable {
     /// The cost of a guess of the passcode, log2 N of scrypt; nil for a measured one.
@@ -31,9 +33,10 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
         SpaceMarks(low: lowWater ?? SpaceMarks.usual.low, high: highWater ?? SpaceMarks.usual.high)
     }
 
-    /// Whether grace period, capacity and marks are within their bounds. If not, the record is damaged.
+    /// Whether cost, grace period, capacity and marks are within their bounds. If not, the record is damaged.
     var isPossible: Bool {
-        lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
+        keyDerivationCost.map(PasscodeCost.levels.contains) ?? true
+            && lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
             && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil
     }
 

@@ -140,7 +140,7 @@ public final class UseRecord: Sendable {
                 guard error == .accessDenied else { throw error }
                 // The daemon's user owns the entry, but its mode denies writing.
                 try place.lock.writing { () throws(SystemError) in
-                    let mode = try entry.status().permissions
+                    let mode = try entry.status().hostPermissions
                     try entry.changeModeOfNamed(mode | 0o200)
                     defer { try? entry.changeModeOfNamed(mode) }
                     try AttributeHolder(file: entry).set(attribute, to: value)

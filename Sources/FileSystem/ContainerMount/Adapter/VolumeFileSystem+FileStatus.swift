@@ -26,7 +26,8 @@ extension VolumeFileSystem {
         _ change: FileStatusChange, of node: KernelNode, handle: FileHandle?, reply: consuming FileStatusReply
     ) {
         do throws(Fault) {
-            send(try volume.changeStatus(change, of: node.id, handle: handle), of: node, reply)
+            let caller = Caller(reply.caller)
+            send(try volume.changeStatus(change, of: node.id, handle: handle, by: caller), of: node, reply)
         } catch {
             fail(reply, error, CallName(change, error), of: node.id)
         }

@@ -12,6 +12,7 @@ extension VolumeFileSystem {
     func open(_ node: KernelNode, flags: Int32, reply: consuming OpenReply<FileHandle>) {
         do throws(Fault) {
             let handle = try volume.open(node.id, flags: flags, by: reply.caller.thread)
+            try clearSetIDsIfAsked(of: handle, closing: true, for: reply.caller)
             if !reply.opened(handle) { volume.close(handle) }
         } catch {
             fail(reply, error, .open, of: node.id)
@@ -24,6 +25,8 @@ extension VolumeFileSystem {
         do throws(Fault) {
             let (entry, handle) = try volume.create(
                 name, in: parent, mode: new.mode, flags: flags, caller: Caller(new.caller))
+            // Another process may have made the file since the kernel looked.
+            if flags & O_TRUNC != 0 { try clearSetIDsIfAsked(of: handle, closing: true, for: new.caller) }
             if !reply.created(KernelEntry(entry), handle) {
                 volume.close(handle)
                 volume.forget(entry.node, count: 1)
@@ -47,6 +50,7 @@ extension VolumeFileSystem {
 
     func write(_ handle: FileHandle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply) {
         do throws(Fault) {
+            try clearSetIDsIfAsked(of: handle, for: reply.caller)
             let early = try volume.write(handle, bytes: bytes, to: offset)
             reply.count(bytes.byteCount)
             early?.begin()
@@ -62,6 +66,26 @@ extension VolumeFileSystem {
         }
     }
 
+    /// Clears set-ID bits where the request says that its caller may not keep them.
+    /// - Parameter closing: whether a failure closes the handle, which nobody has yet.
+    @inline(__always)
+    private func clearSetIDsIfAsked(
+        of handle: FileHandle, closing: Bool = false, for caller: RequestCaller
+    ) throws(Fault) {
+        guard CurrentRequest.clearsSetIDs else { return }
+        do throws(Fault) {
+            try volume.clearSetIDs(of: handle, by: Caller(caller))
+        } catch {
+            if closing { volume.close(handle) }
+            throw error
+        }
+    }
+
+    /// The same for requests that say nothing of it: a caller that is not the superuser keeps no bits.
+    private func clearSetIDs(of handle: FileHandle, for caller: RequestCaller) throws(Fault) {
+        if caller.user != 0 { try volume.clearSetIDs(of: handle, by: Caller(caller)) }
+    }
+
     func mustZeroWrites(_ handle: FileHandle) -> Bool { handle.isComplete }
 
     func close(_ handle: FileHandle) {
@@ -75,7 +99,9 @@ extension VolumeFileSystem {
     }
 
     func allocate(_ handle: FileHandle, mode: Int32, offset: Int64, count: Int64, reply: consuming DoneReply) {
+        let caller = reply.caller
         answer(reply, .fallocate, of: handle.nodeID) { () throws(Fault) in
+            try clearSetIDs(of: handle, for: caller)
             try volume.allocate(handle, mode: mode, offset: offset, count: count)
         }
     }
@@ -103,6 +129,7 @@ extension VolumeFileSystem {
 
     func copy(_ range: CopyRange<FileHandle>, reply: consuming CountReply) {
         do throws(Fault) {
+            try clearSetIDs(of: range.target, for: reply.caller)
             reply.count(
                 try volume.copy(
                     from: range.source, at: range.sourceOffset, to: range.target, at: range.targetOffset,

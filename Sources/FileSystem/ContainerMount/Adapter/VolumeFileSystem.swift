@@ -201,5 +201,7 @@ extension VolumeFileSystem: KernelCache {
         kernel?.forgetContent(of: KernelNode(node), offset: -1)
     }
 
+    func forgetStatusAtOnce(of node: NodeID) { kernel?.forgetStatusAtOnce(of: KernelNode(node)) }
+
     func lost(_ loss: LostRange) { events.lost(loss) }
 }

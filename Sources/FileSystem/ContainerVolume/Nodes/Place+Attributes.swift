@@ -1,5 +1,7 @@
-// Extended attributes of a node on the host: the protection class of a directory, and the backup mark.
+// Extended attributes of a node on the host: its mode, the protection class of a directory, and the backup mark.
 
+import BackingStore
+import Glibc
 import Platform
 import SandboxModel
 
@@ -13,6 +15,44 @@ extension Place {
         case .entry(let directory, let name): try body(AttributeHolder(name, in: directory.descriptor))
         case .descriptor(let node): try body(AttributeHolder(file: node.descriptor))
         case .none: throw .noAttribute
+        }
+    }
+
+    // MARK: Mode
+
+    /// A status of this place with the mode that the app gave the file.
+    @inline(__always)
+    func shown(_ status: FileStatus) -> FileStatus {
+        NodeModes.shown(status) { storedMode }
+    }
+
+    private var storedMode: [UInt8]? {
+        try? withPermission(0o400) { () throws(SystemError) in
+            try withAttributes { holder throws(SystemError) in try holder.value(of: NodeModes.attributeName) }
+        }
+    }
+
+    /// chmod(2), with the set-ID bits of a file beside the backing file.
+    /// - Parameter present: the host's status.
+    func storeMode(_ mode: mode_t, over present: FileStatus) throws(SystemError) {
+        guard present.kind == .file else {
+            // The kernel has decided whether the caller may set the bits.
+            return try SetIDCapability.raised { () throws(SystemError) in try changeMode(mode) }
+        }
+        if let value = NodeModes.attribute(of: mode) {
+            // First: the sign without the attribute would be another mode.
+            try withPermission(0o200) { () throws(SystemError) in
+                try withAttributes { holder throws(SystemError) in
+                    try holder.set(NodeModes.attributeName, to: value)
+                }
+            }
+            return try changeMode(NodeModes.stored(mode))
+        }
+        try changeMode(NodeModes.stored(mode))
+        guard NodeModes.hasSign(present) else { return }
+        // Without the sign nobody looks at it.
+        try? withPermission(0o200) { () throws(SystemError) in
+            try withAttributes { holder throws(SystemError) in try holder.remove(NodeModes.attributeName) }
         }
     }
 

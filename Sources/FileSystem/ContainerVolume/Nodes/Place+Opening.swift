@@ -1,5 +1,6 @@
 // Opening a node on the host: content, and inode flags.
 
+import BackingStore
 import Glibc
 import Platform
 import SandboxModel
@@ -45,7 +46,7 @@ extension Place {
     /// The kernel has checked that the caller may open the file, or the file was open before its mode changed.
     func openDespiteMode() throws(SystemError) -> Descriptor {
         guard case .entry(let directory, let name) = self else { throw .accessDenied }
-        let mode = try directory.descriptor.status(of: name).permissions
+        let mode = try directory.descriptor.status(of: name).hostPermissions
         try directory.descriptor.changeMode(of: name, to: mode | 0o600)
         do throws(SystemError) {
             let file = try directory.descriptor.open(name, flags: O_RDWR)

@@ -1,5 +1,6 @@
 // A node's location on the host, and the system calls on that location.
 
+import BackingStore
 import Glibc
 import Platform
 import SandboxModel
@@ -69,8 +70,8 @@ extension Place {
 
     private func permissions() throws(SystemError) -> mode_t {
         switch self {
-        case .entry(let directory, let name): try directory.descriptor.status(of: name).permissions
-        case .descriptor(let node): try node.descriptor.status().permissions
+        case .entry(let directory, let name): try directory.descriptor.status(of: name).hostPermissions
+        case .descriptor(let node): try node.descriptor.status().hostPermissions
         case .none: throw .accessDenied
         }
     }

@@ -16,21 +16,15 @@ struct StatusReader {
 
     func status(of node: Node) throws(Fault) -> FileStatus {
         if node.kind == .file, let content = openFiles.lock(of: node).reading({ node.open?.content }) {
-            return try content.status().presented(of: node)
+            return try content.shownStatus().presented(of: node)
         }
         let places = openFiles.places
         if node.kind == .cacheTag {
             return CacheTags(table: places.table, credentials: places.credentials).status(of: node)
         }
-        switch try places.place(of: node) {
-        case .entry(let directory, let name):
-            return try onHost { () throws(SystemError) in try directory.descriptor.status(of: name) }
-                .presented(of: node)
-        case .descriptor(let descriptor):
-            return try onHost { () throws(SystemError) in try descriptor.descriptor.status() }.presented(of: node)
-        case .none:
-            return statusOfSyntheticDirectory(node)
-        }
+        let place = try places.place(of: node)
+        if case .none = place { return statusOfSyntheticDirectory(node) }
+        return place.shown(try onHost { () throws(SystemError) in try place.status() }).presented(of: node)
     }
 
     private func statusOfSyntheticDirectory(_ node: Node) -> FileStatus {
@@ -53,6 +47,13 @@ struct StatusReader {
 }
 
 extension OpenFile.Content {
+    /// The status of an open file with the mode that the app gave it.
+    func shownStatus() throws(Fault) -> FileStatus {
+        let status = try status()
+        guard NodeModes.hasSign(status), let backing else { return NodeModes.shown(status) { nil } }
+        return Place.descriptor(backing).shown(status)
+    }
+
     /// The host's status of an open file, with the time of its last write.
     func status() throws(Fault) -> FileStatus {
         try onHost { () throws(SystemError) in

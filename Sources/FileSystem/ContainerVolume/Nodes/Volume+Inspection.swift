@@ -64,7 +64,7 @@ extension Volume {
 
     /// The place of a node, or of an entry of it.
     public func homePath(of node: NodeID, _ name: FileName? = nil) -> HomePath {
-        guard let node = table.node(node) else { return HomePath(app: nil, path: nil) }
+        guard let node = table.node(node) else { return HomePath(app: nil, path: nil, cut: 0) }
         return table.homePath(of: node, name)
     }
 

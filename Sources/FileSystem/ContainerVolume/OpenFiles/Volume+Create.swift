@@ -40,15 +40,17 @@ extension Volume {
         let backing: SharedDescriptor
         do throws(SystemError) {
             backing = SharedDescriptor(
-                try directory.descriptor.open(new.name, flags: O_RDWR | O_CREAT | O_EXCL, mode: new.mode & 0o1777))
+                try directory.descriptor.open(new.name, flags: O_RDWR | O_CREAT | O_EXCL, mode: new.mode & 0o777))
         } catch {
             guard error == .exists, new.flags & O_EXCL == 0 else { throw .system(error) }
             return try openExisting(new, in: parent)
         }
         do throws(Fault) {
-            let status = try give(backing, to: new, in: directory)
-            let file = try EncryptedFile.create(
-                backing, inode: status.inode, protection: protection, context: context)
+            let inode = try give(backing, to: new, in: directory)
+            let file = try EncryptedFile.create(backing, inode: inode, protection: protection, context: context)
+            // Of the finished file: with the times of the header, the kernel has none of its own to send.
+            let status = try onHost { () throws(SystemError) in try backing.descriptor.status() }
+            file.keep(modificationTime: status.modificationTime)
             return try add(file, status, new, in: parent)
         } catch {
             // Nothing was acknowledged, and no name may stay behind.
@@ -70,16 +72,20 @@ extension Volume {
     }
 
     /// Sets owner and mode of a new backing file.
+    /// - Returns: the inode number.
     private func give(
         _ backing: SharedDescriptor, to new: Creation, in directory: SharedDescriptor
-    ) throws(Fault) -> FileStatus {
+    ) throws(Fault) -> UInt64 {
         try onHost { () throws(SystemError) in
             try backing.descriptor.requireNotOfReserve()
             if let (owner, group) = try places.credentials.newOwner(for: new.caller, in: directory) {
                 try backing.descriptor.changeOwner(owner, group: group)
             }
-            if new.mode & 0o6000 != 0 { try backing.descriptor.changeMode(new.mode & 0o7777) }
-            return try backing.descriptor.status()
+            let status = try backing.descriptor.status()
+            if new.mode & 0o7000 != 0 {
+                try Place.descriptor(backing).storeMode(new.mode & 0o7777, over: status)
+            }
+            return status.inode
         }
     }
 
@@ -87,9 +93,7 @@ extension Volume {
     private func add(
         _ file: EncryptedFile, _ status: FileStatus, _ new: Creation, in parent: Node
     ) throws(Fault) -> (Entry, FileHandle) {
-        var written = status
-        written.raw.st_size = off_t(ContentLayout.backingLength(of: 0))
-        let entry = entry(written, new.name, parent, isNew: true)
+        let entry = entry(status, new.name, parent, isNew: true)
         let node = try node(entry.node)
         access.recordUse(of: node)
         let writing = new.flags & O_ACCMODE != O_RDONLY

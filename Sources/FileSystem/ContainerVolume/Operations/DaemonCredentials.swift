@@ -41,7 +41,10 @@ struct DaemonCredentials: Sendable {
             if let mode {
                 let inherited = status.kind == .directory ? status.mode & S_ISGID : 0
                 if status.permissions != mode | inherited {
-                    try directory.descriptor.changeMode(of: name, to: mode | inherited)
+                    // The kernel has decided whether the caller may set the bits.
+                    try SetIDCapability.raised { () throws(SystemError) in
+                        try directory.descriptor.changeMode(of: name, to: mode | inherited)
+                    }
                     status = try directory.descriptor.status(of: name)
                 }
             }

@@ -18,7 +18,7 @@ extension Volume {
             try requireSpaceToWrite(handle)
             let node = handle.node
             if node.kind == .cacheTag { return names.reading { cacheTags.status(of: node) } }
-            let status = try handle.content.status()
+            let status = try handle.content.shownStatus()
             return names.reading { status.presented(of: node) }
         }
         return try names.reading { () throws(Fault) in try statuses.status(of: try self.node(node)) }
@@ -26,10 +26,12 @@ extension Volume {
 
     /// Changes the status, and returns the new one.
     ///
+    /// - Parameter caller: nil for the kernel itself. Of a change that clears set-ID bits.
+    ///
     /// Only the kernel itself changes times alone of a file that nobody can reach any more.
     /// - Throws: `refused` by the node's zone; EPERM and the like from the host.
     public func changeStatus(
-        _ change: FileStatusChange, of node: NodeID, handle: FileHandle?
+        _ change: FileStatusChange, of node: NodeID, handle: FileHandle?, by caller: Caller? = nil
     ) throws(Fault) -> FileStatus {
         try names.reading { () throws(Fault) in
             let node = try self.node(node)
@@ -45,7 +47,7 @@ extension Volume {
 
             if handle == nil, change.isOnlyTimes, let status = statusOfRemoved(node) { return status }
             do throws(Fault) {
-                return try apply(change, to: node, handle)
+                return try apply(change, to: node, handle, by: caller)
             } catch {
                 guard handle == nil, change.isOnlyTimes, let status = statusOfClosedOff(node, error) else {
                     throw error
@@ -56,7 +58,9 @@ extension Volume {
     }
 
     /// The caller holds `names`, and has asked the rules.
-    private func apply(_ change: FileStatusChange, to node: Node, _ handle: FileHandle?) throws(Fault) -> FileStatus {
+    private func apply(
+        _ change: FileStatusChange, to node: Node, _ handle: FileHandle?, by caller: Caller?
+    ) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
         let place: Place =
             if let backing = handle?.content.backing { .descriptor(backing) } else {
@@ -65,10 +69,11 @@ extension Volume {
         // Not while a closing file writes its header and puts its mode and times back.
         try openFiles.lock(of: node).reading { () throws(Fault) in
             try onHost { () throws(SystemError) in
-                if change.owner != nil || change.group != nil {
-                    try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max)
+                if change.clearsSetIDs { try clearSetIDs(of: node, at: place, by: caller) }
+                if change.owner != nil || change.group != nil || change.isEmpty {
+                    try changeOwner(change, of: node, at: place, by: caller)
                 }
-                if let mode = change.mode { try changeMode(mode & 0o7777, at: place) }
+                if let mode = change.mode { try changeMode(mode & 0o7777, of: node, at: place) }
             }
             if change.accessTime != nil || change.modificationTime != nil {
                 try changeTimes(change, of: node, handle, at: place)
@@ -124,12 +129,6 @@ extension Volume {
         shown.st_mode = S_IFREG
         shown.st_nlink = isPurged ? 0 : 1
         return FileStatus(shown)
-    }
-
-    private func changeMode(_ mode: mode_t, at place: Place) throws(SystemError) {
-        guard mode & S_ISGID != 0 else { return try place.changeMode(mode) }
-        // The kernel has decided whether the caller may set the bit.
-        try SetIDCapability.raised { () throws(SystemError) in try place.changeMode(mode) }
     }
 
     private func truncate(_ node: Node, to size: Int64, _ handle: FileHandle?) throws(Fault) {

@@ -111,6 +111,10 @@ extension Volume {
         let node = table.lookUp(
             FoundEntry(inode: status.inode, kind: kind, zone: zone, parent: parent, name: name))
         if isNew { recordName(name, in: parent) }
+        var status = NodeModes.shown(status) { nil }
+        if NodeModes.hasSign(status), let directory = try? places.directory(parent) {
+            status = Place.entry(directory, name).shown(status)
+        }
         let shown = status.presented(zone: zone, home: zone == .container ? nil : parent.home)
         // A file is one node in all homes, and so are its attributes. Names and directories are each home's own.
         let isShared = parent.view?.isShared ?? false

@@ -34,6 +34,28 @@ public struct CurrentRequest: Sendable {
         return unsafe header.load(fromByteOffset: 4, as: UInt32.self)
     }
 
+    /// Whether the request changes content for a caller without CAP_FSETID, so that set-ID bits are to be cleared: the
+    /// flags of FUSE_HANDLE_KILLPRIV_V2, which libfuse 3.14 does not pass on. False on a thread that serves no requests.
+    @inline(__always)
+    public static var clearsSetIDs: Bool {
+        // As in `current`. The request's own structure (linux/fuse.h) follows the header of 40 bytes.
+        guard let header = unsafe platform_remembered() else { return false }
+        func flag(_ bit: UInt32, at offset: Int) -> Bool {
+            unsafe header.load(fromByteOffset: 40 + offset, as: UInt32.self) >> bit & 1 == 1
+        }
+        return switch unsafe header.load(fromByteOffset: 4, as: UInt32.self) {
+        // fuse_setattr_in.valid: FATTR_KILL_SUIDGID
+        case 4: flag(11, at: 0)
+        // fuse_open_in.open_flags: FUSE_OPEN_KILL_SUIDGID
+        case 14: flag(0, at: 4)
+        // fuse_write_in.write_flags: FUSE_WRITE_KILL_SUIDGID
+        case 16: flag(2, at: 20)
+        // fuse_create_in.open_flags: FUSE_OPEN_KILL_SUIDGID
+        case 35: flag(0, at: 12)
+        default: false
+        }
+    }
+
     /// Sets the buffer of the calling thread's requests. It must be valid until the thread ends.
     static func useHeader(at memory: UnsafeMutableRawPointer) {
         unsafe platform_remember(memory)

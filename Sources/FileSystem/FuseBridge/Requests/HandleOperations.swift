@@ -13,7 +13,10 @@ extension FileStatusChange {
         if has(FUSE_SET_ATTR_MODE) { mode = values.st_mode }
         if has(FUSE_SET_ATTR_UID) { owner = values.st_uid }
         if has(FUSE_SET_ATTR_GID) { group = values.st_gid }
-        if has(FUSE_SET_ATTR_SIZE) { size = Int64(values.st_size) }
+        if has(FUSE_SET_ATTR_SIZE) {
+            size = Int64(values.st_size)
+            clearsSetIDs = CurrentRequest.clearsSetIDs
+        }
         if has(FUSE_SET_ATTR_ATIME) { accessTime = .at(values.st_atim) }
         if has(FUSE_SET_ATTR_ATIME_NOW) { accessTime = .now }
         if has(FUSE_SET_ATTR_MTIME) { modificationTime = .at(values.st_mtim) }

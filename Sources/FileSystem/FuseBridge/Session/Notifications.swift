@@ -4,6 +4,7 @@ import CFuse
 import Glibc
 import Platform
 import SandboxModel
+import Synchronization
 
 /// Notifications in two queues, each in order. Every function returns at once: the kernel may take locks for a
 /// notification that the request being served holds.
@@ -13,6 +14,8 @@ import SandboxModel
 @safe public final class Notifications: @unchecked Sendable {
     private let names = NotificationQueue("fuse-names")
     private let content = NotificationQueue("fuse-content")
+    /// nil before the start and after the end. A leaf, held to copy the reference.
+    private let direct = Mutex<Connection?>(nil)
 
     init() {}
 
@@ -26,6 +29,14 @@ import SandboxModel
             unsafe fuse_lowlevel_notify_inval_inode(connection.session, node.rawValue, off_t(offset), off_t(count))
             then?()
         }
+    }
+
+    /// Invalidates an inode's status, and returns when the kernel has done so: it takes no lock for that which a request
+    /// holds. Only for a thread that serves a request.
+    public func forgetStatusAtOnce(of node: KernelNode) {
+        guard let connection = direct.withLock({ $0 }) else { return }
+        // The session outlives its workers.
+        unsafe fuse_lowlevel_notify_inval_inode(connection.session, node.rawValue, -1, 0)
     }
 
     /// Invalidates a name, or its cached absence, and the directory's cached listing (FUSE_NOTIFY_INVAL_ENTRY).
@@ -69,10 +80,12 @@ import SandboxModel
     func start(_ connection: Connection) throws(SystemError) {
         try names.start(connection)
         try content.start(connection)
+        direct.withLock { $0 = connection }
     }
 
     /// Sends the waiting notifications and ends both threads. Later ones are dropped.
     func stop() {
+        direct.withLock { $0 = nil }
         names.stop()
         content.stop()
     }

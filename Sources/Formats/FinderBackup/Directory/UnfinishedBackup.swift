@@ -36,7 +36,7 @@ final class UnfinishedBackup {
         (name, self.temporaryName, mode) = (place.name, temporaryName, place.mode)
         temporaryPath = (place.parent == "/" ? "" : place.parent) + "/" + temporaryName.text
         do throws(SystemError) {
-            parent = try Descriptor.open(path: place.parent, flags: O_RDONLY | O_DIRECTORY)
+            parent = try Descriptor.openDirectory(toWriteIn: place.parent)
             try parent.makeDirectory(temporaryName, mode: S_IRWXU)
             root = try parent.openDirectory(temporaryName)
         } catch {
@@ -57,6 +57,12 @@ final class UnfinishedBackup {
         let occupied = Complaint(.fileExists, "\(path) is there already; name a directory that is new or empty")
         var mode = S_IRWXU
         do throws(SystemError) {
+            // No link of another user leads there; and none is in what is resolved.
+            if (try? HostPath.status(absolute, following: false))?.kind == .symbolicLink {
+                _ = try Descriptor.openDirectory(toWriteIn: absolute)
+            } else if let above = HostPath.place(of: absolute)?.directory {
+                _ = try Descriptor.openDirectory(toWriteIn: above)
+            }
             absolute = try HostPath.resolved(absolute)
             let found = try Descriptor.open(path: absolute, flags: O_RDONLY | O_DIRECTORY)
             guard try DirectoryReader(try found.duplicate()).next() == nil else { throw .directoryNotEmpty }

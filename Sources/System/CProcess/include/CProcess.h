@@ -11,6 +11,9 @@ int process_spawn(
     int *process, const char *path, char *const arguments[], char *const environment[], const int descriptors[],
     int count, int detached);
 
+/// waitpid(2), for a process of process_spawn. Returns 0 or an error number.
+int process_wait(int process, int *status);
+
 /// A program to start.
 struct process_plan {
     /// The program (a path, or a name to find in PATH) and its arguments. Ends with NULL.
@@ -21,13 +24,26 @@ struct process_plan {
     const char *directory;
     /// Leads a session, with /dev/null as standard descriptors.
     int is_detached;
-    /// The program is bubblewrap. Signals go to the command that it confines.
+    /// The program is bubblewrap. Signals go to the command that it confines, which gets a session keyring of its own.
     int is_confined;
+    /// A user namespace that the program finds as the descriptor PROCESS_NAMESPACE; -1 for none.
+    int user_namespace;
 };
 
-/// A forked process that waits to become its program.
+/// The descriptor of a plan's user namespace in the program.
+#define PROCESS_NAMESPACE 5
+
+/// The signal at which a supervisor kills everything below it. Nothing else sends it: a real-time signal.
+#define PROCESS_END_ALL 45
+
+/// A forked process that waits to become its program, and its supervisor.
+///
+/// The supervisor is the parent of the process, and becomes that of each descendant whose own parent has ended, so
+/// that nothing gets out of its reach. It kills everything below it if this process is killed, or at PROCESS_END_ALL. It ends with the last process below it.
 struct process_child {
     int process;
+    int supervisor;
+    int control;
     int gate;
     int report;
 };
@@ -42,9 +58,18 @@ int process_make_child(const struct process_plan *plan, struct process_child *ch
 int process_start_child(struct process_child *child);
 /// Has the process end without executing its program.
 void process_abandon_child(struct process_child *child);
-/// waitpid(2), on the thread that made the process. Stops this process when a shell's job control stops the child.
+/// Waits for the end of the process, as waitpid(2) does, which only one thread may do. Stops this process when a shell's job
+/// control stops the child.
 /// Returns 0 or an error number.
-int process_await_child(int process, int *status);
+int process_await_child(struct process_child *child, int *status);
+/// Waits for the end of the supervisor, which may be long after that of the process, and takes its zombie away. After
+/// process_await_child.
+void process_reap_supervisor(const struct process_child *child);
+
+/// Makes a user namespace in which root and one other user and group are themselves, and nobody else is anybody: its
+/// processes have no rights on the host that root has by capabilities. For a superuser.
+/// Returns a descriptor, closed on exec; -1 and errno on failure.
+int process_make_namespace(unsigned user, unsigned group);
 
 /// Whether a signal asks a program to end: SIGHUP, SIGINT, SIGQUIT, SIGTERM.
 int process_asks_for_end(int number);

@@ -15,10 +15,15 @@ public struct FileStatusChange: Sendable {
     public var group: gid_t?
     /// In bytes.
     public var size: Int64?
+    /// Whether a change of the size clears set-ID bits: the caller has no CAP_FSETID.
+    public var clearsSetIDs = false
     public var accessTime: Time?
     public var modificationTime: Time?
 
     public init() {}
+
+    /// Whether nothing changes: chown(2) with neither an owner nor a group.
+    public var isEmpty: Bool { isOnlyTimes && accessTime == nil && modificationTime == nil }
 
     /// Whether nothing but times changes.
     public var isOnlyTimes: Bool { mode == nil && owner == nil && group == nil && size == nil }

@@ -20,8 +20,11 @@ public final class ChildProcess: Sendable {
         public var directory: String
         /// Leads a session, with /dev/null as standard descriptors.
         public var isDetached: Bool
-        /// The program is bubblewrap. Signals are forwarded to the command that it confines.
+        /// The program is bubblewrap. Signals are forwarded to the command that it confines, which has a session keyring
+        /// of its own.
         public var isConfined: Bool
+        /// The program finds it as the descriptor ``UserNamespace/descriptor``; nil for that of this process.
+        public var namespace: UserNamespace?
 
         public init(
             arguments: [String], environment: [String], directory: String, isDetached: Bool = false,
@@ -39,6 +42,13 @@ public final class ChildProcess: Sendable {
     public enum End: Equatable, Sendable {
         case exited(Int32)
         case killed(signal: Int32)
+
+        /// - Parameter status: of waitpid(2).
+        init(status: Int32) {
+            // WIFSIGNALED and its siblings are macros that Swift does not import.
+            let signal = status & 0x7F
+            self = signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+        }
     }
 
     private struct State {
@@ -52,9 +62,15 @@ public final class ChildProcess: Sendable {
     }
 
     public let identifier: pid_t
+    /// The parent of the process, and of each descendant that loses its own. It ends with the last of them, and kills
+    /// them all at ``endAll``, and if this process is killed.
+    public let supervisor: pid_t
     private let state: Monitor<State>
 
-    /// `fork(2)`, on a thread that lives as long as the process does: PR_SET_PDEATHSIG refers to the thread.
+    /// The signal to a supervisor at which it kills everything below it.
+    public static let endAll: Int32 = PROCESS_END_ALL
+
+    /// `fork(2)`, on a thread that then waits for the end.
     /// - Throws: EAGAIN or ENOMEM of fork(2).
     public init(_ plan: Plan) throws(SystemError) {
         let state = Monitor(State())
@@ -66,13 +82,16 @@ public final class ChildProcess: Sendable {
                 return
             }
             state.access { $0.child = child }
-            let end = Result { () throws(SystemError) in try ChildProcess.waitForEnd(of: child.process) }
+            let end = Result { () throws(SystemError) in try ChildProcess.waitForEnd(of: child) }
             state.access { $0.end = end }
+            // A zombie of this process would be found by others that wait for any child.
+            ChildProcess.reapSupervisor(of: child)
         }.detach()
-        identifier = try state.wait { state -> Result<pid_t, SystemError>? in
+        let child = try state.wait { state -> Result<process_child, SystemError>? in
             if let failure = state.failure { return .failure(failure) }
-            return state.child.map { .success($0.process) }
+            return state.child.map { .success($0) }
         }.get()
+        (identifier, supervisor) = (child.process, child.supervisor)
     }
 
     private static func make(_ plan: Plan) throws(SystemError) -> process_child {
@@ -89,7 +108,8 @@ public final class ChildProcess: Sendable {
                 unsafe plan.directory.withCString { directory in
                     var plan = unsafe process_plan(
                         arguments: words.baseAddress, environment: variables.baseAddress, directory: directory,
-                        is_detached: plan.isDetached ? 1 : 0, is_confined: plan.isConfined ? 1 : 0)
+                        is_detached: plan.isDetached ? 1 : 0, is_confined: plan.isConfined ? 1 : 0,
+                        user_namespace: plan.namespace?.number ?? -1)
                     return unsafe process_make_child(&plan, &child)
                 }
             }
@@ -98,14 +118,18 @@ public final class ChildProcess: Sendable {
         return child
     }
 
-    /// `waitpid(2)`.
-    static func waitForEnd(of process: pid_t) throws(SystemError) -> End {
+    private static func waitForEnd(of child: process_child) throws(SystemError) -> End {
+        var child = child
         var status: Int32 = 0
-        let error = unsafe process_await_child(process, &status)
+        let error = unsafe process_await_child(&child, &status)
         guard error == 0 else { throw SystemError(code: error) }
-        // WIFSIGNALED and its siblings are macros that Swift does not import.
-        let signal = status & 0x7F
-        return signal == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: signal)
+        return End(status: status)
+    }
+
+    /// Waits until nothing is left of all that the process has started.
+    private static func reapSupervisor(of child: process_child) {
+        var child = child
+        unsafe process_reap_supervisor(&child)
     }
 
     /// `execve(2)` in the process: has it execute its program, once, and returns when it has. Does nothing after
@@ -131,7 +155,7 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// `waitpid(2)`, which one thread calls: waits until the program has ended. Any number of threads may wait, before
+    /// Waits until the program has ended. Any number of threads may wait, before
     /// or after the end.
     public func wait() throws(SystemError) -> End {
         try state.wait { $0.end }.get()

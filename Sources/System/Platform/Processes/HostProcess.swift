@@ -43,6 +43,17 @@ public struct HostProcess: Hashable, Sendable {
         process(in: (try? HostPath.contents("/proc/\(thread)/status")) ?? []) ?? thread
     }
 
+    /// The supplementary groups of a thread; none where /proc does not tell.
+    public static func groups(ofThread thread: pid_t) -> [gid_t] {
+        guard thread != 0, let status = try? HostPath.contents("/proc/\(thread)/status") else { return [] }
+        // A name cannot forge the line, as for `Tgid:`.
+        let line = status.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: "Groups:".utf8) }
+        return (line ?? []).dropFirst("Groups:".utf8.count).split {
+            $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t")
+        }
+        .compactMap { gid_t(String(decoding: $0, as: UTF8.self)) }
+    }
+
     /// The system call on content that a thread waits in, by /proc/TID/syscall. Nil also without the permission to
     /// trace the process.
     public static func contentCall(ofThread thread: pid_t) -> ContentCall? {

@@ -67,6 +67,21 @@ public enum ActingUser {
         return try asSuperuser(body)
     }
 
+    /// Whether a path leads to a place without a link that somebody else than the superuser may have put there: links
+    /// are followed in its beginning, as far as the superuser alone decides what that leads to.
+    /// - Parameter resolved: the place that was reached by the path, without links.
+    public static func leads(_ path: String, to resolved: String) -> Bool {
+        guard let written = try? HostPath.absolute(path),
+            let beginning = HostPath.withAncestors(written).first(where: { isSuperusers($0) }),
+            let base = try? HostPath.resolved(beginning)
+        else { return false }
+        var names = base.split(separator: "/")
+        for name in written.dropFirst(beginning.count).split(separator: "/") where name != "." {
+            if name == ".." { _ = names.popLast() } else { names.append(name) }
+        }
+        return "/" + names.joined(separator: "/") == resolved
+    }
+
     /// Whether the superuser alone decides what a path leads to: each part of it, as it is written and as it is without
     /// links, is the superuser's, and nobody else may write there or rename in it. A last name that is missing is no
     /// part.

@@ -12,9 +12,10 @@ public struct HostTime: Comparable, Hashable, Sendable {
     }
 
     public init(_ time: timespec) {
-        let (product, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         // A filesystem can hold times outside of the range of Int64 nanoseconds.
-        nanoseconds = overflow ? (time.tv_sec < 0 ? .min : .max) : product &+ Int64(time.tv_nsec)
+        let (product, isOut) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, isJustOut) = product.addingReportingOverflow(Int64(time.tv_nsec))
+        nanoseconds = isOut || isJustOut ? (time.tv_sec < 0 ? .min : .max) : sum
     }
 
     /// `clock_gettime(2)` with `CLOCK_REALTIME`.

@@ -50,6 +50,21 @@ import Testing
         #expect(try files.attributesOfItem(atPath: newer)[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test func `a line is bounded whatever its path is`() throws {
+        let part = "\u{1}" + String(repeating: "ü", count: 100)
+        let path = (1...20_000).map { "\($0)\(part)" }.joined(separator: "/")
+        let event = Event(.refused, app: "com.example.Notes", path: path, operation: "open", rule: "inbox")
+        let line = EventRecord.line(event)
+        #expect(line.count < 8192)
+        let read = try JSONDecoder().decode(Event.self, from: Data(line))
+        let end = try #require(read.path)
+        #expect(end.hasPrefix("…/") && path.hasSuffix(end.dropFirst()))
+        #expect(read.pathCut == path.utf8.count - end.utf8.count + "…/".utf8.count)
+        // A path that fits is whole.
+        let whole = Event(.mounted, path: String(repeating: "/name", count: 200))
+        #expect(try JSONDecoder().decode(Event.self, from: Data(EventRecord.line(whole))) == whole)
+    }
+
     @Test func `a file that is full takes the place of the older one`() throws {
         let log = EventLog(device: device, largest: 4096)
         for number in 0..<200 {

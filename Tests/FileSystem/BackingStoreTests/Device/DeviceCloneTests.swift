@@ -1,5 +1,6 @@
 // Cloning, erasing and deleting a device.
 
+import DataProtection
 import Foundation
 import Platform
 import SandboxModel
@@ -29,10 +30,10 @@ import Testing
             ln -s ../nowhere Documents/link; mkfifo Documents/fifo
             setfattr -n user.appcontainer.protection -v NSFileProtectionComplete Documents/random
             setfattr -n user.mark -v '' Documents/deep
-            chmod 4711 Documents/sparse; touch Documents/closed; chmod 0 Documents/closed
+            chmod 711 Documents/sparse; touch Documents/closed; chmod 0 Documents/closed
             : > Documents/empty; : > "$(printf 'Documents/\\377not-utf8')"
             touch -d '2001-02-03 04:05:06.789012345' Documents/random Documents/deep/er; touch -h -d '1999-01-01' Documents/link
-            chmod 2551 Documents/deep
+            chmod 551 Documents/deep
             cd '\(device.path)'; for file in daemon.log Events.jsonl Events.1.jsonl; do echo line > $file; done
             """)
         if isRoot { try shell("chown -hR 1234:5678 '\(data)/Documents/deep' '\(data)/Documents/link'") }
@@ -102,20 +103,32 @@ import Testing
         #expect(!names.contains { $0.hasPrefix("Events") })
     }
 
-    @Test(arguments: 0..<6)
+    @Test(arguments: 0..<7)
     func `an erase that was interrupted is finished by the next that locks`(step: Int) throws {
         let (device, app) = try makeFullDevice()
-        try shell("cd \(device.path) && mkdir Erasing && echo new > Erasing/UID.key && echo new > Erasing/Keybag")
+        let uidKey = UIDKey()
+        let authentication = RecordAuthentication(uidKey, device: device.uuid, isRequired: true)
+        let record = authentication.sealed(try DeviceRecords.encode(device.record), "Device.json")
+        let registry = authentication.sealed(try DeviceRecords.encode(AppRegistry()), "Apps.json")
+        try shell("cd \(device.path) && mkdir Erasing && echo new > Erasing/Keybag")
+        for (name, bytes) in [
+            ("Erasing/UID.key", uidKey.exported()), ("Erasing/Device.json", record), ("new", registry),
+        ] {
+            try Data(bytes).write(to: URL(filePath: "\(device.path)/\(name)"))
+        }
         let done = [
-            "true", "echo '{\"apps\":[]}' > Apps.json", "mv Containers Staging/gone", "mv Erasing/Keybag Keybag",
-            "mv Erasing/UID.key UID.key", "mkdir -m 700 -p Containers/Bundle",
+            "true", "mv new Apps.json", "mv Containers Staging/gone", "mv Erasing/Device.json Device.json",
+            "mv Erasing/Keybag Keybag", "mv Erasing/UID.key UID.key", "mkdir -m 700 -p Containers/Bundle",
         ]
         try shell("cd \(device.path) && " + done[...step].joined(separator: " && "))
-        let lock = try device.lock()
-        #expect(try device.apps() == [])
-        #expect(try HostPath.contents("\(device.path)/UID.key") == Array("new\n".utf8))
-        #expect(try device.keybag() == Array("new\n".utf8))
-        try device.removeLeftovers(holding: lock)
+        let reopened = try DeviceDirectory.open(at: device.path)
+        let lock = try reopened.lock()
+        #expect(try reopened.apps() == [])
+        #expect(try reopened.uidKey().exported() == uidKey.exported())
+        #expect(try reopened.keybag() == Array("new\n".utf8))
+        #expect(try DeviceDirectory.open(at: device.path).apps() == [])
+        try shell("rm -f \(device.path)/new")
+        try reopened.removeLeftovers(holding: lock)
         #expect(!FileManager.default.fileExists(atPath: "\(device.path)/Erasing"))
         #expect(!FileManager.default.fileExists(atPath: device.path(of: .data, app.data)))
         for kind in ContainerKind.allCases { _ = try device.containers(kind) }

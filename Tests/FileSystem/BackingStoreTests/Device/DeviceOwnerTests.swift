@@ -27,6 +27,29 @@ import Testing
         #expect(complaint { _ = try DeviceDirectory.open(at: scratch["other"]) }?.kind == .notADevice)
     }
 
+    @Test(.enabled(if: isRoot, "giving a directory away takes root"))
+    func `another user's link leads root to no device of his own`() throws {
+        let device = try scratch.makeDevice("mine")
+        try shell(
+            """
+            mkdir \(scratch["theirs"]) \(scratch["own"]); ln -s \(device.path) \(scratch["own"])/link
+            ln -s \(device.path) \(scratch["theirs"])/link; ln -s \(scratch["theirs"]) \(scratch["way"])
+            ln -s . \(scratch["here"])
+            chown -h 54321 \(scratch["theirs"]) \(scratch["theirs"])/link
+            """)
+        for path in ["theirs/link", "way/link", "theirs/../theirs/link"] {
+            let refusal = complaint { _ = try DeviceDirectory.open(at: scratch[path]) }
+            #expect(refusal?.kind == .foreignOwner)
+            #expect(refusal?.message.contains("leads to \(device.path)") == true)
+        }
+        // Root's own links are followed, and a place in another user's directory is no link.
+        for path in ["mine", "own/link", "theirs/../mine"] {
+            #expect(throws: Never.self) { try DeviceDirectory.open(at: scratch[path]) }
+        }
+        _ = try scratch.makeDevice("theirs/device")
+        #expect(throws: Never.self) { try DeviceDirectory.open(at: scratch["here/theirs/device"]) }
+    }
+
     @Test func `a device is refused in a directory where any user may put another in its place`() throws {
         try shell("mkdir \(scratch["open"])")
         let device = try scratch.makeDevice("open/device")
@@ -37,7 +60,7 @@ import Testing
         #expect(throws: Never.self) { try DeviceDirectory.open(at: device.path) }
     }
 
-    @Test(arguments: ["Device.json", "Apps.json", "Sessions.json", "Keybag", "UID.key", "lock"])
+    @Test(arguments: ["Device.json", "Apps.json", "Keybag", "UID.key", "lock"])
     func `a fifo in a record's place is called damaged, and nothing waits`(_ name: String) throws {
         let device = try scratch.makeDevice()
         try shell("cd \(device.path) && rm \(name) && mkfifo \(name)")

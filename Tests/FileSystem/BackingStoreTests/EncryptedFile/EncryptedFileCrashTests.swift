@@ -112,4 +112,28 @@ struct EncryptedFileCrashTests {
         stored.restart()
         #expect(try stored.open().readAll() == expected)
     }
+
+    @Test("After a write that failed halfway, neither its file nor another may be cut", arguments: [false, true])
+    func cutAfterFailedWrite(isOther: Bool) throws {
+        let stored = try StoredFile()
+        let content = [UInt8](repeating: 7, count: 300_000)
+        let file = try stored.create()
+        try file.write(content, at: 0)
+        try stored.create(.standard, content, named: "other").commit()
+        // The tags arrive, the blocks do not.
+        faults_arm(faults_fail, 2, ENOSPC)
+        #expect(throws: Fault.system(.noSpace)) { try file.write([UInt8](repeating: 8, count: 30_000), at: 4096) }
+        faults_disarm()
+        try file.commit()
+        let cut = isOther ? "\(stored.directory)/other" : stored.path
+        for _ in 0..<2 {
+            try shell("cp '\(cut)' '\(cut).kept' && truncate -s -4096 '\(cut)'")
+            #expect(throws: Fault.corrupt) { try stored.open(named: isOther ? "other" : "file") }
+            try shell("cp '\(cut).kept' '\(cut)'")
+            // The same in the session that failed, and in the next.
+            stored.restart()
+        }
+        #expect(try stored.open().readAll() == content)
+        #expect(try stored.open(named: "other").readAll() == content)
+    }
 }

@@ -17,6 +17,7 @@ final class StoredFile {
     var session: UInt32 = 1
     var killed: Set<UInt32> = []
     var powerLost: Set<UInt32> = []
+    var unfinished: Set<UnfinishedChange> = []
     private var times: [UInt32: SessionHistory.Time] = [:]
     private var began = HostTime.now
     let reports = Reports()
@@ -38,7 +39,9 @@ final class StoredFile {
 
     private func makeContext() -> StoreContext {
         StoreContext(
-            keys: keys, history: SessionHistory(current: session, killed: killed, powerLost: powerLost, times: times)
+            keys: keys,
+            history: SessionHistory(
+                current: session, killed: killed, powerLost: powerLost, times: times, unfinished: unfinished)
         ) { [reports] corruption in reports.add(corruption) }
     }
 
@@ -65,9 +68,13 @@ final class StoredFile {
         beginNext()
     }
 
-    /// Shuts the session down and begins the next. A session in which a write failed counts as killed.
+    /// Shuts the session down and begins the next, which knows of the files in which a write failed.
     func restart() {
-        if context.isDisturbed { killed.insert(session) }
+        for file in context.disturbedFiles {
+            unfinished.insert(
+                UnfinishedChange(
+                    session: session, file: file.identity, lengthIsUncertain: file.lengthIsUncertain))
+        }
         beginNext()
     }
 

@@ -1,5 +1,6 @@
 // The ending of each session, as the next one finds it.
 
+import Glibc
 import Platform
 import SandboxModel
 import TestSupport
@@ -72,6 +73,28 @@ import Testing
         // It is known of the last session only.
         (record, session) = try record.next(bootID: "boot", at: at(200), in: 7)
         #expect(try record.next(bootID: "boot", at: at(300), in: 7).1.used == nil)
+    }
+
+    @Test func `numbers that no clock and no count gives end no boot`() throws {
+        var record = SessionRecord()
+        let spans = [
+            SessionRecord.Span(session: 1, from: .min, until: .max),
+            SessionRecord.Span(session: 2, from: .min, until: .min),
+            SessionRecord.Span(session: 3, from: 0, until: .max),
+            SessionRecord.Span(session: 4, from: .max, until: .max),
+        ]
+        record.times = spans
+        (record.current, record.killed, record.began, record.ended) = (9, [1, 2, 3, 4], .min, false)
+        let session = try record.next(bootID: "boot", at: at(100), in: 7).1
+        #expect(session.number == 10)
+        #expect(session.times.keys.sorted() == [3, 4])
+        #expect(session.history.isDuring(.killed, at(50)))
+        for used in [Int64.min, -1, .max] {
+            var record = SessionRecord()
+            (record.used, record.usedIn) = (used, 7)
+            #expect(try record.next(bootID: "boot", at: at(100), in: 7).1.used == nil, "\(used)")
+        }
+        #expect(HostTime(timespec(tv_sec: 9_223_372_036, tv_nsec: 999_999_999)).nanoseconds == .max)
     }
 
     private func at(_ seconds: Int) -> HostTime { HostTime(nanoseconds: Int64(seconds) * 1_000_000_000) }

@@ -57,7 +57,10 @@ struct DepthTests {
         closeAll(nodes)
         #expect(String(decoding: try volume.bytes(of: file), as: UTF8.self) == "text")
         #expect(try volume.lookup("file", in: bottom).node == file)
-        #expect(volume.homePath(of: file).path?.utf8.count == "Documents".utf8.count + 2 * depth + "/file".utf8.count)
+        // Its end, for people.
+        let shown = volume.homePath(of: file)
+        #expect(shown.path?.hasSuffix("/d/d/file") == true)
+        #expect(shown.cut > 0)
         #expect(volume.path(to: bottom)?.count == depth + 1)
         try volume.synchronizeDirectory(bottom)
         try volume.rename("file", in: bottom, to: "other", in: bottom, mode: .replacing)

@@ -54,6 +54,28 @@ struct NodeTests {
         #expect(try volume.names(in: try volume.node("Documents")) == [])
     }
 
+    @Test func `the place of a node that lies deep is its end and costs no more`() throws {
+        let volume = try TestHome().volume
+        let long = FileName(String(repeating: "n", count: 255))!
+        var node = try volume.node("Documents")
+        for depth in 1...40 {
+            node = try volume.makeDirectory(long, in: node).node
+            let place = volume.homePath(of: node)
+            let whole = "Documents".utf8.count + depth * 256
+            let path = try #require(place.path)
+            #expect(place.app == ContainerIdentifier("com.example.Notes"))
+            if whole <= HomePath.longest {
+                #expect(path.utf8.count == whole && place.cut == 0)
+            } else {
+                #expect(path.hasPrefix(HomePath.mark + "n") && path.utf8.count <= HomePath.longest + 4)
+                #expect(path.utf8.count - HomePath.mark.utf8.count + place.cut == whole)
+            }
+        }
+        // An entry's name counts as well.
+        #expect(volume.homePath(of: node, "entry").path?.hasSuffix("/entry") == true)
+        #expect(volume.homePath(of: try volume.node("Documents")).path == "Documents")
+    }
+
     @Test("A removed file's node is of use until it is forgotten, and its number tells it from the next")
     func generations() throws {
         let volume = try TestHome().volume

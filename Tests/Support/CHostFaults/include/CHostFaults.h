@@ -3,6 +3,8 @@
 // the calling thread.
 #pragma once
 
+#include "CHostTrace.h"
+
 enum faults_mode {
     faults_off = 0,
     /// The Nth change answers -1 and `error`; later ones work.

@@ -13,6 +13,7 @@ import FoundationEssentials
 /// | `refused`, of bytes that a lock kept from being written | `app`, `path`, `operation`, `rule`, `errno`, `range`; `pid`, `process` |
 /// | `refused`, of an app whose bundle was changed | `app`, `path`, `operation` (`run` or `launch`), `rule` |
 /// | `corrupt` | `errno`; `app`, `path`, `operation`, `pid`, `process` where they are known |
+/// | `corrupt`, of a record of the device | `errno`; `path`, the record's name |
 /// | `purged` | `app`, `path`, `size`, `reason` |
 /// | `delivered` | `app`, `path` |
 /// | `installed` | `app` |
@@ -75,8 +76,12 @@ public struct Event: Codable, Hashable, Sendable {
     /// The app's identifier. For a container that several apps share, the app through whose home it was reached.
     public var app: String?
     /// Relative to the app's home, and empty for the home itself; of `mounted` and `unmounted` the mount point. Bytes
-    /// that are not UTF-8 show as replacement characters. Missing for a file that has no name any more.
+    /// that are not UTF-8 show as replacement characters. Missing for a file that has no name any more. Of a path of
+    /// more than 1,024 bytes it is the end, after `…/`, and ``pathCut`` counts the rest.
     public var path: String?
+    /// Bytes that ``path`` leaves out at its head; at least so many for a path of more than 4,096 directories. Missing
+    /// where it is complete.
+    public var pathCut: Int?
     /// The system call, such as `open` or `rename`. Of a bundle that was found changed, the command: `run` or `launch`.
     public var operation: String?
     /// The process that made the call; for a lost range, the one that opened the file for writing last. Missing for the
@@ -127,4 +132,12 @@ public struct Event: Codable, Hashable, Sendable {
 
     /// The present time as events have it.
     public static var now: String { Date.now.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)) }
+}
+
+extension Int {
+    /// The sum, or the nearest number that there is.
+    package func addingClamped(_ other: Int) -> Int {
+        let (sum, isOut) = addingReportingOverflow(other)
+        return isOut ? (other < 0 ? .min : .max) : sum
+    }
 }

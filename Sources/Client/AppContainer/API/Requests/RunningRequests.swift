@@ -38,10 +38,14 @@ public struct RunProcessRequest: ControlRequest {
     public var lease: UInt64
     /// The number of a process, as the daemon sees it.
     public var pid: Int32
+    /// An ancestor of the process that is a subreaper (prctl(2)), and ends when it has no child left. Everything below
+    /// it is ended with the app, whatever has started it. It gets no signal but 45, at which it may end all at once.
+    public var supervisor: Int32?
 
-    public init(lease: UInt64, pid: Int32) {
+    public init(lease: UInt64, pid: Int32, supervisor: Int32? = nil) {
         self.lease = lease
         self.pid = pid
+        self.supervisor = supervisor
     }
 
     public func check() {}

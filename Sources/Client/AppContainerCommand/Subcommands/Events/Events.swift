@@ -29,12 +29,12 @@ struct Events: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        guard follow else { return try Output.lines(try EventRecord.entries(of: try device.path()).map(\.line)) }
+        guard follow else { return try Output.lines(try EventRecord.entries(of: try device.path()).map(\.line.jsonForTerminals)) }
         try Events.endWithOutput()
         let path = try device.path()
         let client = try await DaemonLauncher.connect(to: path, warn: StandardError.warn)
         var events = client.events.makeAsyncIterator()
-        while let line = try await Events.next(&events) { try Output.line(line) }
+        while let line = try await Events.next(&events) { try Output.line(line.jsonForTerminals) }
         // Not success: a script that follows must not take the end of the device for its own.
         throw Complaint(.shuttingDown, "\(path) was shut down; there are no further events")
     }

@@ -33,7 +33,7 @@ struct Launch: AsyncParsableCommand {
         }
         let process = try await RunFailure.reporting {
             let request = RunRequest(app: app.bundleID, verifyAll: verifyAll, detached: true)
-            return try await RunnableProgram(request, on: device, [], nil).launch()
+            return try await RunnableProgram(request, on: device, []).launch()
         }
         try Output.line("\(process)")
     }

@@ -18,8 +18,8 @@ struct Run: AsyncParsableCommand {
             run, and 127 one that is not there.
 
             The app counts as running until the command has ended. An app that is not mounted is mounted for that \
-            time. With --confine the command sees the app's home and the system's programs, and no network; that \
-            takes bubblewrap.
+            time. With --confine the command sees the app's home and the system's programs, and no network, and gets \
+            few variables of the environment; that takes bubblewrap.
 
             Example:
               appcontainer run ~/phone com.example.Notes -- sh -c 'date > Documents/now'
@@ -29,16 +29,24 @@ struct Run: AsyncParsableCommand {
     @OptionGroup var app: AppArgument
     @Flag(help: "Hide the rest of the machine from the command.")
     var confine = false
+    @Option(
+        name: .customLong("env"),
+        help: ArgumentHelp(
+            "Hand on a variable of the environment, or set it. May be repeated.", valueName: "name[=value]"))
+    var variables: [String] = []
     @Flag(help: "Read the whole bundle first, not only what looks as if it had been written to.")
     var verifyAll = false
     @Argument(parsing: .postTerminator, help: "The command and its arguments.")
     var command: [String] = []
 
+    func validate() throws { try RunEnvironment(named: variables).check() }
+
     func run() async throws {
         let end = try await RunFailure.reporting {
             let confinement = confine ? try Confinement() : nil
             let request = RunRequest(app: app.bundleID, verifyAll: verifyAll)
-            let program = try await RunnableProgram(request, on: device, command, confinement)
+            let program = try await RunnableProgram(
+                request, on: device, command, confinement, RunEnvironment(named: variables))
             return try await program.run()
         }
         switch end {

@@ -50,7 +50,9 @@ private enum NewFile {
     static func make(at path: String, mode: mode_t, _ bytes: [UInt8]) throws(Complaint) {
         let file: Descriptor
         do throws(SystemError) {
-            file = try Descriptor.open(path: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
+            file = try Descriptor.openDirectory(toWriteIn: place.directory)
+                .open(place.name, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
             guard error == .exists else { throw Complaint(error, doing: "cannot make \(path)") }
             throw Complaint(.fileExists, "\(path) is there already; choose another path, or remove it")
