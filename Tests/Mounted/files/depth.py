@@ -40,16 +40,27 @@ def bottom(path, count):
 
 
 def remove(path):
-    """Removes what descend made, from the bottom up."""
-    os.chdir(path)
-    depth = 0
-    while os.path.isdir("d"):
-        os.chdir("d")
-        depth += 1
-    os.unlink("left")
-    for _ in range(depth):
-        os.chdir("..")
-        os.rmdir("d")
+    """Removes what descend made. Inner directories are moved up to the top: in a bind, which root's mounts are, the
+    kernel follows `..` by a look at each directory above."""
+    parent = os.open(path, os.O_RDONLY)
+    top = os.open("d", os.O_RDONLY, dir_fd=parent)
+    moved = 0
+    while names := os.listdir(top):
+        for name in names:
+            if name == "left":
+                os.unlink(name, dir_fd=top)
+                continue
+            directory = os.open(name, os.O_RDONLY, dir_fd=top)
+            for inner in os.listdir(directory):
+                if inner == "left":
+                    os.unlink(inner, dir_fd=directory)
+                    continue
+                moved += 1
+                os.rename(inner, f"up-{moved}", src_dir_fd=directory, dst_dir_fd=top)
+            os.close(directory)
+            os.rmdir(name, dir_fd=top)
+    os.close(top)
+    os.rmdir("d", dir_fd=parent)
 
 
 def link(path, count):

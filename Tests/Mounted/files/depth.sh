@@ -27,12 +27,18 @@ rootcase_a_hundred_thousand_directories_are_made_used_and_removed() {
     same "$(daemon_pid)" "$daemon" "the daemon"
 }
 
-rootcase_a_hundred_thousand_directories_are_found_again_and_removed_by_rm() {
+rootcase_a_hundred_thousand_directories_are_found_again() {
     in_memory
     start
     depth descend "$DOCUMENTS" 100000
     again
     depth bottom "$DOCUMENTS" 100000
+}
+
+rootcase_a_deep_tree_is_removed_by_rm() {
+    in_memory
+    start
+    depth descend "$DOCUMENTS" 5000
     rm -r "$DOCUMENTS/d"
     whole
 }
