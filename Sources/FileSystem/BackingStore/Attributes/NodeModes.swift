@@ -1,6 +1,6 @@
 // The mode of a file as the mount shows it. No backing file carries a set-user-ID or set-group-ID bit.
 
-public import Glibc
+import Glibc
 public import Platform
 public import SandboxModel
 
@@ -10,7 +10,7 @@ public import SandboxModel
 /// would be a program of its owner for everybody. So set-user-ID, set-group-ID and sticky bit are in an extended
 /// attribute, and the backing file's sticky bit, which Linux ignores on files, is the sign that it has one. A file
 /// without the sign costs no look at the attribute. Directories, fifos and sockets have their bits on the host: nobody
-/// executes them.
+/// executes them. Modes are of the type mode_t.
 public enum NodeModes {
     /// Holds the bits in octal digits.
     public static let attributeName = Array("user.appcontainer.mode".utf8)
@@ -41,17 +41,17 @@ public enum NodeModes {
     }
 
     /// The mode on the host of a file that is to have a mode.
-    public static func stored(_ mode: mode_t) -> mode_t { mode & 0o777 | (mode & kept == 0 ? 0 : sign) }
+    public static func stored(_ mode: UInt32) -> UInt32 { mode & 0o777 | (mode & kept == 0 ? 0 : sign) }
 
     /// The value of ``attributeName`` for a mode; nil where the file needs none.
-    public static func attribute(of mode: mode_t) -> [UInt8]? {
+    public static func attribute(of mode: UInt32) -> [UInt8]? {
         mode & kept == 0 ? nil : Array(String(mode & kept, radix: 8).utf8)
     }
 
     /// The permissions that write(2) and chown(2) leave a file, as ext4 clears set-ID bits.
     /// - Parameter inGroup: whether the caller is of the file's group, or has CAP_FSETID. Asked for set-group-ID where
     ///   the group may not execute.
-    public static func cleared(_ permissions: mode_t, inGroup: () -> Bool) -> mode_t {
+    public static func cleared(_ permissions: UInt32, inGroup: () -> Bool) -> UInt32 {
         var mode = permissions & ~S_ISUID
         if mode & S_ISGID != 0, mode & S_IXGRP != 0 || !inGroup() { mode &= ~S_ISGID }
         return mode
@@ -60,7 +60,7 @@ public enum NodeModes {
     /// Gives an entry that was just made, and that has no such attribute, a mode.
     /// - Parameter name: of a file, directory, fifo or socket; not of a link.
     public static func give(
-        _ mode: mode_t, to name: FileName, kind: FileStatus.Kind, in directory: borrowing Descriptor
+        _ mode: UInt32, to name: FileName, kind: FileStatus.Kind, in directory: borrowing Descriptor
     ) throws(SystemError) {
         guard kind == .file else {
             return try directory.changeMode(of: name, to: mode)
@@ -76,5 +76,5 @@ public enum NodeModes {
 extension FileStatus {
     /// The permissions for a mode that is changed for a moment and put back. Set-ID bits that somebody else gave a
     /// backing file are left out.
-    public var hostPermissions: mode_t { kind == .file ? permissions & 0o1777 : permissions }
+    public var hostPermissions: UInt32 { kind == .file ? permissions & 0o1777 : permissions }
 }

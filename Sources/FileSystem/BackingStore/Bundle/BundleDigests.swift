@@ -55,11 +55,12 @@ public struct BundleDigests: Sendable {
     public struct Entry: Sendable {
         /// The path from the bundle's directory; empty for that itself.
         public let path: [FileName]
-        public let permissions: mode_t
+        /// A mode_t.
+        public let permissions: UInt32
         public let modified: HostTime
         public var content: Content
 
-        public init(path: [FileName], permissions: mode_t, modified: HostTime, content: Content) {
+        public init(path: [FileName], permissions: UInt32, modified: HostTime, content: Content) {
             self.path = path
             self.permissions = permissions
             self.modified = modified
