@@ -76,7 +76,7 @@ protect complete --recursive {home}/Documents/d | mount {device} {app} {home}
 exclude {home}/Documents/d/file | mount {device} {app} {home}
 include {home}/Documents/d/file | mount {device} {app} {home}
 identity {owned}/new.pem
-seal {owned}/New.app --identity {device}/Identity.pem
+seal {owned}/New.app --identity {work}/identity.pem | identity {work}/identity.pem
 verify {owned}/New.app
 """
 # The exit codes that appcontainer(1) has; 1 is something unexpected that its line tells.
@@ -84,8 +84,8 @@ CODES = {*range(53), 64, 125}
 
 
 def rows(world):
-    places = {"device": world.device, "owned": world.at("owned"), "work": world.at("work"), "home": world.home, "app": APP,
-              "code": world.code}
+    places = {"device": world.device, "owned": world.at("owned"), "work": world.at("work"), "home": world.home,
+              "app": APP, "code": world.code}
     for line in TABLE.strip().splitlines():
         command, before, template = ([part.strip() for part in line.split("|")] + ["", ""])[:3]
         command, _, stdin = (part.strip() for part in command.format(**places).partition("<"))
@@ -119,7 +119,8 @@ def choice(world, chance, row, number, words):
         entry = chance.choice(own)
     elif number:
         entry = entry_of(world, chance.choice(ENTRIES))
-    return entry, kind, named, bool((row + number) % 2) or not os.path.lexists(entry)
+    # A device's path is named too, and may lead to what is no device.
+    return entry, kind, named or entry == world.device, bool((row + number) % 2) or not os.path.lexists(entry)
 
 
 def main(place, rounds, seed=None):

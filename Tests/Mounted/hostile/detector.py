@@ -45,7 +45,8 @@ def handle_of(path):
 class Group:
     def __init__(self, flags):
         flags |= FAN_CLOEXEC | FAN_NONBLOCK | FAN_UNLIMITED_QUEUE | FAN_UNLIMITED_MARKS
-        self.file = called(libc.fanotify_init(flags, os.O_RDONLY | os.O_NONBLOCK | os.O_NOATIME | os.O_CLOEXEC), "fanotify_init")
+        opening = os.O_RDONLY | os.O_NONBLOCK | os.O_NOATIME | os.O_CLOEXEC
+        self.file = called(libc.fanotify_init(flags, opening), "fanotify_init")
         # Processes that are not the program: of the test itself, and of the owner.
         self.others = {os.getpid()}
 
@@ -81,7 +82,7 @@ class Touches(Group):
     def __init__(self, *tops):
         super().__init__(FAN_REPORT_FID)
         self.paths = {}
-        # Files that the owner may have given a name in the device: they are opened to be looked at, and their name is moved and removed.
+        # Files that the owner may have given a name in the device: everybody may read them, and that name goes.
         self.linked = set()
         self.readable = set()
         for top in tops:
@@ -106,7 +107,7 @@ class Touches(Group):
             begin = INFO.size + 8 + HANDLE.size
             path = self.paths.get((kind, rest[begin:begin + count]), "something new")
             if path in self.linked:
-                mask &= ~(OPENED | LINKS | MOVED)
+                mask &= ~(READ | OPENED | LINKS | MOVED)
             if path in self.readable:
                 mask &= ~(OPENED | READ)
             kinds = [name for bit, name in NAMES.items() if mask & bit]

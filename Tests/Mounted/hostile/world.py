@@ -31,7 +31,8 @@ PR_SET_CHILD_SUBREAPER = 36
 # directory.
 ALLOWED = re.compile(
     r"/(proc|sys|usr|lib|lib64|bin|run/appcontainer)(/.*)?|/|/run|/dev(/null|/fuse|/u?random|/tty)?"
-    r"|/etc(/passwd|/group|/nsswitch\.conf|/ld\.so\.\w+|/localtime|/fuse\.conf|/ssl/.*|/mtab|/locale\.alias)?|{base}(/appcontainer|/Notes\.app.*)?"
+    r"|/etc(/passwd|/group|/nsswitch\.conf|/ld\.so\.\w+|/localtime|/fuse\.conf|/ssl/.*|/mtab|/locale\.alias)?"
+    r"|{base}(/appcontainer|/Notes\.app.*)?"
     r"|.*/lib[^/]*\.so[.\d]*|.* \(deleted\)|/tmp(/appcontainer-.*)?|anon_inode:.*".replace("{base}", re.escape(os.environ["BASE"])))
 CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGTRAP, signal.SIGBUS, signal.SIGFPE}
 
@@ -152,8 +153,8 @@ class World:
                     content = hashlib.sha256(os.read(file, 1 << 20)).digest()
                     os.close(file)
                 found[path] = (
-                    oct(status.st_mode), status.st_uid, status.st_gid, status.st_size, status.st_atime_ns, status.st_mtime_ns,
-                    content, 0 if linked else status.st_nlink, 0 if linked else status.st_ctime_ns)
+                    oct(status.st_mode), status.st_uid, status.st_gid, status.st_size, status.st_mtime_ns, content,
+                    *((0, 0, 0) if linked else (status.st_nlink, status.st_atime_ns, status.st_ctime_ns)))
         return found
 
     # MARK: Whose processes
@@ -274,8 +275,8 @@ class World:
         self.touches.seen(), self.openings.seen(ALLOWED)
 
     def finish(self, words, named=False):
-        """Tells, with the words of this round, of all that it did and should not. Where the command named what was exchanged, it
-        reads what its path leads to, as far as the owner may."""
+        """Tells, with the words of this round, of all that it did and should not. Where the command named what was
+        exchanged, it reads what its path leads to, as far as the owner may."""
         self.end_processes()
         may_read = {path for path in self.touches.paths.values() if path.startswith(self.at("his"))}
         self.touches.readable = may_read | {self.at("roots/shared"), self.at("roots/zero")} if named else set()
