@@ -44,7 +44,7 @@ oncecase_names_of_control_characters_are_shown_escaped_by_every_command() {
     local -a bad=($'new\nforged: line' $'clear\e[2J\e[31m')
     for place in Documents Library/Caches tmp Groups/group.com.example.shared; do limits names "$MOUNT/$place"; done
     # Refusals, with names that are there, and an app whose files have them.
-    for name in "${bad[@]}"; do ! mkdir "$MOUNT/$name" && ! rm -r "$MOUNT/$name" && ! touch "$MOUNT/Notes.app/$name"; done
+    for name in "${bad[@]}"; do ! mkdir "$MOUNT/$name" && ! rm -r "${MOUNT:?}/$name" && ! touch "$MOUNT/Notes.app/$name"; done
     make_app com.example.Other Other
     for name in "${bad[@]}"; do echo x >"$WORK/Other.app/$name"; done
     cp -R "$WORK/Other.app" "$WORK/${bad[0]}.app"

@@ -209,7 +209,8 @@ case_a_copy_is_gone_when_its_test_is_killed() {
     tool listen_for_end "$daemon"
     absent "$(json device <status)"
     # The command's own processes are nobody's now.
-    kill "$(cat child)"
+    # Its command goes with it.
+    eventually is_gone "$(cat child)"
 }
 
 case_a_device_with_a_passcode_is_unlocked_for_its_test() {

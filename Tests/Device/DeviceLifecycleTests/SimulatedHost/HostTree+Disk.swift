@@ -1,5 +1,6 @@
 // A simulated host's files on a real one: read to begin with, and laid out for the store to open.
 
+import DataProtection
 import Foundation
 import Glibc
 import Platform
@@ -80,7 +81,8 @@ extension HostTree {
                     continue
                 }
                 places[child] = place
-                try make(FileName(name)!, in: directory, node, booted)
+                try make(FileName(name)!, in: directory, node)
+                if name == DeviceDirectory.Name.sessions.text { try boot(directory, of: nodes[number]!, booted) }
                 guard node.mode & S_IFMT != S_IFLNK else { continue }
                 modes.append((place, node.mode & 0o7777))
                 if node.isDirectory { pending.append((place, child)) }
@@ -89,9 +91,35 @@ extension HostTree {
         for (place, mode) in modes.reversed() { try HostPath.changeMode(of: place, to: mode) }
     }
 
-    private func make(
-        _ name: FileName, in directory: borrowing Descriptor, _ node: HostNode, _ booted: String
-    ) throws {
+    /// Has the sessions of a device name an earlier boot of the host, under a code of the device. A record that the device
+    /// would not believe stays as it is.
+    private func boot(_ directory: borrowing Descriptor, of device: HostNode, _ booted: String) throws {
+        let name = DeviceDirectory.Name.sessions
+        guard let key = content(of: DeviceDirectory.Name.uidKey, in: device).flatMap({ UIDKey($0) }),
+            let record = content(of: DeviceDirectory.Name.record, in: device),
+            let uuid = String(decoding: record, as: UTF8.self).firstMatch(of: /"uuid" : "([-0-9A-F]+)"/)?.1
+        else { return }
+        let authentication = RecordAuthentication(key, device: String(uuid), isRequired: true)
+        guard let stored = content(of: name, in: device), let content = authentication.content(of: stored, name)
+        else { return }
+        let earlier = String(decoding: content, as: UTF8.self).replacing(booted, with: HostTree.earlier)
+        let bytes = authentication.sealed(Array(earlier.utf8), name)
+        let file = try directory.open(name, flags: O_RDWR | O_TRUNC)
+        try unsafe file.write(bytes.span.bytes, to: 0)
+    }
+
+    /// The content of a file in a directory; nil if there is none.
+    private func content(of name: FileName, in directory: HostNode) -> [UInt8]? {
+        guard let number = directory.entries[name.text], let node = nodes[number] else { return nil }
+        var bytes = [UInt8](repeating: 0, count: node.length)
+        for (index, page) in node.pages where index * HostPage.size < node.length {
+            let range = index * HostPage.size..<min(node.length, (index + 1) * HostPage.size)
+            bytes.replaceSubrange(range, with: page.bytes.prefix(range.count))
+        }
+        return bytes
+    }
+
+    private func make(_ name: FileName, in directory: borrowing Descriptor, _ node: HostNode) throws {
         switch node.mode & S_IFMT {
         case S_IFDIR: try directory.makeDirectory(name, mode: 0o700)
         case S_IFLNK: try directory.makeSymbolicLink(name, target: node.target)
@@ -100,10 +128,7 @@ extension HostTree {
             try file.truncate(to: Int64(node.length))
             for (index, page) in node.pages where index * HostPage.size < node.length {
                 let start = index * HostPage.size
-                var bytes = Array(page.bytes.prefix(node.length - start))
-                if name == DeviceDirectory.Name.sessions {
-                    bytes = Array(String(decoding: bytes, as: UTF8.self).replacing(booted, with: HostTree.earlier).utf8)
-                }
+                let bytes = Array(page.bytes.prefix(node.length - start))
                 try unsafe file.write(bytes.span.bytes, to: Int64(start))
             }
         default: try directory.makeNode(name, mode: node.mode)

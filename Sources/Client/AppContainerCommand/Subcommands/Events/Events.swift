@@ -29,7 +29,9 @@ struct Events: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        guard follow else { return try Output.lines(try EventRecord.entries(of: try device.path()).map(\.line.jsonForTerminals)) }
+        guard follow else {
+            return try Output.lines(EventRecord.entries(of: device.path()).map(\.line.jsonForTerminals))
+        }
         try Events.endWithOutput()
         let path = try device.path()
         let client = try await DaemonLauncher.connect(to: path, warn: StandardError.warn)
