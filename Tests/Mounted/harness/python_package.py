@@ -48,8 +48,8 @@ def requests(document, source):
     said = set(re.findall(r'"(\w+)":', source)) | set(re.findall(r"(\w+)=", source))
     for name, schema in document["components"]["schemas"].items():
         if name.endswith("Request"):
-            # Nobody but a command that goes at once asks for what is detached.
-            missing = set(schema["properties"]) - said - {"detached"}
+            # Only the command detaches a process, and only it has a supervisor for each.
+            missing = set(schema["properties"]) - said - {"detached", "supervisor"}
             kit.check(not missing, name, "lacks", missing)
 
 

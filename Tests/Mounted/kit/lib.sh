@@ -101,6 +101,9 @@ eventually() {
     fail "did not come true: $*"
 }
 
+# Whether a process has ended.
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
+
 # A device with the sample app, mounted at $MOUNT. Arguments go to install.
 start() {
     mkdir -p "$MOUNT"

@@ -5,7 +5,6 @@ not() { ! "$@"; }
 child_of() { cat "/proc/$1/task/"*/children | tr -d ' '; }
 # Between a run and its command is the supervisor.
 child_has_stopped() { grep -q '^State:.T' "/proc/$(child_of "$(child_of "$1")")/status"; }
-is_gone() { ! kill -0 "$1" 2>/dev/null; }
 unmounted() { [ -z "$(mounts)" ]; }
 control_socket() { appcontainer status "$DEVICE" --json | json daemon socket; }
 # A run that lasts until $WORK/stop is there, or longer, if given a command.

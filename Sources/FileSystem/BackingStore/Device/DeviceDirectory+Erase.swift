@@ -60,9 +60,12 @@ extension DeviceDirectory {
             }
             let keys = try root.openDirectory(Name.erasing)
             // A name that is missing here was moved by an interrupted call.
-            for name in [Name.record, Name.keybag, Name.uidKey] where try keys.exists(name) {
+            for name in [Name.record, Name.keybag] where try keys.exists(name) {
                 try keys.rename(name, to: name, in: root)
             }
+            // The old key goes last: a record that a power cut brought back would have no key any more.
+            try root.synchronizeEntries()
+            if try keys.exists(Name.uidKey) { try keys.rename(Name.uidKey, to: Name.uidKey, in: root) }
             // The attempts at the old passcode.
             if try root.exists(Name.attempts) { try root.removeFile(Name.attempts) }
             if try root.exists(Name.identity) { try root.removeFile(Name.identity) }
