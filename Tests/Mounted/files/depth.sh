@@ -16,23 +16,23 @@ finish_in_memory() {
     finish
 }
 
-rootcase_a_hundred_thousand_directories_are_made_used_and_removed() {
+rootcase_directories_in_each_other_are_made_used_and_removed() {
     in_memory
     start
     daemon=$(daemon_pid)
-    depth descend "$DOCUMENTS" 100000
+    depth descend "$DOCUMENTS" "$(rounds directories_in_each_other)"
     whole
     depth remove "$DOCUMENTS"
     same "$(find "$DOCUMENTS" -name d)" "" "after the removal"
     same "$(daemon_pid)" "$daemon" "the daemon"
 }
 
-rootcase_a_hundred_thousand_directories_are_found_again() {
+rootcase_directories_in_each_other_are_found_again() {
     in_memory
     start
-    depth descend "$DOCUMENTS" 100000
+    depth descend "$DOCUMENTS" "$(rounds directories_in_each_other)"
     again
-    depth bottom "$DOCUMENTS" 100000
+    depth bottom "$DOCUMENTS" "$(rounds directories_in_each_other)"
 }
 
 rootcase_a_deep_tree_is_removed_by_rm() {
@@ -43,11 +43,11 @@ rootcase_a_deep_tree_is_removed_by_rm() {
     whole
 }
 
-rootcase_a_purge_takes_a_hundred_thousand_directories() {
+rootcase_a_purge_takes_directories_in_each_other() {
     in_memory
     start
     mkdir "$MOUNT/Library/Caches/entry"
-    depth descend "$MOUNT/Library/Caches/entry" 100000
+    depth descend "$MOUNT/Library/Caches/entry" "$(rounds directories_in_each_other)"
     appcontainer purge "$DEVICE" --level critical
     absent "$MOUNT/Library/Caches/entry"
     whole

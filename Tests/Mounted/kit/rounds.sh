@@ -18,6 +18,7 @@ locks_under_queued_writers    8      25
 hard_links_of_one_file     2000 1000000
 refusals_of_a_process     10000   50000
 turns_of_the_same_work        5      60
+directories_in_each_other 50000  100000
 files_in_one_directory    10000  100000
 files_in_the_tree          3000    8000
 seconds_of_random_calls       2       4
