@@ -69,7 +69,7 @@ extension EncryptedFile {
             dropKey()
             // Not at the close of the last descriptor: by then another process may have set a later time.
             try? writeModificationTime()
-            keptModificationTime = nil
+            (keptModificationTime, earlierModificationTime) = (nil, nil)
             access = .retired
         }
     }

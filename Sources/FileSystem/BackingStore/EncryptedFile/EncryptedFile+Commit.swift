@@ -42,6 +42,7 @@ extension EncryptedFile {
         try lock.writing { () throws(Fault) in
             // A host with delayed allocation reports other blocks now.
             defer { recountSpace() }
+            if keptModificationTime == nil { keptModificationTime = earlierModificationTime }
             // Without the key the header stays open: the next opening recovers the length.
             if header.isOpen, heldKey != nil {
                 try withWorkspace { workspace throws(Fault) in try commitStructure(workspace) }
@@ -49,6 +50,7 @@ extension EncryptedFile {
             } else if try needsModificationTime() {
                 try writeModificationTime()
             }
+            earlierModificationTime = keptModificationTime
             keptModificationTime = nil
         }
     }
@@ -167,7 +169,9 @@ extension EncryptedFile {
     public func keep(modificationTime: timespec?) {
         lock.writing {
             // After a restart the time belongs to the processes that have opened the file since.
-            if access != .retired { keptModificationTime = modificationTime }
+            guard access != .retired else { return }
+            keptModificationTime = modificationTime
+            if modificationTime == nil { earlierModificationTime = nil }
         }
     }
 

@@ -92,6 +92,7 @@ extension EncryptedFile {
         }
         let content = EncryptedFile(context: context, backing: backing, header: header, key: key)
         content.backingSpace.charged = charged
+        content.earlierModificationTime = status.modificationTime
         try context.openFiles.add(content)
         // No other thread uses the file yet, but a lock of the device may take its key.
         try content.lock.writing { () throws(Fault) in

@@ -54,6 +54,9 @@ public final class EncryptedFile: @unchecked Sendable {
     var backingSpace = BackingSpace()
     /// The time of the last write, while the host does not have it: see ``keep(modificationTime:)``.
     var keptModificationTime: timespec?
+    /// The time of the last write before the writes since the file was opened or closed last; nil once an application has
+    /// set another. The kernel, which has the time of each write, sends none for a write within the tick of that one.
+    var earlierModificationTime: timespec?
 
     /// - Parameter header: complete; of a new file not written yet.
     init(context: StoreContext, backing: BackingFile, header: ContentPage, key: FileKey) {

@@ -53,6 +53,15 @@ struct TimeTests {
         volume.close(handle)
     }
 
+    @Test("stays, if the kernel sends none for a write that came within the tick of the one before")
+    func withinTick() throws {
+        volume.close(handle)
+        let again = try volume.open(node, flags: O_RDWR)
+        try volume.write(again, Array("more".utf8), at: 100_000)
+        volume.close(again)
+        #expect(try parts(onHost) == parts(TimeTests.time))
+    }
+
     @Test("reaches the host by fsync")
     func synchronized() throws {
         try volume.synchronize(handle, dataOnly: false)
