@@ -442,7 +442,7 @@ case_bad_backups_are_refused_in_one_line_and_change_nothing() {
     complains 46 appcontainer restore "$OTHER" "$WORK/bad.tar"
     head -c $((size - 2048)) "$BACKUP" >"$WORK/bad.tar"
     complains 46 appcontainer restore "$OTHER" "$WORK/bad.tar"
-    cp "$BACKUP" "$WORK/bad.tar" && printf X | dd of="$WORK/bad.tar" bs=1 seek=$((size / 3)) conv=notrunc status=none
+    cp "$BACKUP" "$WORK/bad.tar" && change_byte "$WORK/bad.tar" $((size / 3))
     complains 46 appcontainer restore "$OTHER" "$WORK/bad.tar"
     head -c 100K /dev/urandom >"$WORK/bad.tar"
     complains 46 appcontainer restore "$OTHER" "$WORK/bad.tar"

@@ -62,6 +62,12 @@ within() { timeout "$((LIMIT - 20))" "$@"; }
 # The calls no tool makes: tool NAME ARGUMENTS…
 tool() { timeout 120 /usr/bin/python3 "$KIT/tool.py" "$@"; }
 
+# change_byte FILE PLACE: another byte than the one that is there.
+change_byte() {
+    dd if="$1" bs=1 skip="$2" count=1 status=none | LC_ALL=C tr '\000-\377' '\001-\377\000' |
+        dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
 # Waits for the end of a process that this shell did not start.
 gone() { tool listen_for_end "$1"; }
 

@@ -166,7 +166,7 @@ case_a_device_whose_records_are_broken() {
     complains "4|22" appcontainer mount "$WORK/broken" "$APP" "$MOUNT"
     rm -r "$WORK/broken"
     cp -a "$DEVICE" "$WORK/broken"
-    printf 'X' | dd of="$WORK/broken/Keybag" bs=1 seek=40 conv=notrunc status=none
+    change_byte "$WORK/broken/Keybag" 40
     complains 22 appcontainer mount "$WORK/broken" "$APP" "$MOUNT"
     rm "$WORK/broken/Keybag"
     complains "4|22" appcontainer mount "$WORK/broken" "$APP" "$MOUNT"

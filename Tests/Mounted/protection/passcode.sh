@@ -157,9 +157,7 @@ case_damaged_keys_are_named_and_left_alone() {
         same "$(keys)" "$sum" "the keys after $1"
     }
     spoil 'truncate -s 100 Keybag' 'Keybag is cut short'
-    # Another byte than the one that is there.
-    spoil 'dd if=Keybag bs=1 skip=100 count=1 status=none | LC_ALL=C tr "\000-\377" "\001-\377\000" |
-        dd of=Keybag bs=1 seek=100 conv=notrunc status=none' 'Keybag is damaged'
+    spoil 'change_byte Keybag 100' 'Keybag is damaged'
     spoil 'cp ../other/Keybag Keybag' "Keybag is another device's"
     spoil 'rm Keybag' 'Keybag is missing'
     spoil 'truncate -s 8 UID.key' 'no file of the device can ever be read again without it'

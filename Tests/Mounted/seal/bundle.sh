@@ -76,8 +76,8 @@ case_a_changed_block_is_eio_and_the_others_are_read() {
     cmp app/Notes.app/large "$(bundle)/large"
     appcontainer unmount "$MOUNT"
     chmod u+w "$copy"/l*
-    printf 'x' | dd of="$copy/large" bs=1 seek=$((300 * 4096 + 17)) conv=notrunc status=none
-    printf 'x' | dd of="$copy/little" bs=1 seek=4999 conv=notrunc status=none
+    change_byte "$copy/large" $((300 * 4096 + 17))
+    change_byte "$copy/little" 4999
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     /usr/bin/python3 "$HERE/bundle.py" damaged "$(bundle)" app/Notes.app
     contains "$(fails cat "$(bundle)/large")" "Input/output error"

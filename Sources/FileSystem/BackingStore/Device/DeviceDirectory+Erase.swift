@@ -127,12 +127,15 @@ extension DeviceDirectory {
         try Complaint.wrap("cannot delete \(path)") { () throws(SystemError) in try removeOwnName() }
     }
 
-    /// Removes the directory itself, which is empty by now.
+    /// Removes the directory itself, which is empty by now, wherever it lies: its path may lead to another one since.
+    /// - Throws: ESTALE if it was moved meanwhile.
     private func removeOwnName() throws(SystemError) {
-        guard let place = HostPath.place(of: try HostPath.resolved(path)) else { return }
-        let parent = try Descriptor.open(path: place.directory, flags: O_RDONLY | O_DIRECTORY)
+        let current = try HostPath.symbolicLinkTarget("/proc/self/fd/\(root.number)")
+        guard let name = HostPath.place(of: current)?.name else { return }
+        let parent = try root.openParent()
+        guard try parent.status(of: name).identity == root.status().identity else { throw .stale }
         do throws(SystemError) {
-            try parent.removeDirectory(place.name)
+            try parent.removeDirectory(name)
         } catch {
             // The root of a mounted filesystem stays.
             guard error == .busy else { throw error }

@@ -146,6 +146,14 @@ import Testing
         #expect(scratch.names == [])
     }
 
+    @Test func `delete removes the device that was opened, wherever its path leads by then`() throws {
+        let (device, _) = try makeFullDevice()
+        let lock = try device.lock()
+        try shell("mv \(device.path) \(scratch.path)/moved && mkdir \(scratch.path)/empty && ln -s empty \(device.path)")
+        try device.delete(holding: lock)
+        #expect(scratch.names.contains("empty") && !scratch.names.contains("moved"))
+    }
+
     @Test func `a tree deeper than descriptors and paths allow is removed`() throws {
         let root = try Descriptor.open(path: scratch.path, flags: O_RDONLY | O_DIRECTORY)
         try root.makeDirectory("tree", mode: 0o700)
