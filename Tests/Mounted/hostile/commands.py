@@ -110,12 +110,14 @@ def targets(world, words):
 
 def choice(world, chance, row, number, words):
     """An entry and what takes its place; whether the command names it; whether all the time. The first round is for the
-    worst: the device's directory leads to a device of root's own."""
+    worst: the device's directory leads to a device of root's own. So is a part of the second: to what is no device."""
     own = targets(world, words)
     named = number > 0 and bool(own) and (number % 2 == 0 or words[0] in ("create", "identity", "verify"))
     kind = chance.choice(list(KINDS)) if number else "a link to a device of root's"
     entry = world.device
-    if named:
+    if number == 1 and row % 4 == 0:
+        named, kind = False, "a link to a closed directory"
+    elif named:
         entry = chance.choice(own)
     elif number:
         entry = entry_of(world, chance.choice(ENTRIES))

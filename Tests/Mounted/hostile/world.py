@@ -142,6 +142,8 @@ class World:
                 path = pending.pop()
                 status = os.lstat(path)
                 linked = path == self.at("roots/shared")
+                # A command may read what is the owner's where its path leads there.
+                read = 0 if path.startswith(self.at("his")) else status.st_atime_ns
                 content = b""
                 if stat.S_ISDIR(status.st_mode):
                     file = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOATIME)
@@ -154,7 +156,7 @@ class World:
                     os.close(file)
                 found[path] = (
                     oct(status.st_mode), status.st_uid, status.st_gid, status.st_size, status.st_mtime_ns, content,
-                    *((0, 0, 0) if linked else (status.st_nlink, status.st_atime_ns, status.st_ctime_ns)))
+                    *((0, 0, 0) if linked else (status.st_nlink, read, status.st_ctime_ns)))
         return found
 
     # MARK: Whose processes

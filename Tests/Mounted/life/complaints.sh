@@ -230,6 +230,15 @@ rootcase_a_users_device_is_refused_to_root_until_the_user_is_named() {
     contains "$(APPCONTAINER_TRUST_OWNER=$(id -u "$TEST_USER") appcontainer status "$WORK/users/device")" "off"
 }
 
+case_every_command_that_takes_a_device_takes_the_name_of_its_owner() {
+    local command
+    for command in $(appcontainer --help | sed -n '/SUBCOMMANDS/,$s/^  \([a-z][a-z]*\) .*/\1/p'); do
+        # It gets no arguments: the variable names the owner.
+        [ "$command" != own ] || continue
+        contains "$(appcontainer "$command" --help)" "--trust-owner <user>"
+    done
+}
+
 rootcase_a_users_device_stays_the_users_when_root_has_served_it() {
     users_device
     export APPCONTAINER_TRUST_OWNER=$TEST_USER

@@ -96,7 +96,7 @@ struct FileCheck {
             let mode = status.hostPermissions
             if lifted { try directory.changeMode(of: name, to: mode | S_IRUSR) }
             defer { if lifted { try? directory.changeMode(of: name, to: mode) } }
-            return SharedDescriptor(try directory.open(name, flags: O_RDONLY | O_NONBLOCK))
+            return SharedDescriptor(try directory.openStored(name, flags: O_RDONLY | O_NONBLOCK))
         }
     }
 

@@ -12,6 +12,11 @@ extension DeviceDirectory {
     private static let longestKey = 4096
     static let longestRecord = 1 << 20
 
+    static func notADevice(_ path: String) -> Complaint {
+        Complaint(
+            .notADevice, "\(path) is not a device: it has no \(Name.record.text); make one with appcontainer create")
+    }
+
     /// Reads and checks Device.json.
     /// - Returns: without an authentication if the device has no UID key; every later call that needs it complains.
     /// - Throws: ``Complaint`` of kind `notADevice`, `newerFormat` or `damaged`, or with the host's error.
@@ -32,11 +37,7 @@ extension DeviceDirectory {
         let bytes = try Complaint.wrap("cannot read \(file)") { () throws(SystemError) in
             try RecordFile(name: Name.record).read(in: root, limit: longestRecord)
         }
-        guard let bytes else {
-            throw Complaint(
-                .notADevice,
-                "\(path) is not a device: it has no \(Name.record.text); make one with appcontainer create")
-        }
+        guard let bytes else { throw notADevice(path) }
         // Decoded once, before it is known to be authentic: the device's UUID is a part of the keys.
         let record = try decoded(bytes, file: file, path: path)
         guard record.settings.isPossible, ContainerUUID(record.uuid) != nil else { throw DeviceRecords.damaged(file) }

@@ -14,13 +14,14 @@ public enum DeviceOwner {
     /// - Parameters:
     ///   - device: the device directory.
     ///   - path: for messages.
-    /// - Throws: ``Complaint`` of kind `foreignOwner`; `notFound` where the variable names nobody.
+    /// - Throws: ``Complaint`` of kind `notADevice`, `foreignOwner`; `notFound` where the variable names nobody.
     static func admit(_ device: borrowing Descriptor, at path: String) throws(Complaint) {
         let status = try Complaint.wrap("cannot look at \(path)") { () throws(SystemError) in
-            // A directory that is no device needs other advice, whoever owns it.
+            // A directory that is no device needs other advice, whoever owns it. It must not become one behind this
+            // decision.
             try device.exists(DeviceDirectory.Name.record) ? device.status() : nil
         }
-        guard let status else { return }
+        guard let status else { throw DeviceDirectory.notADevice(path) }
         try requireOwner(status, of: device, at: path)
         try requireSafeAncestors(of: device, at: path)
     }

@@ -25,18 +25,10 @@ extension Place {
     }
 
     /// open(2) of the node.
-    ///
-    /// A superuser's process that acts as the owner of the device looks first: the owner may have given a file of
-    /// somebody else a name here, and opening a device or a fifo is an act of its own.
     func open(flags: Int32) throws(SystemError) -> Descriptor {
         switch self {
-        case .entry(let directory, let name) where ActingUser.isActing:
-            let entry = try directory.descriptor.openNode(name)
-            let status = try entry.status()
-            guard status.kind == .file, status.owner == geteuid() else { throw .inputOutput }
-            return try entry.reopen(flags: flags)
-        case .entry(let directory, let name): return try directory.descriptor.open(name, flags: flags)
-        case .descriptor(let node): return try node.descriptor.reopen(flags: flags)
+        case .entry(let directory, let name): try directory.descriptor.openStored(name, flags: flags)
+        case .descriptor(let node): try node.descriptor.reopen(flags: flags)
         case .none: throw .isDirectory
         }
     }
@@ -66,7 +58,7 @@ extension Place {
     /// Opens the node for an ioctl(2) on its flags.
     func openForFlags() throws(SystemError) -> Descriptor {
         switch self {
-        case .entry(let directory, let name): try directory.descriptor.open(name, flags: O_RDONLY | O_NONBLOCK)
+        case .entry(let directory, let name): try directory.descriptor.openStored(name, flags: O_RDONLY | O_NONBLOCK)
         case .descriptor(let node): try node.descriptor.reopen(flags: O_RDONLY | O_NONBLOCK)
         case .none: throw .notSupported
         }

@@ -1,4 +1,4 @@
-// Opening the small files of a device, which its owner may have replaced by anything.
+// Opening files of a device, which its owner may have replaced by anything.
 
 public import Glibc
 public import SandboxModel
@@ -27,5 +27,18 @@ extension Descriptor {
         if status.owner == geteuid() { return file }
         guard status.owner == (try self.status().owner) else { throw .notRecord }
         return file
+    }
+
+    /// `openat(2)` with `O_NOFOLLOW` of a file or directory in the store.
+    ///
+    /// A superuser's process that acts as the owner of the device looks first: the owner may have given a file of
+    /// somebody else a name here, and opening a device or a fifo is an act of its own.
+    /// - Throws: EIO for anything but a regular file and a directory of the owner; errors of open(2).
+    public borrowing func openStored(_ name: FileName, flags: Int32) throws(SystemError) -> Descriptor {
+        guard ActingUser.isActing else { return try open(name, flags: flags) }
+        let entry = try openNode(name)
+        let status = try entry.status()
+        guard status.kind == .file || status.kind == .directory, status.owner == geteuid() else { throw .inputOutput }
+        return try entry.reopen(flags: flags)
     }
 }

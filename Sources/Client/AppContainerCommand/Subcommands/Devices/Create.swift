@@ -38,9 +38,9 @@ struct Create: AsyncParsableCommand {
             "The cost of one guess of a passcode: 1 to 20, each twice the one before; about 80 ms if not given.",
             valueName: "level"))
     var kdfCost: Int?
+    @OptionGroup var trustedOwner: TrustOption
 
-    /// Contradictions and limits, before a passcode is read.    @OptionGroup var trustedOwner: TrustOption
-
+    /// Contradictions and limits, before a passcode is read.
     func validate() throws {
         if noPasscode && passcodeFile != nil {
             throw ValidationError("--no-passcode and --passcode-file contradict each other")
