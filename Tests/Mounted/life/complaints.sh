@@ -239,6 +239,25 @@ case_every_command_that_takes_a_device_takes_the_name_of_its_owner() {
     done
 }
 
+rootcase_root_seals_no_app_that_another_users_link_leads_to() {
+    mkdir -p users own
+    cp -R "$BASE/Notes.app" own/Notes.app
+    rm -rf own/Notes.app/_CodeSignature
+    ln -s "$PWD/own/Notes.app" users/Notes.app
+    ln -s "$PWD/own" users/own
+    ln -s "$PWD/own/Notes.app" own/Link.app
+    chown -hR "$TEST_USER" users
+    for app in users/Notes.app users/own/Notes.app; do
+        for command in seal verify; do
+            complains 52 appcontainer "$command" "$app"
+            contains "$(cat .err)" "a link of another user is on the way to $app"
+        done
+    done
+    absent own/Notes.app/_CodeSignature
+    appcontainer seal own/Link.app
+    appcontainer verify own/Notes.app
+}
+
 rootcase_a_users_device_stays_the_users_when_root_has_served_it() {
     users_device
     export APPCONTAINER_TRUST_OWNER=$TEST_USER

@@ -10,17 +10,19 @@ public struct AppDirectory: Sendable {
     /// The directory's own name.
     public let name: FileName
 
-    /// Opens the directory, and checks its name.
-    /// - Throws: ``Complaint`` of kind `notFound` or `invalidApp`.
+    /// Opens the directory, and checks its name. The superuser's process follows root's links only: it seals no other
+    /// app than the one that was meant.
+    /// - Throws: ``Complaint`` of kind `notFound`, `foreignOwner` or `invalidApp`.
     public init(at path: String) throws(Complaint) {
-        root = SharedDescriptor(try AppDirectory.open(path))
-        let resolved = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
-            try ActingUser.reaching(path) { () throws(SystemError) in try HostPath.resolved(path) }
+        let root = SharedDescriptor(try AppDirectory.open(path))
+        let opened = try Complaint.wrap("cannot open \(path)") { () throws(SystemError) in
+            try HostPath.symbolicLinkTarget("/proc/self/fd/\(root.descriptor.number)")
         }
-        let last = resolved.split(separator: "/").last.map(String.init) ?? ""
+        let last = opened.split(separator: "/").last.map(String.init) ?? ""
         guard let name = FileName(last), AppDirectory.isAppName(name) else {
             throw Complaint(.invalidApp, "\(path) is not named like an app; the directory's name ends with .app")
         }
+        self.root = root
         self.name = name
     }
 
@@ -32,7 +34,7 @@ public struct AppDirectory: Sendable {
     private static func open(_ path: String) throws(Complaint) -> Descriptor {
         do throws(SystemError) {
             return try ActingUser.reaching(path) { () throws(SystemError) in
-                try Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY)
+                try Descriptor.openDirectory(byOwnLinks: path.isEmpty ? "" : HostPath.absolute(path))
             }
         } catch {
             switch error {
@@ -40,6 +42,9 @@ public struct AppDirectory: Sendable {
                 throw Complaint(.notFound, "an empty path names no app; name an app's directory")
             case .noEntry: throw Complaint(.notFound, "\(path) does not exist; name an app's directory")
             case .notDirectory: throw Complaint(.invalidApp, "\(path) is not a directory; an app is a .app directory")
+            case .accessDenied where ActingUser.starter == 0 && !ActingUser.isActing:
+                throw Complaint(
+                    .foreignOwner, "a link of another user is on the way to \(path); name the directory that is meant")
             default: throw Complaint(error, doing: "cannot open \(path)")
             }
         }

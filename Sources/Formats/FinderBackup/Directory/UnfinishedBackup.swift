@@ -36,7 +36,7 @@ final class UnfinishedBackup {
         (name, self.temporaryName, mode) = (place.name, temporaryName, place.mode)
         temporaryPath = (place.parent == "/" ? "" : place.parent) + "/" + temporaryName.text
         do throws(SystemError) {
-            parent = try Descriptor.openDirectory(toWriteIn: place.parent)
+            parent = try Descriptor.openDirectory(byOwnLinks: place.parent)
             try parent.makeDirectory(temporaryName, mode: S_IRWXU)
             root = try parent.openDirectory(temporaryName)
         } catch {
@@ -59,9 +59,9 @@ final class UnfinishedBackup {
         do throws(SystemError) {
             // No link of another user leads there; and none is in what is resolved.
             if (try? HostPath.status(absolute, following: false))?.kind == .symbolicLink {
-                _ = try Descriptor.openDirectory(toWriteIn: absolute)
+                _ = try Descriptor.openDirectory(byOwnLinks: absolute)
             } else if let above = HostPath.place(of: absolute)?.directory {
-                _ = try Descriptor.openDirectory(toWriteIn: above)
+                _ = try Descriptor.openDirectory(byOwnLinks: above)
             }
             absolute = try HostPath.resolved(absolute)
             let found = try Descriptor.open(path: absolute, flags: O_RDONLY | O_DIRECTORY)

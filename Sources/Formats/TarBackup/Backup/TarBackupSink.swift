@@ -60,7 +60,7 @@ public final class TarBackupSink: BackupSink {
         (self.path, self.name) = (path, name)
         let isTaken = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
             try ActingUser.reaching(parent) { () throws(SystemError) in
-                try Descriptor.openDirectory(toWriteIn: parent).exists(name)
+                try Descriptor.openDirectory(byOwnLinks: parent).exists(name)
             }
         }
         guard !isTaken else { throw TarBackupSink.taken(path) }

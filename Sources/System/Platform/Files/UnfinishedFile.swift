@@ -20,7 +20,7 @@ public final class UnfinishedFile {
     public init(in directory: String, mode: mode_t = S_IRUSR | S_IWUSR) throws(SystemError) {
         place = directory
         let opened = try ActingUser.reaching(directory) { () throws(SystemError) in
-            try Descriptor.openDirectory(toWriteIn: try HostPath.absolute(directory))
+            try Descriptor.openDirectory(byOwnLinks: try HostPath.absolute(directory))
         }
         let name = FileName(".appcontainer-\(Entropy.bytes(8).hexadecimal)")!
         path = "\(directory)/\(name.text)"

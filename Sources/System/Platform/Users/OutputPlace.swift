@@ -67,11 +67,11 @@ public struct OutputPlace: Sendable {
 }
 
 extension Descriptor {
-    /// `openat(2)` of each part of a path, for a directory in which this process writes. The superuser's process follows
-    /// root's links only.
+    /// `openat(2)` of each part of a path, for a directory in which this process writes, or that it tells about. The
+    /// superuser's process follows root's links only.
     /// - Parameter path: absolute.
     /// - Throws: EACCES for a link of another user.
-    public static func openDirectory(toWriteIn path: String) throws(SystemError) -> Descriptor {
+    public static func openDirectory(byOwnLinks path: String) throws(SystemError) -> Descriptor {
         guard !path.isEmpty else { throw .noEntry }
         var walk = try LinkWalk()
         try walk.go(through: path.utf8.split(separator: UInt8(ascii: "/")).map(Array.init))

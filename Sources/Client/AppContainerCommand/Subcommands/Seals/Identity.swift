@@ -51,7 +51,7 @@ private enum NewFile {
         let file: Descriptor
         do throws(SystemError) {
             guard let place = HostPath.place(of: try HostPath.absolute(path)) else { throw .isDirectory }
-            file = try Descriptor.openDirectory(toWriteIn: place.directory)
+            file = try Descriptor.openDirectory(byOwnLinks: place.directory)
                 .open(place.name, flags: O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         } catch {
             guard error == .exists else { throw Complaint(error, doing: "cannot make \(path)") }
