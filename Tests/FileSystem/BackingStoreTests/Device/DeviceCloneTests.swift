@@ -149,7 +149,7 @@ import Testing
     @Test func `delete removes the device that was opened, wherever its path leads by then`() throws {
         let (device, _) = try makeFullDevice()
         let lock = try device.lock()
-        try shell("mv \(device.path) \(scratch.path)/moved && mkdir \(scratch.path)/empty && ln -s empty \(device.path)")
+        try shell("mkdir \(scratch["empty"]); mv \(device.path) \(scratch["moved"]); ln -s empty \(device.path)")
         try device.delete(holding: lock)
         #expect(scratch.names.contains("empty") && !scratch.names.contains("moved"))
     }
