@@ -115,12 +115,13 @@ rootcase_a_file_handle_leads_to_its_file_or_is_stale() {
 
 rootcase_the_memory_of_many_open_files_is_given_back() {
     start
-    depth burst "$DOCUMENTS/many" 3000
+    files=$(rounds files_open_at_once)
+    depth burst "$DOCUMENTS/many" "$files"
     eventually gave_back
     first=$resident
-    for _ in 1 2 3; do depth burst "$DOCUMENTS/many" 3000; done
+    for _ in $(seq "$(rounds bursts_of_open_files)"); do depth burst "$DOCUMENTS/many" "$files"; done
     eventually gave_back
-    [ "$resident" -le $((first + 30000)) ] || fail "$first kB after one burst, $resident kB after four"
+    [ "$resident" -le $((first + 30000)) ] || fail "$first kB after one burst, $resident kB after the others"
 }
 # Whether the daemon has not much more than before its files were opened: kB.
 gave_back() {

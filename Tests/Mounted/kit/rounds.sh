@@ -20,6 +20,8 @@ refusals_of_a_process     10000   50000
 turns_of_the_same_work        5      60
 directories_in_each_other 50000  100000
 files_in_one_directory    10000  100000
+files_open_at_once         3000   12000
+bursts_of_open_files          3       8
 files_in_the_tree          3000    8000
 seconds_of_random_calls       2       4
 seconds_in_one_group          5      15
