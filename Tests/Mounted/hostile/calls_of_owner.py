@@ -57,7 +57,11 @@ class Client:
         return f"new-{self.number}"
 
     def file(self, name="file", flags=os.O_RDWR):
-        return Opened(os.open(name, flags | OPEN, 0o644, dir_fd=self.folder))
+        above, _, last = name.rpartition("/")
+        if not above:
+            return Opened(os.open(name, flags | OPEN, 0o644, dir_fd=self.folder))
+        with Opened(os.open(above, os.O_RDONLY | os.O_DIRECTORY | OPEN, dir_fd=self.folder)) as folder:
+            return Opened(os.open(last, flags | OPEN, 0o644, dir_fd=folder))
 
     def work(self, method, calls):
         """All calls of one method in each folder; errno by errno into the answers."""
