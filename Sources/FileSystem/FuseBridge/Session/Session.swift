@@ -3,7 +3,7 @@
 import CFuse
 import Glibc
 import Platform
-import SandboxModel
+public import SandboxModel
 import Synchronization
 
 /// A mounted filesystem being served. The session ends when its last mount is gone, whoever unmounted it.
@@ -19,6 +19,7 @@ import Synchronization
         public var readOnly = false
         /// `allow_other`: whether users other than the mounting one have access.
         public var otherUsers: Bool
+        public var transport = TransportChoice.automatic
         /// Threads that read requests. More than processors, because a request may wait for the host's disk.
         public var workers = 4
         /// Further threads, which serve only while all others are stalled in a request.
@@ -54,6 +55,9 @@ import Synchronization
     /// Threads that have not been joined.
     private let workers = Mutex<[HostThread]>([])
 
+    /// The transport that was agreed with the kernel.
+    public var transport: Transport { .devFuse }
+
     /// Mounts the filesystem and starts to serve it.
     /// - Parameters:
     ///   - path: an existing directory.
@@ -62,6 +66,9 @@ import Synchronization
     public static func mount(
         _ fileSystem: any FileSystem, at path: String, options: Options, ended: @escaping @Sendable () -> Void = {}
     ) throws(MountFailure) -> Session {
+        guard options.transport != .ioUring else {
+            throw MountFailure(.unavailable, "FUSE over io_uring is not available: mount with --transport auto or dev-fuse")
+        }
         let privileged = ActingUser.isPrivileged
         try Preconditions.check(at: path, privileged: privileged, otherUsers: options.otherUsers)
         let session = try Session(fileSystem, options: options)
