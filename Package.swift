@@ -59,6 +59,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", path: "Sources/System/CSQLite"),
         .target(name: "CPlatform", path: "Sources/System/CPlatform"),
         .target(name: "CProcess", path: "Sources/System/CProcess"),
+        .target(name: "CRing", path: "Sources/System/CRing"),
 
         // Floor 0: the vocabulary.
         module("SandboxModel", in: "Model"),
@@ -84,7 +85,8 @@ let package = Package(
             ]),
         module(
             "TarBackup", in: "Formats", uses: ["BackupModel", "CArchive", "HashFunctions", "Platform", "SandboxModel"]),
-        module("FuseBridge", in: "FileSystem", uses: ["CFuse", "CPlatform", "Platform", "SandboxModel"]),
+        module(
+            "FuseBridge", in: "FileSystem", uses: ["CFuse", "CPlatform", "CRing", "Platform", "SandboxModel"]),
 
         // Floor 3: what lies on disk.
         module(

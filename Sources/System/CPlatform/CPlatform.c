@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <pwd.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -213,6 +214,86 @@ void platform_remember(const void *pointer) {
 
 const void *platform_remembered(void) {
     return remembered;
+}
+
+static cpu_set_t allowed_processors;
+static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
+
+static void look_at_allowed(void) {
+    // A machine of more processors than the set holds answers EINVAL: then all count as allowed.
+    if (sched_getaffinity(getpid(), sizeof allowed_processors, &allowed_processors) != 0) {
+        memset(&allowed_processors, 0xff, sizeof allowed_processors);
+    }
+}
+
+int platform_allowed(unsigned processor) {
+    pthread_once(&allowed_once, look_at_allowed);
+    return processor < CPU_SETSIZE && CPU_ISSET(processor, &allowed_processors);
+}
+
+int platform_run_on(unsigned processor) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (processor >= CPU_SETSIZE) {
+        errno = EINVAL;
+        return -1;
+    }
+    CPU_SET(processor, &set);
+    return sched_setaffinity(0, sizeof set, &set);
+}
+
+int platform_run_anywhere(void) {
+    pthread_once(&allowed_once, look_at_allowed);
+    return sched_setaffinity(0, sizeof allowed_processors, &allowed_processors);
+}
+
+int platform_thread_number(void) {
+    return (int)syscall(SYS_gettid);
+}
+
+int platform_has_thread(int number) {
+    return syscall(SYS_tgkill, getpid(), number, 0) == 0;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static void zero_wide_registers(void) {
+    __asm__ volatile("vzeroall" ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                     "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+__attribute__((target("avx512f"))) static void zero_further_registers(void) {
+    __asm__ volatile(
+        "vpxorq %%zmm16, %%zmm16, %%zmm16\n vpxorq %%zmm17, %%zmm17, %%zmm17\n vpxorq %%zmm18, %%zmm18, %%zmm18\n"
+        "vpxorq %%zmm19, %%zmm19, %%zmm19\n vpxorq %%zmm20, %%zmm20, %%zmm20\n vpxorq %%zmm21, %%zmm21, %%zmm21\n"
+        "vpxorq %%zmm22, %%zmm22, %%zmm22\n vpxorq %%zmm23, %%zmm23, %%zmm23\n vpxorq %%zmm24, %%zmm24, %%zmm24\n"
+        "vpxorq %%zmm25, %%zmm25, %%zmm25\n vpxorq %%zmm26, %%zmm26, %%zmm26\n vpxorq %%zmm27, %%zmm27, %%zmm27\n"
+        "vpxorq %%zmm28, %%zmm28, %%zmm28\n vpxorq %%zmm29, %%zmm29, %%zmm29\n vpxorq %%zmm30, %%zmm30, %%zmm30\n"
+        "vpxorq %%zmm31, %%zmm31, %%zmm31" ::: "memory");
+}
+
+static void zero_vector_registers(void) {
+    if (__builtin_cpu_supports("avx")) {
+        zero_wide_registers();
+    } else {
+        __asm__ volatile("pxor %%xmm0, %%xmm0\n pxor %%xmm1, %%xmm1\n pxor %%xmm2, %%xmm2\n pxor %%xmm3, %%xmm3\n"
+                         "pxor %%xmm4, %%xmm4\n pxor %%xmm5, %%xmm5\n pxor %%xmm6, %%xmm6\n pxor %%xmm7, %%xmm7\n"
+                         "pxor %%xmm8, %%xmm8\n pxor %%xmm9, %%xmm9\n pxor %%xmm10, %%xmm10\n pxor %%xmm11, %%xmm11\n"
+                         "pxor %%xmm12, %%xmm12\n pxor %%xmm13, %%xmm13\n pxor %%xmm14, %%xmm14\n pxor %%xmm15, %%xmm15"
+                         ::: "memory");
+    }
+    if (__builtin_cpu_supports("avx512f")) {
+        zero_further_registers();
+    }
+}
+#else
+// The kernel's signal frame and the calls between two requests use these registers too.
+static void zero_vector_registers(void) {}
+#endif
+
+__attribute__((noinline)) void platform_wipe_stack(void) {
+    char frames[64 * 1024];
+    explicit_bzero(frames, sizeof frames);
+    zero_vector_registers();
 }
 
 int platform_wait_until(void *semaphore, uint64_t nanoseconds) {

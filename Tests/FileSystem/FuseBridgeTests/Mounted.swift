@@ -12,12 +12,26 @@ struct Mounted {
     let session: Session
     let path: String
 
+    /// /dev/fuse, and io_uring where the kernel's setting allows it.
+    static let transports: [TransportChoice] = {
+        let setting = try? HostPath.contents("/sys/module/fuse/parameters/enable_uring")
+        return setting?.first == UInt8(ascii: "Y") ? [.devFuse, .ioUring] : [.devFuse]
+    }()
+
+    /// Runs the body on a mount of its own over each transport.
     static func run(timeout: Double = 3600, _ body: (Mounted) throws -> Void) throws {
+        for transport in transports { try run(over: transport, timeout: timeout, body) }
+    }
+
+    static func run(
+        over transport: TransportChoice, timeout: Double = 3600, _ body: (Mounted) throws -> Void
+    ) throws {
         var template = Array("/tmp/fusebridge.XXXXXX".utf8CString)
         let path = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
         defer { unsafe rmdir(path) }
         let fileSystem = MemoryFileSystem(timeout: timeout)
         var options = Session.Options(source: "a, test", subtype: "memory", otherUsers: false)
+        options.transport = transport
         options.replyDropped = { line in fileSystem.state.withLock { $0.dropped.append(line) } }
         let session = try Session.mount(fileSystem, at: path, options: options)
         let mounted = Mounted(fileSystem: fileSystem, session: session, path: path)
@@ -25,6 +39,7 @@ struct Mounted {
             try? Session.unmount(path, lazily: true)
             session.waitUntilEnded()
         }
+        try #require(session.transport.rawValue == transport.rawValue)
         try body(mounted)
     }
 

@@ -1,8 +1,7 @@
 // The request that the calling thread serves, so that code far below can report an error with its caller.
 //
-// It costs nothing per request: each worker's thread remembers its request buffer, and the header is read from there.
+// It costs nothing per request: each worker's thread remembers where its request lies, and the header is read from there.
 
-import CPlatform
 public import Glibc
 
 /// The kernel's request that the calling thread serves.
@@ -20,7 +19,7 @@ public struct CurrentRequest: Sendable {
     /// nil on a thread that serves no requests.
     public static var current: CurrentRequest? {
         // Set by the same thread, in a worker that outlives it.
-        guard let header = unsafe platform_remembered() else { return nil }
+        guard let header = unsafe RequestContext.header else { return nil }
         // struct fuse_in_header (linux/fuse.h): len, opcode: 4 bytes; unique, nodeid: 8; uid, gid, pid: 4.
         let kind = unsafe Kind(opcode: header.load(fromByteOffset: 4, as: UInt32.self))
         return CurrentRequest(
@@ -30,7 +29,7 @@ public struct CurrentRequest: Sendable {
     /// The opcode (linux/fuse.h); 0 on a thread that serves no requests.
     static var opcode: UInt32 {
         // As in `current`.
-        guard let header = unsafe platform_remembered() else { return 0 }
+        guard let header = unsafe RequestContext.header else { return 0 }
         return unsafe header.load(fromByteOffset: 4, as: UInt32.self)
     }
 
@@ -39,7 +38,7 @@ public struct CurrentRequest: Sendable {
     @inline(__always)
     public static var clearsSetIDs: Bool {
         // As in `current`. The request's own structure (linux/fuse.h) follows the header of 40 bytes.
-        guard let header = unsafe platform_remembered() else { return false }
+        guard let header = unsafe RequestContext.header else { return false }
         func flag(_ bit: UInt32, at offset: Int) -> Bool {
             unsafe header.load(fromByteOffset: 40 + offset, as: UInt32.self) >> bit & 1 == 1
         }
@@ -54,11 +53,6 @@ public struct CurrentRequest: Sendable {
         case 35: flag(0, at: 12)
         default: false
         }
-    }
-
-    /// Sets the buffer of the calling thread's requests. It must be valid until the thread ends.
-    static func useHeader(at memory: UnsafeMutableRawPointer) {
-        unsafe platform_remember(memory)
     }
 }
 

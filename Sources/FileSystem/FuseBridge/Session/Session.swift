@@ -42,21 +42,22 @@ import Synchronization
     @unsafe private(set) var connection: OpaquePointer
 
     /// Handles that the kernel holds. If the connection breaks, it sends no RELEASE for them.
-    private let opened = Mutex<Set<UInt64>>([])
+    let opened = Mutex<Set<UInt64>>([])
     private let droppedReplies = DroppedReplies()
     /// Whether the reply to INIT is sent, which alone is completed.
     private let initialReplySent = Atomic<Bool>(false)
-    private let hasEnded = Monitor(false)
+    /// The agreement with the kernel; see Session+Negotiation.swift.
+    let negotiation = Negotiation()
+    let hasEnded = Monitor(false)
     /// Set by ``stop()``, and read by the workers between two requests.
     private let stopping = Atomic<Bool>(false)
     /// Workers that serve. The session ends when none is left.
-    private let running = Monitor(0)
-    private let requests = Mutex<WorkerPool?>(nil)
-    /// Threads that have not been joined.
-    private let workers = Mutex<[HostThread]>([])
-
-    /// The transport that was agreed with the kernel.
-    public var transport: Transport { .devFuse }
+    let running = Monitor(0)
+    let requests = Mutex<WorkerPool?>(nil)
+    /// Threads of /dev/fuse that have not been joined.
+    let workers = Mutex<[HostThread]>([])
+    /// nil as long as requests come by /dev/fuse alone.
+    let rings = Mutex<RingTransport?>(nil)
 
     /// Mounts the filesystem and starts to serve it.
     /// - Parameters:
@@ -66,9 +67,6 @@ import Synchronization
     public static func mount(
         _ fileSystem: any FileSystem, at path: String, options: Options, ended: @escaping @Sendable () -> Void = {}
     ) throws(MountFailure) -> Session {
-        guard options.transport != .ioUring else {
-            throw MountFailure(.unavailable, "FUSE over io_uring is not available: mount with --transport auto or dev-fuse")
-        }
         let privileged = ActingUser.isPrivileged
         try Preconditions.check(at: path, privileged: privileged, otherUsers: options.otherUsers)
         let session = try Session(fileSystem, options: options)
@@ -84,6 +82,7 @@ import Synchronization
         } catch {
             throw MountFailure.system("no thread could be made for the mount", error.code)
         }
+        try session.checkTransport(at: path)
         return session
     }
 
@@ -107,12 +106,13 @@ import Synchronization
         stop { self.hasEnded.access { $0 } }
     }
 
-    private func stop(until isOver: () -> Bool) {
+    func stop(until isOver: () -> Bool) {
         MountHelper.spawning.withLock { _ in
             stopping.store(true, ordering: .relaxed)
             // Repeatedly, because a worker may be interrupted just before it blocks.
             while !isOver() {
                 workers.withLock { for worker in $0 { worker.interrupt() } }
+                rings.withLock { $0 }?.interrupt()
                 usleep(1000)
             }
         }
@@ -136,67 +136,11 @@ import Synchronization
         return true
     }
 
-    /// Starts the threads: for notifications, the workers, the watch for stalls, and one that ends the session.
-    /// - Parameter path: the mount, which is removed if a thread cannot be made; no thread is left then.
-    private func serve(at path: String, _ ended: @escaping @Sendable () -> Void) throws(SystemError) {
-        let source = WorkerPool(self)
-        requests.withLock { $0 = source }
-        var stallWatch: HostThread?
-        do throws(SystemError) {
-            try notifications.start(unsafe Connection(session: connection))
-            for index in 0..<options.workers + options.reserve { try startWorker(index, source) }
-            let watch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
-            stallWatch = watch
-            try HostThread(name: "fuse-end") {
-                self.finish(joining: watch)
-                ended()
-            }
-            .detach()
-        } catch {
-            try? Session.unmount(path, lazily: true)
-            stop { self.running.access { $0 == 0 } }
-            finish(joining: stallWatch)
-            throw error
-        }
-    }
-
-    private func startWorker(_ index: Int, _ source: WorkerPool) throws(SystemError) {
-        running.access { $0 += 1 }
-        do throws(SystemError) {
-            let worker = try HostThread(name: "fuse-\(index)") {
-                source.run(index)
-                self.running.access { $0 -= 1 }
-            }
-            workers.withLock { $0.append(worker) }
-        } catch {
-            running.access { $0 -= 1 }
-            throw error
-        }
-    }
-
-    /// Waits until no worker is left, and joins the threads. libfuse's session is destroyed last: notifications and
-    /// handles refer to it.
-    private func finish(joining stallWatch: HostThread?) {
-        running.wait { $0 == 0 ? () : nil }
-        stallWatch?.join()
-        // Off the list before they are joined, because `stop` interrupts the threads on the list.
-        let workers = self.workers.withLock { workers in
-            defer { workers = [] }
-            return workers
-        }
-        for worker in workers { worker.join() }
-        requests.withLock { $0 = nil }
-        notifications.stop()
-        for number in opened.withLock({ $0 }) { fileSystem.closeAbandoned(number, in: self) }
-        fileSystem.ended()
-        unsafe fuse_session_destroy(connection)
-        hasEnded.access { $0 = true }
-    }
-
     /// Waits until every request that is being served now is over. Do not call it from a request, nor with a lock held
     /// that a request takes.
     public func quiesce() {
         requests.withLock { $0 }?.quiesce()
+        rings.withLock { $0 }?.quiesce()
     }
 
     /// Has every worker zero its request memory, and waits for it. Do not call it from a request, nor with a lock held
@@ -209,6 +153,7 @@ import Synchronization
                 if index < workers.count { workers[index].interrupt() }
             }
         }
+        rings.withLock { $0 }?.wipe()
     }
 
     // MARK: Handles
@@ -233,8 +178,29 @@ import Synchronization
     func send(_ device: Int32, _ vector: UnsafePointer<iovec>, _ count: Int32) -> Int {
         if !initialReplySent.load(ordering: .relaxed) {
             initialReplySent.store(true, ordering: .relaxed)
-            unsafe Session.completeInitialReply(vector, count: count)
+            unsafe completeInitialReply(vector, count: count)
         }
+        if negotiation.usesRings, unsafe sendByRing(vector, count) { return 0 }
         return unsafe writev(device, vector, count)
+    }
+
+    /// Puts a reply into the entry of its request.
+    /// - Returns: false if the request came by /dev/fuse, and for a notification.
+    private func sendByRing(_ vector: UnsafePointer<iovec>, _ count: Int32) -> Bool {
+        // fuse_out_header (linux/fuse.h): length, error: 4 bytes; unique: 8, which is 0 for a notification.
+        let unique = unsafe vector[0].iov_base.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        guard unique != 0 else { return false }
+        // The worker keeps its entries alive.
+        if let entry = unsafe RequestContext.current?.pointee.entry?.takeUnretainedValue(), entry.serves(unique) {
+            unsafe entry.answer(vector, count: count)
+            return true
+        }
+        guard let rings = rings.withLock({ $0 }) else { return false }
+        var reply: [UInt8] = []
+        for index in 0..<Int(count) {
+            let piece = unsafe vector[index]
+            unsafe reply.append(contentsOf: UnsafeRawBufferPointer(start: piece.iov_base, count: piece.iov_len))
+        }
+        return rings.answerLate(unique, reply)
     }
 }

@@ -99,6 +99,20 @@ int platform_wait_until(void *semaphore, uint64_t nanoseconds);
 /// Names the calling thread, by at most 15 bytes.
 void platform_name_thread(const char *name);
 
+/// sched_setaffinity(2) of the calling thread: one processor, or all that `platform_allowed` showed at the process's start.
+int platform_run_on(unsigned processor);
+int platform_run_anywhere(void);
+/// Whether the process might use a processor when `platform_allowed` was first called.
+int platform_allowed(unsigned processor);
+
+/// The calling thread as gettid(2) numbers it, and whether this process still has a thread of that number (tgkill(2)).
+int platform_thread_number(void);
+int platform_has_thread(int number);
+
+/// Zeroes the calling thread's stack below the caller, as far as a request reaches, and its vector registers: a signal has
+/// the kernel store those on the stack.
+void platform_wipe_stack(void);
+
 /// The kind of call on content that a system call's number stands for.
 enum platform_content_call {
     PLATFORM_CALL_OTHER,

@@ -1,6 +1,7 @@
 // Memory for content between the kernel, the cipher and the backing file.
 
 import Glibc
+public import SandboxModel
 
 /// Page-aligned memory of fixed size. An access outside of it traps.
 ///
@@ -20,25 +21,44 @@ import Glibc
     /// for the largest requests, which few devices ever see.
     private static let smallestMapping = 64 << 10
 
+    /// Whether the memory is a mapping of its own.
+    private let isMapped: Bool
+
     /// `mmap(2)`, or memory of the allocator if it is small.
     /// - Parameter count: in bytes, rounded up to whole pages. All bytes are zero at first.
     public init(count: Int) {
-        let pages = (max(count, 1) + PageBuffer.pageSize - 1) / PageBuffer.pageSize
-        self.count = pages * PageBuffer.pageSize
-        guard self.count < PageBuffer.smallestMapping else {
-            let mapping = unsafe mmap(nil, self.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-            guard let mapping = unsafe mapping, unsafe mapping != MAP_FAILED else {
-                fatalError("no memory for a buffer of \(self.count) bytes")
-            }
-            unsafe base = mapping
+        self.count = PageBuffer.wholePages(count)
+        isMapped = self.count >= PageBuffer.smallestMapping
+        guard isMapped else {
+            unsafe base = UnsafeMutableRawPointer.allocate(byteCount: self.count, alignment: PageBuffer.pageSize)
+            unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: self.count)
             return
         }
-        unsafe base = UnsafeMutableRawPointer.allocate(byteCount: self.count, alignment: PageBuffer.pageSize)
-        unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: self.count)
+        guard let mapping = unsafe PageBuffer.map(self.count) else {
+            fatalError("no memory for a buffer of \(self.count) bytes")
+        }
+        unsafe base = mapping
+    }
+
+    /// `mmap(2)`, for memory that the caller can do without.
+    /// - Parameter count: as for ``init(count:)``.
+    /// - Throws: ENOMEM.
+    public init(mapping count: Int) throws(SystemError) {
+        self.count = PageBuffer.wholePages(count)
+        isMapped = true
+        guard let mapping = unsafe PageBuffer.map(self.count) else { throw SystemError(code: ENOMEM) }
+        unsafe base = mapping
     }
 
     deinit {
-        if count < PageBuffer.smallestMapping { unsafe base.deallocate() } else { unsafe munmap(base, count) }
+        if isMapped { unsafe munmap(base, count) } else { unsafe base.deallocate() }
+    }
+
+    private static func wholePages(_ count: Int) -> Int { (max(count, 1) + pageSize - 1) / pageSize * pageSize }
+
+    private static func map(_ count: Int) -> UnsafeMutableRawPointer? {
+        let mapping = unsafe mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        return unsafe mapping == MAP_FAILED ? nil : mapping
     }
 
     @inline(__always)

@@ -3,6 +3,7 @@
 import CFuse
 import Glibc
 import Platform
+import SandboxModel
 import Synchronization
 
 /// State shared by one session's workers. (libfuse's own pool adds about 4 µs a request.)
@@ -29,9 +30,12 @@ import Synchronization
     /// The number of the last wipe asked for.
     private let wipes = Atomic<UInt64>(0)
 
-    init(_ session: Session) {
+    /// - Throws: ENOMEM.
+    init(_ session: Session) throws(SystemError) {
         self.session = session
-        workers = (0..<session.options.workers + session.options.reserve).map { _ in RequestWorker() }
+        var workers: [RequestWorker] = []
+        for _ in 0..<session.options.workers + session.options.reserve { workers.append(try RequestWorker()) }
+        self.workers = workers
         device = unsafe fuse_session_fd(session.connection)
     }
 
@@ -46,7 +50,7 @@ import Synchronization
         var request = unsafe fuse_buf()
         // The worker outlives this function.
         unsafe request.mem = worker.memory
-        unsafe CurrentRequest.useHeader(at: worker.memory)
+        worker.context.remember()
         var backlog = 0
         var forgets = 0
         while true {
@@ -63,8 +67,10 @@ import Synchronization
             }
             unsafe request.size = count
             worker.begin(count)
+            let isInitial = unsafe session.beginNegotiation(UnsafeRawBufferPointer(start: request.mem, count: count))
             unsafe fuse_session_process_buf(session.connection, &request)
-            worker.end()
+            worker.serving.end()
+            if isInitial { session.endNegotiation() }
             if waiting.load(ordering: .sequentiallyConsistent) > 0, !hasNext(), !park() { break }
         }
         worker.wipe(asked: .max)
@@ -76,7 +82,7 @@ import Synchronization
     /// Waits until every request that is being served now is over. Do not call it from a worker, nor with a lock held
     /// that a request takes.
     func quiesce() {
-        for worker in workers { worker.wait() }
+        for worker in workers { worker.serving.wait() }
     }
 
     /// Has every worker zero its request memory, and waits for it. Do not call it from a worker, nor with a lock held that
@@ -84,10 +90,10 @@ import Synchronization
     /// - Parameter interrupt: interrupts a worker's thread, by its index.
     func wipe(interrupt: (Int) -> Void) {
         let asked = wipes.add(1, ordering: .sequentiallyConsistent).newValue
-        while workers.contains(where: { !$0.hasWiped(asked) }) {
+        while workers.contains(where: { !$0.serving.hasWiped(asked) }) {
             while wakeAnother() {}
             // Repeatedly, because a worker may be interrupted just before it blocks.
-            for (index, worker) in workers.enumerated() where !worker.hasWiped(asked) && !worker.isServing {
+            for (index, worker) in workers.enumerated() where !worker.serving.hasWiped(asked) && !worker.serving.isServing {
                 interrupt(index)
             }
             usleep(100)
@@ -101,7 +107,8 @@ import Synchronization
         while !session.isStopping, !hasNext(), MonotonicClock.nanoseconds < end { sched_yield() }
     }
 
-    private static let spinNanoseconds: UInt64 = 60_000
+    /// For so long a worker without a request polls.
+    static let spinNanoseconds: UInt64 = 60_000
     private static let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
 
     /// Whether a request is queued.
@@ -124,7 +131,7 @@ import Synchronization
     }
 
     /// Whether the request is FORGET or BATCH_FORGET, which have no reply and no client.
-    private static func isForget(_ request: UnsafeMutableRawPointer) -> Bool {
+    static func isForget(_ request: UnsafeMutableRawPointer) -> Bool {
         let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
         return opcode == forgetOpcode || opcode == batchForgetOpcode
     }
@@ -136,7 +143,7 @@ import Synchronization
     /// FSYNC, FSYNCDIR, FALLOCATE, COPY_FILE_RANGE.
     private static let slowOpcodes: Set<UInt32> = [20, 30, 43, 47]
     /// Bytes.
-    private static let longRequest: UInt32 = 32 * 1024
+    static let longRequest: UInt32 = 32 * 1024
 
     /// Wakes a parked worker.
     /// - Parameter reserve: how many must stay parked.

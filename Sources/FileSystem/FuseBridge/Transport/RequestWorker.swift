@@ -1,8 +1,8 @@
-// One worker of a session: its request memory, and whether it is serving.
+// One worker of /dev/fuse: its request memory, and whether it is serving.
 
 import Glibc
 import Platform
-import Synchronization
+import SandboxModel
 
 /// One worker's state, in an object of its own so that no two share a cache line, and its request memory.
 @safe final class RequestWorker: @unchecked Sendable {
@@ -10,13 +10,17 @@ import Synchronization
     private static let lead = PageBuffer.pageSize - 80
     static let capacity = PageBuffer.pageSize + Session.largestRequest
 
-    /// Odd while it serves a request.
-    private let count = Atomic<UInt64>(0)
-    /// The number of the last wipe done.
-    private let wipes = Atomic<UInt64>(0)
-    private let buffer = PageBuffer(count: RequestWorker.lead + RequestWorker.capacity)
+    let serving = ServingCount()
+    let context: ThreadContext
+    private let buffer: PageBuffer
     /// The largest request since the last wipe, in bytes. Used by the worker's own thread only.
     private var used = 0
+
+    /// - Throws: ENOMEM.
+    init() throws(SystemError) {
+        buffer = try PageBuffer(mapping: RequestWorker.lead + RequestWorker.capacity)
+        context = unsafe ThreadContext(UnsafeRawPointer(buffer.base + RequestWorker.lead))
+    }
 
     /// The memory into which requests are read; valid as long as the worker is.
     @unsafe var memory: UnsafeMutableRawPointer { unsafe buffer.base + RequestWorker.lead }
@@ -24,31 +28,15 @@ import Synchronization
     @inline(__always)
     func begin(_ size: Int) {
         used = max(used, size)
-        count.add(1, ordering: .sequentiallyConsistent)
+        serving.begin()
     }
-
-    @inline(__always)
-    func end() { count.add(1, ordering: .releasing) }
-
-    var isServing: Bool { count.load(ordering: .sequentiallyConsistent) & 1 == 1 }
-
-    /// Waits until the request that it serves now is over.
-    func wait() {
-        let seen = count.load(ordering: .sequentiallyConsistent)
-        guard seen & 1 == 1 else { return }
-        while count.load(ordering: .acquiring) == seen { usleep(50) }
-    }
-
-    // MARK: Wiping
 
     /// Zeroes the memory if a wipe was asked for since the last one. On the worker's own thread, between two requests.
     @inline(__always)
     func wipe(asked: UInt64) {
-        if wipes.load(ordering: .relaxed) == asked { return }
+        guard serving.owesWipe(asked) else { return }
         buffer.wipe(RequestWorker.lead, count: used)
         used = 0
-        wipes.store(asked, ordering: .releasing)
+        serving.didWipe(asked)
     }
-
-    func hasWiped(_ asked: UInt64) -> Bool { wipes.load(ordering: .acquiring) >= asked }
 }

@@ -1,0 +1,154 @@
+// One entry of a queue: the memory into which the kernel puts a request, and from which it takes the reply.
+
+import CFuse
+import CRing
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+/// The kernel writes to the memory only while the entry's thread is in io_uring_enter. All else is used by that thread,
+/// but for ``takesLate(_:)`` and ``answerLate(_:)``.
+@safe final class RingEntry: @unchecked Sendable {
+    let queue: RingQueue
+    private let header: PageBuffer
+    /// A page whose end takes the request's headers, then the payload: libfuse wants a request in one piece.
+    private let content: PageBuffer
+    private let capacity: Int
+    /// The kernel's number of the request for the commit.
+    private(set) var commit: UInt64 = 0
+    private(set) var isAnswered = true
+    /// Bytes of the payload that were used since the last wipe.
+    private var used = 0
+    /// The request that is served (`unique` in linux/fuse.h); 0 between two requests.
+    private let request = Atomic<UInt64>(0)
+    /// A reply by another thread, for the entry's own to send.
+    let late = Monitor<[UInt8]?>(nil)
+
+    private static let lead = PageBuffer.pageSize
+    /// sizeof(struct fuse_in_header) and sizeof(struct fuse_out_header).
+    private static let requestHeader = 40
+    static let replyHeader = 16
+    private static let largestOperation = 128
+
+    /// - Parameter payload: bytes of the largest payload, whole pages.
+    /// - Throws: ENOMEM.
+    init(_ queue: RingQueue, payload: Int) throws(SystemError) {
+        self.queue = queue
+        capacity = payload
+        header = PageBuffer(count: Int(RING_HEADER))
+        content = try PageBuffer(mapping: RingEntry.lead + payload)
+    }
+
+    /// The memory as REGISTER tells it to the kernel; valid as long as the entry is.
+    @unsafe var memory: ring_memory {
+        unsafe ring_memory(
+            header: header.base, header_size: UInt64(RING_HEADER), payload: content.base + RingEntry.lead,
+            payload_size: UInt64(capacity))
+    }
+
+    /// The request that the kernel has put here, in one piece; nil if its lengths contradict each other.
+    func begin() -> UnsafeMutableRawBufferPointer? {
+        commit = header.load(UInt64.self, at: Int(RING_COMMIT_OFFSET))
+        isAnswered = false
+        late.access { $0 = nil }
+        request.store(header.load(UInt64.self, at: 8), ordering: .releasing)
+        let length = Int(header.load(UInt32.self, at: 0))
+        let payload = Int(header.load(UInt32.self, at: Int(RING_PAYLOAD_SIZE_OFFSET)))
+        let operation = length - RingEntry.requestHeader - payload
+        guard payload <= capacity, (0...RingEntry.largestOperation).contains(operation) else { return nil }
+        let start = RingEntry.lead - operation - RingEntry.requestHeader
+        content.copy(from: header, at: 0, count: RingEntry.requestHeader, to: start)
+        content.copy(
+            from: header, at: Int(RING_OPERATION_OFFSET), count: operation,
+            to: start + RingEntry.requestHeader)
+        used = max(used, payload)
+        return unsafe UnsafeMutableRawBufferPointer(start: content.base + start, count: length)
+    }
+
+    /// Whether this is the entry of a request.
+    @inline(__always)
+    func serves(_ unique: UInt64) -> Bool { request.load(ordering: .acquiring) == unique }
+
+    // MARK: The reply
+
+    /// Puts a reply into the memory: a fuse_out_header, and the content in any number of pieces.
+    /// - Returns: false if it is larger than the kernel asked for: EIO is the reply then.
+    @discardableResult
+    func answer(_ vector: UnsafePointer<iovec>, count: Int32) -> Bool {
+        var length = 0
+        for index in 1..<max(1, Int(count)) {
+            let piece = unsafe vector[index]
+            guard unsafe piece.iov_len <= capacity - length else {
+                answer(error: EIO)
+                return false
+            }
+            if let source = unsafe piece.iov_base {
+                // The content may lie in this memory already. Within the payload, as just seen.
+                unsafe memmove(content.base + RingEntry.lead + length, source, piece.iov_len)
+            }
+            length += unsafe piece.iov_len
+        }
+        let error = unsafe vector[0].iov_base.loadUnaligned(fromByteOffset: 4, as: Int32.self)
+        finish(error: error, length: length)
+        return true
+    }
+
+    /// - Parameter error: an errno; 0 for success without content, also of a request that has no reply.
+    func answer(error: Int32) { finish(error: -error, length: 0) }
+
+    private func finish(error: Int32, length: Int) {
+        header.store(UInt32(RingEntry.replyHeader + length), at: 0)
+        header.store(UInt32(bitPattern: error), at: 4)
+        header.store(request.load(ordering: .relaxed), at: 8)
+        header.store(UInt32(length), at: Int(RING_PAYLOAD_SIZE_OFFSET))
+        used = max(used, length)
+        isAnswered = true
+    }
+
+    /// Keeps a reply that another thread gives, with its header, for the entry's own thread.
+    /// - Returns: false if the entry does not serve that request.
+    func answerLate(_ unique: UInt64, _ reply: [UInt8]) -> Bool {
+        late.access { late in
+            guard serves(unique), late == nil else { return false }
+            late = reply
+            return true
+        }
+    }
+
+    /// Sends the reply of another thread.
+    func answer(late reply: [UInt8]) {
+        unsafe reply.withUnsafeBytes { bytes in
+            let start = unsafe UnsafeMutableRawPointer(mutating: bytes.baseAddress!)
+            let pieces = unsafe [
+                iovec(iov_base: start, iov_len: RingEntry.replyHeader),
+                iovec(iov_base: start + RingEntry.replyHeader, iov_len: bytes.count - RingEntry.replyHeader),
+            ]
+            _ = unsafe answer(pieces, count: 2)
+        }
+    }
+
+    /// The reply is on its way.
+    func end() { request.store(0, ordering: .releasing) }
+
+    // MARK: Wiping
+
+    /// Zeroes what requests and replies have left. The kernel keeps the entry, and writes it anew for the next request.
+    func wipe() {
+        header.wipe(0, count: Int(RING_HEADER))
+        let reach = RingEntry.requestHeader + RingEntry.largestOperation
+        content.wipe(RingEntry.lead - reach, count: reach + used)
+        used = 0
+    }
+}
+
+/// The entries of one processor's queue.
+final class RingQueue: Sendable {
+    let number: UInt16
+    /// Entries that serve no request.
+    let free = Atomic<Int>(0)
+
+    init(_ number: UInt16) {
+        self.number = number
+    }
+}

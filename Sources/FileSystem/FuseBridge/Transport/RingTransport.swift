@@ -1,0 +1,151 @@
+// FUSE over io_uring: the workers of a session, and their start and end.
+
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+/// Each worker has a ring and serves its own entries, so that no request is handed from thread to thread. FORGET,
+/// INTERRUPT and notifications stay on /dev/fuse.
+///
+/// Lock: `members`, a leaf.
+@safe final class RingTransport: @unchecked Sendable {
+    private struct Member {
+        let worker: RingWorker
+        let thread: HostThread
+    }
+
+    private unowned let session: Session
+    let plan: RingPlan
+    let queues: [RingQueue]
+    /// Whether a thread may poll: there is another processor for the client.
+    let mayPoll: Bool
+    private let gate: RingGate
+    private let members = Mutex<[Member]>([])
+    /// Set when the connection goes on without rings.
+    private let isOver = Atomic<Bool>(false)
+    /// The number of the last wipe asked for.
+    private let wipes = Atomic<UInt64>(0)
+
+    /// Makes the workers and their rings.
+    /// - Throws: the error of a ring, a thread or memory; no thread is left then.
+    init(_ session: Session, _ plan: RingPlan) throws(SystemError) {
+        self.session = session
+        self.plan = plan
+        queues = (0..<plan.queueCount).map { RingQueue(UInt16($0)) }
+        mayPoll = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
+        gate = RingGate(plan.workers.count)
+        do throws(SystemError) {
+            for worker in plan.workers { try start(worker, gate) }
+            try gate.waitUntilMade()
+        } catch {
+            giveUp()
+            throw error
+        }
+    }
+
+    private func start(_ plan: RingPlan.Worker, _ gate: RingGate?) throws(SystemError) {
+        let worker = try RingWorker(plan, payload: self.plan.payload, of: self, in: session)
+        // Under the lock, so that `join` finds every thread that runs.
+        try members.withLock { members throws(SystemError) in
+            guard !isEnding else { return }
+            session.beginServing()
+            do throws(SystemError) {
+                let thread = try HostThread(name: "fuse-ring-\(members.count)") { [session] in
+                    worker.run(gate)
+                    session.endServing()
+                }
+                members.append(Member(worker: worker, thread: thread))
+            } catch {
+                session.endServing()
+                throw error
+            }
+        }
+    }
+
+    /// Gives the entries to the kernel. From now on requests come by them.
+    /// - Throws: the kernel's refusal, after which it goes on by /dev/fuse.
+    func register() throws(SystemError) { try gate.register() }
+
+    /// Ends the workers of a connection that goes on without rings.
+    func giveUp() {
+        isOver.store(true, ordering: .sequentiallyConsistent)
+        gate.giveUp()
+        // Repeatedly, because a worker may be interrupted just before it waits.
+        while members.withLock({ $0.contains { !$0.worker.serving.hasWiped(.max) } }) {
+            interrupt()
+            usleep(100)
+        }
+        join()
+    }
+
+    /// Whether workers are to end.
+    var isEnding: Bool { session.isStopping || isOver.load(ordering: .relaxed) }
+
+    /// Joins the workers, which have ended or are about to.
+    func join() {
+        // Off the list first, because `interrupt` reaches the threads on the list.
+        let ended = members.withLock { members in
+            defer { members = [] }
+            return members
+        }
+        for member in ended {
+            // Its ring ends with it. Until then the kernel has the connection's requests wait for it.
+            member.thread.joinUntilGone(member.worker.thread.load(ordering: .relaxed))
+        }
+    }
+
+    /// Interrupts every worker that waits.
+    func interrupt() {
+        members.withLock { members in
+            for member in members { RingTransport.wake(member) }
+        }
+    }
+
+    private static func wake(_ member: Member) {
+        member.thread.interrupt()
+        for entry in member.worker.entries { entry.late.access { _ in } }
+    }
+
+    // MARK: Replies of other threads
+
+    /// - Parameter reply: with its header.
+    /// - Returns: false if the request did not come by an entry.
+    func answerLate(_ unique: UInt64, _ reply: [UInt8]) -> Bool {
+        let entry = members.withLock { members in
+            members.lazy.flatMap(\.worker.entries).first { $0.serves(unique) }
+        }
+        return entry?.answerLate(unique, reply) ?? false
+    }
+
+    /// An entry of the queue waits for another thread's reply, for which the kernel may need further requests served.
+    func entryWaits(_ queue: RingQueue) {
+        guard queue.free.load(ordering: .relaxed) < 2 else { return }
+        // Without memory for it the queue goes on with what it has.
+        try? start(RingPlan.Worker(processor: nil, queues: [queue.number]), nil)
+    }
+
+    // MARK: Quiet
+
+    var wipesAsked: UInt64 { wipes.load(ordering: .acquiring) }
+
+    /// Waits until every request that is being served now is over.
+    func quiesce() {
+        for worker in members.withLock({ $0.map(\.worker) }) { worker.serving.wait() }
+    }
+
+    /// Has every worker zero its memory, and waits for it.
+    func wipe() {
+        let asked = wipes.add(1, ordering: .sequentiallyConsistent).newValue
+        while true {
+            let isDone = members.withLock { members in
+                let owing = members.filter { !$0.worker.serving.hasWiped(asked) }
+                // Repeatedly, because a worker may be interrupted just before it waits.
+                for member in owing where !member.worker.serving.isServing { RingTransport.wake(member) }
+                return owing.isEmpty
+            }
+            if isDone { return }
+            usleep(100)
+        }
+    }
+}
