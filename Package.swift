@@ -185,7 +185,7 @@ let package = Package(
             resources: [.copy("make_phone_backup.py"), .copy("read_with_public_tools.py")]),
         tests(
             "FuseBridgeTests", in: "FileSystem",
-            of: ["CPlatform", "FuseBridge", "Platform", "SandboxModel", "TestSupport"]),
+            of: ["CPlatform", "CRing", "FuseBridge", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "AppContainerCommandTests", in: "Client", of: ["AppContainerCommand"],
             resources: [.copy("Transcripts")]),

@@ -5,6 +5,9 @@
 // the kernel does not end the mount, and all users of the mount hang. The guard sees the other threads gone and that one
 // left, and aborts the connection.
 //
+// Callers in a mount over io_uring that wait for a stopped process (SIGSTOP) are not freed by an abort of the connection
+// (fs/fuse/dev_uring.c): their requests lie in its rings. The guard kills it after a while.
+//
 // fork(2) from a process with threads: the guard makes system calls only and uses memory of its own.
 
 #define _GNU_SOURCE
@@ -23,6 +26,9 @@
 #include <unistd.h>
 
 #define MOST_MOUNTS 256
+#define LOOK_MILLISECONDS 500
+// Five seconds: somebody who stops a process by hand may want to see that its callers wait.
+#define MOST_STOPPED_LOOKS 10
 
 static struct guarded_mount mounts[MOST_MOUNTS];
 
@@ -56,51 +62,88 @@ static void end_mounts(void) {
     }
 }
 
-// 0: gone or about to be; 1: alive; 2: the first thread has ended and others have not.
-static int state_of(pid_t process) {
+enum state { GONE, ALIVE, HALF_GONE, STOPPED };
+
+// GONE: or about to be. HALF_GONE: the first thread has ended and others have not.
+static enum state state_of(pid_t process) {
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file == -1) {
-        return 0;
+        return GONE;
     }
     ssize_t count = read(file, line, sizeof line - 1);
     close(file);
     if (count <= 0) {
-        return 0;
+        return GONE;
     }
     line[count] = 0;
     const char *end = strrchr(line, ')');
-    if (end == NULL || (end[2] != 'Z' && end[2] != 'X')) {
-        return end != NULL;
+    if (end == NULL) {
+        return GONE;
+    }
+    if (end[2] == 'T') {
+        return STOPPED;
+    }
+    if (end[2] != 'Z' && end[2] != 'X') {
+        return ALIVE;
     }
     // The number of threads: field 20 of proc_pid_stat(5), 17 after the state.
     const char *field = end + 2;
     for (int index = 0; index < 17 && field != NULL; index++) {
         field = strchr(field + 1, ' ');
     }
-    return field != NULL && atoi(field + 1) > 1 ? 2 : 0;
+    return field != NULL && atoi(field + 1) > 1 ? HALF_GONE : GONE;
+}
+
+// Whether callers wait in a mount over io_uring.
+static int has_ring_callers(void) {
+    for (int index = 0; index < MOST_MOUNTS; index++) {
+        if (mounts[index].is_mounted == 0 || mounts[index].uses_rings == 0) {
+            continue;
+        }
+        char path[64], line[32];
+        snprintf(path, sizeof path, "/sys/fs/fuse/connections/%u/waiting", mounts[index].connection);
+        int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file == -1) {
+            // Where fusectl is not mounted nothing tells: better to end one process than to let callers wait.
+            return 1;
+        }
+        ssize_t count = read(file, line, sizeof line - 1);
+        close(file);
+        line[count > 0 ? count : 0] = 0;
+        if (atoi(line) > 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static _Noreturn void stand_by(pid_t process, int news) {
+    int stopped_looks = 0;
     while (1) {
         // Polls /proc: nothing reports that the first thread has ended and others have not. A pidfd stopped doing so with
         // Linux 6.15.
         struct pollfd event = {.fd = news, .events = POLLIN};
-        poll(&event, 1, 500);
+        poll(&event, 1, LOOK_MILLISECONDS);
         struct guarded_mount mount;
         if (event.revents & POLLIN && read(news, &mount, sizeof mount) == (ssize_t)sizeof mount) {
             record(&mount);
             continue;
         }
+        enum state state = state_of(process);
+        stopped_looks = state == STOPPED && has_ring_callers() ? stopped_looks + 1 : 0;
+        if (stopped_looks > MOST_STOPPED_LOOKS) {
+            kill(process, SIGKILL);
+        }
         // Threads take time to end. One that is still there after a while waits in vain.
-        while (state_of(process) == 2) {
+        while (state_of(process) == HALF_GONE) {
             usleep(200 * 1000);
-            if (state_of(process) == 2) {
+            if (state_of(process) == HALF_GONE) {
                 end_mounts();
             }
         }
-        if (state_of(process) == 0) {
+        if (state_of(process) == GONE) {
             _exit(0);
         }
         if (event.revents & POLLHUP) {

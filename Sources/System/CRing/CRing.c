@@ -86,17 +86,25 @@ void ring_add_commit(struct ring *ring, int device, uint64_t commit, uint16_t qu
     memcpy(submission->cmd, &command, sizeof command);
 }
 
-int ring_submit(struct ring *ring, unsigned wait) {
+static int enter(struct ring *ring, unsigned wait, unsigned flags) {
     if (ring->added > 0) {
         __atomic_store_n(ring->submission_tail, *ring->submission_tail + ring->added, __ATOMIC_RELEASE);
         ring->added = 0;
     }
     // More than those just added after a call that failed.
-    unsigned added = *ring->submission_tail - __atomic_load_n(ring->submission_head, __ATOMIC_ACQUIRE);
-    long count = syscall(
-        SYS_io_uring_enter, ring->number, added, wait, IORING_ENTER_GETEVENTS | IORING_ENTER_REGISTERED_RING, NULL, 0);
+    unsigned waiting = *ring->submission_tail - __atomic_load_n(ring->submission_head, __ATOMIC_ACQUIRE);
+    long count = syscall(SYS_io_uring_enter, ring->number, waiting, wait, flags | IORING_ENTER_REGISTERED_RING, NULL, 0);
     // A signal while it waits, after commands were submitted, shows as their number.
     return count < 0 ? errno : 0;
+}
+
+int ring_submit(struct ring *ring, unsigned wait) {
+    return enter(ring, wait, IORING_ENTER_GETEVENTS);
+}
+
+// Without GETEVENTS the kernel does not run what it has deferred for this thread.
+int ring_send(struct ring *ring) {
+    return enter(ring, 0, 0);
 }
 
 int ring_take(struct ring *ring, uint64_t *tag, int *result) {

@@ -53,7 +53,7 @@ extension MemoryFileSystem {
         reply.count(bytes.count)
     }
 
-    func mustZeroWrites(_ handle: OpenFile) -> Bool { false }
+    func mustZeroContent(_ handle: OpenFile) -> Bool { state.withLock { $0.isSecret } }
 
     func close(_ handle: OpenFile) {
         state.withLock { state in
@@ -79,8 +79,35 @@ extension MemoryFileSystem {
     }
 
     func seek(_ handle: OpenFile, from offset: Int64, toHole: Bool, reply: consuming PositionReply) {
-        let length = state.withLock { Int64($0.nodes[handle.node]!.content.count) }
+        let (length, isLate) = state.withLock { state in
+            (Int64(state.nodes[handle.node]!.content.count), state.seeksAreLate)
+        }
+        guard isLate else { return MemoryFileSystem.answer(reply, offset, length, toHole) }
+        let late = LateReply(reply)
+        let thread = try? HostThread(name: "late") {
+            self.goOn.wait()
+            late.send { MemoryFileSystem.answer($0, offset, length, toHole) }
+        }
+        thread?.detach()
+        state.withLock { $0.lateSeeks += 1 }
+    }
+
+    private static func answer(_ reply: consuming PositionReply, _ offset: Int64, _ length: Int64, _ toHole: Bool) {
         if offset >= length { reply.fail(ENXIO) } else { reply.position(toHole ? length : offset) }
+    }
+
+    /// A reply that another thread sends.
+    private final class LateReply: Sendable {
+        private let reply: Mutex<PositionReply?>
+
+        init(_ reply: consuming sending PositionReply) {
+            self.reply = Mutex(reply)
+        }
+
+        func send(_ body: (consuming PositionReply) -> Void) {
+            guard let reply = reply.withLock({ $0.take() }) else { return }
+            body(reply)
+        }
     }
 
     func copy(_ range: CopyRange<OpenFile>, reply: consuming CountReply) {

@@ -33,6 +33,11 @@ final class MemoryFileSystem: FileSystem {
         /// Lookups of names with this prefix wait for ``MemoryFileSystem/goOn``.
         var slowPrefix: [UInt8]?
         var slowLookups = 0
+        /// Whether content must not remain in the bridge's memory.
+        var isSecret = false
+        /// LSEEKs are answered by another thread, after a signal of ``MemoryFileSystem/goOn`` each.
+        var seeksAreLate = false
+        var lateSeeks = 0
     }
 
     /// The generation of every node but the root.
@@ -71,6 +76,11 @@ final class MemoryFileSystem: FileSystem {
             state.nodes[number]!.content = Array(text.utf8)
             return KernelNode(rawValue: number)
         }
+    }
+
+    /// The node of a file in the root directory.
+    func node(_ name: String) -> KernelNode? {
+        state.withLock { $0.nodes[1]!.names[Array(name.utf8)] }.map { KernelNode(rawValue: $0) }
     }
 
     func removeBehindTheKernel(_ name: String) {

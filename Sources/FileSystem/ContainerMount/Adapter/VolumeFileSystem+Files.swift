@@ -86,7 +86,7 @@ extension VolumeFileSystem {
         if caller.user != 0 { try volume.clearSetIDs(of: handle, by: Caller(caller)) }
     }
 
-    func mustZeroWrites(_ handle: FileHandle) -> Bool { handle.isComplete }
+    func mustZeroContent(_ handle: FileHandle) -> Bool { handle.isComplete }
 
     func close(_ handle: FileHandle) {
         volume.close(handle)

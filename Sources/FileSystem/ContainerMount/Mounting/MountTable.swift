@@ -154,7 +154,8 @@ public final class MountTable: Sendable {
             device = try DeviceMount(
                 device: self.device, directory: directory, volume: makeVolume(.device), events: events)
             state.withLock { $0.device = device }
-            _ = guardian?.mounted(at: device.superblock.entrance ?? "")
+            _ = guardian?.mounted(
+                at: device.superblock.entrance ?? "", over: device.superblock.session.transport)
         }
         var home = home
         home.isReadOnly = mount.options.readOnly
@@ -181,7 +182,7 @@ public final class MountTable: Sendable {
         Superblock(volume: volume, session: session, entrance: mount.mountPoint).boundDirtyPages()
         return MountRecord(
             mount: mount, place: place, home: home, volume: volume, session: session,
-            connection: guardian?.mounted(at: mount.mountPoint))
+            connection: guardian?.mounted(at: mount.mountPoint, over: session.transport))
     }
 
     // MARK: The end of a mount

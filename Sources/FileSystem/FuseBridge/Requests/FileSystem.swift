@@ -87,8 +87,9 @@ public protocol FileSystem: AnyObject, Sendable {
     func read(_ handle: Handle, count: Int, from offset: Int64, reply: consuming DataReply)
     /// - Parameter bytes: valid during the call only.
     func write(_ handle: Handle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply)
-    /// Whether written bytes must not remain in memory: the bridge then zeroes the request that carried them.
-    func mustZeroWrites(_ handle: Handle) -> Bool
+    /// Whether bytes that are read or written must not remain in memory: the bridge then zeroes the request or the reply
+    /// that carried them.
+    func mustZeroContent(_ handle: Handle) -> Bool
     /// The last descriptor is closed and the last mapping gone, or the mount has ended. There is no reply.
     func close(_ handle: Handle)
     func synchronize(_ handle: Handle, dataOnly: Bool, reply: consuming DoneReply)

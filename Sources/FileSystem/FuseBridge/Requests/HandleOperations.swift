@@ -58,13 +58,17 @@ extension FileSystem {
         let reply = DataReply(token: unsafe ReplyToken(request))
         guard let handle = handle(number) else { return reply.fail(EBADF) }
         read(handle, count: count, from: offset, reply: reply)
+        // The filesystem zeroes its own buffers; /dev/fuse has the reply in no other.
+        if let entry = RingEntry.current, mustZeroContent(handle) { entry.mustZero = true }
     }
 
     func serveWrite(_ request: fuse_req_t, _ number: UInt64, _ bytes: RawSpan, _ offset: Int64) {
         let reply = CountReply(token: unsafe ReplyToken(request))
         guard let handle = handle(number) else { return reply.fail(EBADF) }
         write(handle, bytes: bytes, to: offset, reply: reply)
-        guard mustZeroWrites(handle) else { return }
+        guard mustZeroContent(handle) else { return }
+        // The reply lies where the bytes were, until the kernel has it.
+        if let entry = RingEntry.current { return entry.mustZero = true }
         unsafe bytes.withUnsafeBytes { bytes in
             // The bytes lie in the worker's own memory, which nothing else reads meanwhile.
             unsafe explicit_bzero(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)

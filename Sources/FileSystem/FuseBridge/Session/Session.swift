@@ -190,8 +190,7 @@ import Synchronization
         // fuse_out_header (linux/fuse.h): length, error: 4 bytes; unique: 8, which is 0 for a notification.
         let unique = unsafe vector[0].iov_base.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         guard unique != 0 else { return false }
-        // The worker keeps its entries alive.
-        if let entry = unsafe RequestContext.current?.pointee.entry?.takeUnretainedValue(), entry.serves(unique) {
+        if let entry = RingEntry.current, entry.serves(unique) {
             unsafe entry.answer(vector, count: count)
             return true
         }

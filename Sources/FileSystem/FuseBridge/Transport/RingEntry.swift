@@ -18,6 +18,8 @@ import Synchronization
     /// The kernel's number of the request for the commit.
     private(set) var commit: UInt64 = 0
     private(set) var isAnswered = true
+    /// Whether the memory is to be zeroed as soon as the kernel has the reply.
+    var mustZero = false
     /// Bytes of the payload that were used since the last wipe.
     private var used = 0
     /// The request that is served (`unique` in linux/fuse.h); 0 between two requests.
@@ -47,10 +49,18 @@ import Synchronization
             payload_size: UInt64(capacity))
     }
 
+    /// The entry whose request the calling thread serves; nil if it came by /dev/fuse.
+    @inline(__always)
+    static var current: RingEntry? {
+        // The thread's worker keeps its entries alive.
+        unsafe RequestContext.current?.pointee.entry?.takeUnretainedValue()
+    }
+
     /// The request that the kernel has put here, in one piece; nil if its lengths contradict each other.
     func begin() -> UnsafeMutableRawBufferPointer? {
         commit = header.load(UInt64.self, at: Int(RING_COMMIT_OFFSET))
         isAnswered = false
+        mustZero = false
         late.access { $0 = nil }
         request.store(header.load(UInt64.self, at: 8), ordering: .releasing)
         let length = Int(header.load(UInt32.self, at: 0))

@@ -136,7 +136,10 @@ import Synchronization
         entry.end()
         unsafe ring_add_commit(&ring, device, entry.commit, entry.queue.number, tag(of: entry))
         entry.queue.free.add(1, ordering: .relaxed)
-        _ = submit(0)
+        guard entry.mustZero else { return _ = submit(0) }
+        // The next request must not be there yet.
+        _ = unsafe ring_send(&ring)
+        entry.wipe()
     }
 
     private func tag(of entry: RingEntry) -> UInt64 {

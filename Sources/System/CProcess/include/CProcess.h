@@ -80,11 +80,14 @@ int process_ignores(int number);
 struct guarded_mount {
     /// 0 when the mount has ended.
     int is_mounted;
+    /// Whether requests come by io_uring.
+    int uses_rings;
     /// The minor number of its device: the number of its FUSE connection.
     unsigned connection;
     /// Its mount point; empty if it does not fit.
-    char path[248];
+    char path[244];
 };
-/// Starts a process that ends the mounts of this one if it is killed and one of its threads cannot end.
+/// Starts a process that ends the mounts of this one if it is killed and one of its threads cannot end, and kills this one
+/// if it stays stopped while callers wait for its rings.
 /// Returns a pipe that takes `struct guarded_mount`, each in one write; -1 and errno on failure.
 int process_start_guard(void);

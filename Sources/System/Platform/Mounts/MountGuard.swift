@@ -1,7 +1,9 @@
-// A process beside this one that ends its mounts if it is killed. Guard.c says why that takes a process.
+// A process beside this one that ends its mounts if it is killed, and kills it if it stays stopped while callers wait for
+// its rings. Guard.c says why that takes a process.
 
 import CProcess
 import Glibc
+public import SandboxModel
 import Synchronization
 
 /// The connection to the guard: it is told of each FUSE mount that this process serves, and of its end.
@@ -21,15 +23,23 @@ public final class MountGuard: Sendable {
 
     /// `write(2)` to the guard: this process serves a FUSE mount.
     /// - Returns: the number of the FUSE connection, for ``ended(_:)``.
-    public func mounted(at path: String) -> UInt32? {
+    public func mounted(at path: String, over transport: Transport) -> UInt32? {
         guard let connection = (try? MountInfo.all())?.last(where: { $0.mountPoint == path })?.minor else { return nil }
-        report(connection, isMounted: true, path)
+        report { message in
+            message.is_mounted = 1
+            message.uses_rings = transport == .ioUring ? 1 : 0
+            message.connection = connection
+            // The struct is zero at first, so that a path that fits ends with NUL.
+            unsafe withUnsafeMutableBytes(of: &message.path) { bytes in
+                if path.utf8.count < bytes.count { unsafe bytes.copyBytes(from: path.utf8) }
+            }
+        }
         return connection
     }
 
     /// `write(2)` to the guard: the mount has ended. The kernel may reuse its number.
     public func ended(_ connection: UInt32) {
-        report(connection, isMounted: false, "")
+        report { $0.connection = connection }
     }
 
     /// Ends the guard, for a process that will mount nothing.
@@ -39,14 +49,9 @@ public final class MountGuard: Sendable {
 
     /// Writes a report. A path that is too long for one is left out; the guard needs it only where it cannot abort the
     /// connection by sysfs.
-    private func report(_ connection: UInt32, isMounted: Bool, _ path: String) {
+    private func report(_ fill: (inout guarded_mount) -> Void) {
         var message = guarded_mount()
-        message.is_mounted = isMounted ? 1 : 0
-        message.connection = connection
-        // The struct is zero at first, so that a path that fits ends with NUL.
-        unsafe withUnsafeMutableBytes(of: &message.path) { bytes in
-            if path.utf8.count < bytes.count { unsafe bytes.copyBytes(from: path.utf8) }
-        }
+        fill(&message)
         news.withLock { news in
             guard let number = news?.number else { return }
             _ = unsafe withUnsafeBytes(of: &message) { unsafe write(number, $0.baseAddress, $0.count) }

@@ -1,0 +1,129 @@
+// Tests of the transports: what the kernel asks over io_uring beside the usual requests, and a demand that cannot be met.
+
+import CPlatform
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FuseBridge
+
+@Suite(.serialized) struct TransportTests {
+    /// More than the entries of any queue.
+    private static let many = 40
+
+    @Test func repliesOfOtherThreadsKeepNoRequestWaiting() throws {
+        try Mounted.run { mount in
+            let fileSystem = mount.fileSystem
+            for index in 0..<TransportTests.many { try mount.write("content", to: "file\(index)") }
+            fileSystem.state.withLock { $0.seeksAreLate = true }
+            let wrong = Atomic<Int>(0)
+            let seekers = try (0..<TransportTests.many).map { index in
+                // Files of their own: the kernel holds a file's lock meanwhile.
+                let file = try Descriptor.open(path: mount.path("file\(index)"), flags: O_RDONLY)
+                return try HostThread(name: "seeker") {
+                    if lseek(file.number, 3, platform_SEEK_HOLE) != 7 { wrong.add(1, ordering: .relaxed) }
+                }
+            }
+            eventually("all wait") { fileSystem.state.withLock { $0.lateSeeks } == TransportTests.many }
+            for index in 0..<20 { #expect(unsafe code(access(mount.path("absent\(index)"), F_OK)) == ENOENT) }
+            // A lock of the device meanwhile zeroes the memory of those that wait.
+            mount.session.wipeRequests()
+            mount.session.quiesce()
+            for _ in 0..<TransportTests.many { fileSystem.goOn.signal() }
+            for seeker in seekers { seeker.join() }
+            #expect(wrong.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test func contentThatMustNotRemainArrives() throws {
+        try Mounted.run { mount in
+            mount.fileSystem.state.withLock { $0.isSecret = true }
+            let file = try Descriptor.open(path: mount.path("file"), flags: O_CREAT | O_RDWR, mode: 0o600)
+            for count in [1, 5000, 3 << 20] {
+                let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
+                try file.truncate(to: 0)
+                try file.append(content)
+                try file.synchronize()
+                mount.session.notifications.forgetContent(of: try #require(mount.fileSystem.node("file")))
+                mount.session.notifications.drain()
+                #expect(try HostPath.contents(mount.path("file")) == content)
+            }
+        }
+    }
+
+    @Test func anEntryOfAListThatTheKernelRefusesIsForgotten() throws {
+        try Mounted.run { mount in
+            let root = RequestCaller(user: 0, group: 0, thread: 0)
+            try mount.fileSystem.state.withLock { state in
+                // A type that no file has: readdir takes the name, and drops the status.
+                _ = try #require(mount.fileSystem.add(Array("bad".utf8), .root, S_IFREG | S_IFDIR, root, &state))
+            }
+            #expect(try mount.names() == ["bad"])
+            let lists = mount.fileSystem.calls("readdirplus")
+            #expect(mount.fileSystem.calls("forget") == lists)
+            #expect(unsafe code(access(mount.path("absent"), F_OK)) == ENOENT, "the entries go on")
+        }
+    }
+
+    @Test func aMountThatStopsWhileRepliesAreOutEnds() throws {
+        try Mounted.run { mount in
+            let fileSystem = mount.fileSystem
+            try mount.write("content", to: "file")
+            fileSystem.state.withLock { $0.seeksAreLate = true }
+            let file = try Descriptor.open(path: mount.path("file"), flags: O_RDONLY)
+            let result = Atomic<Int>(0)
+            let seeker = try HostThread(name: "seeker") {
+                result.store(lseek(file.number, 3, platform_SEEK_HOLE), ordering: .relaxed)
+            }
+            eventually("it waits") { fileSystem.state.withLock { $0.lateSeeks } == 1 }
+            mount.session.stop()
+            seeker.join()
+            #expect(result.load(ordering: .relaxed) == -1)
+            fileSystem.goOn.signal()
+        }
+    }
+
+    @Test func manyClientsReadBackTheirOwn() throws {
+        try Mounted.run { mount in
+            let wrong = Atomic<Int>(0)
+            let clients = try (0..<16).map { client in
+                try HostThread(name: "client") {
+                    let content = String(repeating: "\(client) ", count: 20_000)
+                    for round in 0..<5 {
+                        let name = "\(client).\(round)"
+                        guard (try? mount.write(content, to: name)) != nil, (try? mount.text(name)) == content else {
+                            wrong.add(1, ordering: .relaxed)
+                            continue
+                        }
+                    }
+                }
+            }
+            for client in clients { client.join() }
+            #expect(wrong.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test(.enabled(if: Mounted.transports.count == 1, "the kernel offers io_uring"))
+    func aDemandForIoUringThatTheKernelDoesNotOfferIsOneLine() throws {
+        let path = "/tmp/fusebridge.\(getpid())"
+        try HostDirectory.make(path)
+        defer { try? HostDirectory.remove(path) }
+        var options = Session.Options(source: "test", subtype: "memory", otherUsers: false)
+        options.transport = .ioUring
+        let ends = Atomic<Int>(0)
+        let fileSystem = MemoryFileSystem()
+        do {
+            _ = try Session.mount(fileSystem, at: path, options: options) { ends.add(1, ordering: .relaxed) }
+            Issue.record("it is mounted")
+        } catch let failure {
+            #expect(failure.message.contains("does not offer FUSE over io_uring"))
+            #expect(failure.message.contains("enable_uring"))
+        }
+        #expect(try HostPath.status(path).raw.st_dev == HostPath.status("\(path)/..").raw.st_dev, "it is mounted")
+        #expect(fileSystem.state.withLock { $0.ended })
+        #expect(ends.load(ordering: .relaxed) == 0, "a mount that was refused does not end")
+    }
+}
