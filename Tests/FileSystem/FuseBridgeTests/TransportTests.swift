@@ -41,15 +41,15 @@ import Testing
     @Test func contentThatMustNotRemainArrives() throws {
         try Mounted.run { mount in
             mount.fileSystem.state.withLock { $0.isSecret = true }
-            let file = try Descriptor.open(path: mount.path("file"), flags: O_CREAT | O_RDWR, mode: 0o600)
             for count in [1, 5000, 3 << 20] {
                 let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
-                try file.truncate(to: 0)
+                let name = "file of \(count)"
+                let file = try Descriptor.open(path: mount.path(name), flags: O_CREAT | O_RDWR, mode: 0o600)
                 try file.append(content)
                 try file.synchronize()
-                mount.session.notifications.forgetContent(of: try #require(mount.fileSystem.node("file")))
+                mount.session.notifications.forgetContent(of: try #require(mount.fileSystem.node(name)))
                 mount.session.notifications.drain()
-                #expect(try HostPath.contents(mount.path("file")) == content)
+                #expect(try HostPath.contents(mount.path(name)) == content)
             }
         }
     }
@@ -58,31 +58,13 @@ import Testing
         try Mounted.run { mount in
             let root = RequestCaller(user: 0, group: 0, thread: 0)
             try mount.fileSystem.state.withLock { state in
-                // A type that no file has: readdir takes the name, and drops the status.
-                _ = try #require(mount.fileSystem.add(Array("bad".utf8), .root, S_IFREG | S_IFDIR, root, &state))
+                // A type that no file has: the kernel takes the name, and drops the node.
+                _ = try #require(mount.fileSystem.add(Array("bad".utf8), .root, 0o150644, root, &state))
             }
             #expect(try mount.names() == ["bad"])
             let lists = mount.fileSystem.calls("readdirplus")
-            #expect(mount.fileSystem.calls("forget") == lists)
+            eventually("it is forgotten") { mount.fileSystem.calls("forget") == lists }
             #expect(unsafe code(access(mount.path("absent"), F_OK)) == ENOENT, "the entries go on")
-        }
-    }
-
-    @Test func aMountThatStopsWhileRepliesAreOutEnds() throws {
-        try Mounted.run { mount in
-            let fileSystem = mount.fileSystem
-            try mount.write("content", to: "file")
-            fileSystem.state.withLock { $0.seeksAreLate = true }
-            let file = try Descriptor.open(path: mount.path("file"), flags: O_RDONLY)
-            let result = Atomic<Int>(0)
-            let seeker = try HostThread(name: "seeker") {
-                result.store(lseek(file.number, 3, platform_SEEK_HOLE), ordering: .relaxed)
-            }
-            eventually("it waits") { fileSystem.state.withLock { $0.lateSeeks } == 1 }
-            mount.session.stop()
-            seeker.join()
-            #expect(result.load(ordering: .relaxed) == -1)
-            fileSystem.goOn.signal()
         }
     }
 

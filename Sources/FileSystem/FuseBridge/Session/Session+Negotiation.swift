@@ -105,7 +105,7 @@ extension Session {
     }
 
     /// - Parameter path: the mount, which is removed if it has not the transport that was demanded.
-    /// - Throws: ``MountFailure`` of kind `unavailable`.
+    /// - Throws: ``MountFailure`` of kind `configuration`.
     func checkTransport(at path: String) throws(MountFailure) {
         guard transport == .devFuse, options.transport == .ioUring else { return }
         let obstacle = negotiation.obstacle
@@ -113,6 +113,6 @@ extension Session {
         try? Session.unmount(path, lazily: true)
         waitUntilEnded()
         throw MountFailure(
-            .unavailable, "\(path) cannot be mounted with --transport io-uring: \(obstacle.message)")
+            .configuration, "\(path) cannot be mounted with --transport io-uring: \(obstacle.message)")
     }
 }

@@ -17,6 +17,8 @@ import Synchronization
     private let capacity: Int
     /// The kernel's number of the request for the commit.
     private(set) var commit: UInt64 = 0
+    /// The node of the request.
+    private(set) var node = KernelNode.root
     private(set) var isAnswered = true
     /// Whether the memory is to be zeroed as soon as the kernel has the reply.
     var mustZero = false
@@ -59,6 +61,7 @@ import Synchronization
     /// The request that the kernel has put here, in one piece; nil if its lengths contradict each other.
     func begin() -> UnsafeMutableRawBufferPointer? {
         commit = header.load(UInt64.self, at: Int(RING_COMMIT_OFFSET))
+        node = KernelNode(rawValue: header.load(UInt64.self, at: 16))
         isAnswered = false
         mustZero = false
         late.access { $0 = nil }

@@ -15,6 +15,18 @@ import Synchronization
         let thread: HostThread
     }
 
+    /// The occasion at which a worker starts.
+    enum Start {
+        /// With the session: all rings are made before the first entry is registered.
+        case together(RingGate)
+        /// Later, since entries wait; the file is one whose request does.
+        case beside(KernelNode)
+
+        var gate: RingGate? {
+            if case .together(let gate) = self { gate } else { nil }
+        }
+    }
+
     private unowned let session: Session
     let plan: RingPlan
     let queues: [RingQueue]
@@ -36,7 +48,7 @@ import Synchronization
         mayPoll = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
         gate = RingGate(plan.workers.count)
         do throws(SystemError) {
-            for worker in plan.workers { try start(worker, gate) }
+            for worker in plan.workers { try start(worker, .together(gate)) }
             try gate.waitUntilMade()
         } catch {
             giveUp()
@@ -44,7 +56,7 @@ import Synchronization
         }
     }
 
-    private func start(_ plan: RingPlan.Worker, _ gate: RingGate?) throws(SystemError) {
+    private func start(_ plan: RingPlan.Worker, _ occasion: Start) throws(SystemError) {
         let worker = try RingWorker(plan, payload: self.plan.payload, of: self, in: session)
         // Under the lock, so that `join` finds every thread that runs.
         try members.withLock { members throws(SystemError) in
@@ -52,7 +64,7 @@ import Synchronization
             session.beginServing()
             do throws(SystemError) {
                 let thread = try HostThread(name: "fuse-ring-\(members.count)") { [session] in
-                    worker.run(gate)
+                    worker.run(occasion)
                     session.endServing()
                 }
                 members.append(Member(worker: worker, thread: thread))
@@ -119,10 +131,11 @@ import Synchronization
     }
 
     /// An entry of the queue waits for another thread's reply, for which the kernel may need further requests served.
-    func entryWaits(_ queue: RingQueue) {
+    /// - Parameter file: the one whose request waits: regular, since LSEEK alone is answered late.
+    func entryWaits(_ queue: RingQueue, _ file: KernelNode) {
         guard queue.free.load(ordering: .relaxed) < 2 else { return }
         // Without memory for it the queue goes on with what it has.
-        try? start(RingPlan.Worker(processor: nil, queues: [queue.number]), nil)
+        try? start(RingPlan.Worker(processor: nil, queues: [queue.number]), .beside(file))
     }
 
     // MARK: Quiet

@@ -41,8 +41,9 @@ import Synchronization
     }
 
     /// Serves requests until the session ends or the entries cannot be registered.
-    /// - Parameter gate: nil for a worker that is added later.
-    func run(_ gate: RingGate?) {
+    /// - Parameter start: with the other workers, or later.
+    func run(_ start: RingTransport.Start) {
+        let gate = start.gate
         thread.store(HostThread.currentNumber, ordering: .relaxed)
         // As a worker of /dev/fuse.
         SetIDCapability.drop()
@@ -55,6 +56,7 @@ import Synchronization
             let code = register()
             gate?.reportRegistered(code)
             if code == 0 {
+                if case .beside(let node) = start { pump(node) }
                 for entry in entries { entry.queue.free.add(1, ordering: .relaxed) }
                 while let entry = next() { serve(entry) }
                 for entry in entries { entry.queue.free.subtract(1, ordering: .relaxed) }
@@ -72,6 +74,17 @@ import Synchronization
             guard code == 0 || code == EINTR else { return code }
         }
         return take()
+    }
+
+    /// Has the kernel look at the queue of an entry that was added later. It gives a request that came while no entry was
+    /// free to the next one that commits, and not to a new one: so it is asked to send something (FUSE_NOTIFY_RETRIEVE of
+    /// no bytes, which brings a NOTIFY_REPLY), from the queue's processor.
+    /// - Parameter node: a regular file that the kernel knows.
+    private func pump(_ node: KernelNode) {
+        for entry in entries where Processors.bindThread(to: Int(entry.queue.number)) {
+            unsafe fuse_lowlevel_notify_retrieve(session.connection, node.rawValue, 0, 0, nil)
+        }
+        Processors.releaseThread()
     }
 
     /// io_uring_enter(2). Repeated while the kernel has no memory for it: a command that it has not seen is a request that
@@ -159,14 +172,20 @@ import Synchronization
         unsafe fuse_session_process_buf(session.connection, &buffer)
         serving.end()
         if isLong, let processor { Processors.bindThread(to: processor) }
-        // The kernel sends FORGET here for an entry of READDIRPLUS that it did not take, and waits for no reply.
-        if !entry.isAnswered, unsafe WorkerPool.isForget(start) { entry.answer(error: 0) }
+        if !entry.isAnswered, unsafe RingWorker.hasNoReply(start) { entry.answer(error: 0) }
+    }
+
+    /// FORGET, which the kernel sends here for an entry of READDIRPLUS that it did not take, and NOTIFY_REPLY. The entry is
+    /// committed all the same.
+    private static func hasNoReply(_ request: UnsafeMutableRawPointer) -> Bool {
+        let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
+        return unsafe WorkerPool.isForget(request) || opcode == 41
     }
 
     /// Waits until another thread has replied, such as that of the notifications for LSEEK.
     /// - Returns: false if the session is stopping: the kernel then answers itself.
     private func waitForReply(_ entry: RingEntry) -> Bool {
-        transport.entryWaits(entry.queue)
+        transport.entryWaits(entry.queue, entry.node)
         while true {
             let reply: [UInt8]?? = entry.late.wait { late in
                 if let late { return .some(late) }
