@@ -74,12 +74,13 @@ final class MountFixture: Sendable {
         Volume(view: .home(home), device: try openDevice(), context: context)
     }
 
-    func makeTable() throws -> MountTable {
+    func makeTable(transport: TransportChoice = .automatic) throws -> MountTable {
         let anchor = try openDevice()
         let context = context
         let number = tables.withLock { $0.count }
         let table = MountTable(
             device: device, privateDirectory: root + "/run/private", homesDirectory: root + "/run/apps",
+            transport: transport,
             makeVolume: { Volume(view: $0, device: anchor, context: context) },
             events: MountEvents(
                 ended: { [weak self] mount in

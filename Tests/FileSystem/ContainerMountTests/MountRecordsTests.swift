@@ -18,7 +18,8 @@ struct MountRecordsTests {
     ) throws -> MountRecord {
         let home = try fixture.home(app, groups: groups)
         let mount = ActiveMount(
-            app: app, mountPoint: "/mnt/\(app)", options: MountOptions(), serial: records.makeSerial())
+            app: app, mountPoint: "/mnt/\(app)", options: MountOptions(), transport: .devFuse,
+            serial: records.makeSerial())
         return MountRecord(
             mount: mount, place: try MountPlace(fixture.place), home: home, volume: try fixture.makeVolume(home),
             session: nil)

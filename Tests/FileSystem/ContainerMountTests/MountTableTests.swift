@@ -174,6 +174,37 @@ import Testing
         }
     }
 
+    @Test func aMountHasTheTransportThatItAsksForElseTheTables() throws {
+        try MountFixture.run { fixture in
+            let table = try fixture.makeTable(transport: .devFuse)
+            let mount = try table.mount(try fixture.home(notes), at: fixture.place, options: MountOptions())
+            #expect(mount.transport == .devFuse && table.mounts.map(\.transport) == [.devFuse])
+            var options = MountOptions()
+            options.transport = .devFuse
+            let other = fixture.root + "/other"
+            let second = try table.mount(try fixture.home(mail), at: other, options: options)
+            #expect(second.transport == .devFuse)
+        }
+    }
+
+    @Test(.enabled(if: isRoot)) func rootsMountsHaveTheTransportOfTheFirst() throws {
+        try MountFixture.run { fixture in
+            let table = try fixture.makeTable(transport: .devFuse)
+            _ = try table.mount(try fixture.home(notes), at: fixture.place, options: MountOptions())
+            let other = fixture.root + "/other"
+            let home = try fixture.home(mail)
+            var options = MountOptions()
+            options.transport = .ioUring
+            let refused = complaint { [options] () throws(Complaint) in
+                _ = try table.mount(home, at: other, options: options)
+            }
+            #expect(refused?.kind == .fuseConfiguration)
+            #expect(refused?.message.contains("over dev-fuse") == true, "it names the first mount's")
+            options.transport = .automatic
+            #expect(try table.mount(home, at: other, options: options).transport == .devFuse)
+        }
+    }
+
     @Test func aGroupIsOneSuperblock() throws {
         try MountFixture.run { fixture in
             let table = try fixture.makeTable()

@@ -13,6 +13,8 @@ public struct MountOptions: Sendable {
     public var onlyDocuments = false
     /// Whether `Library/Caches` and `tmp` show a `CACHEDIR.TAG`.
     public var cacheTags = false
+    /// The transport that is asked for; nil for the table's own choice.
+    public var transport: TransportChoice?
 
     public init() {}
 }
@@ -23,6 +25,7 @@ public struct ActiveMount: Sendable {
     /// Absolute, without symbolic links.
     public let mountPoint: String
     public let options: MountOptions
+    public let transport: Transport
     /// Distinguishes successive mounts at one mount point.
     public let serial: UInt64
 }

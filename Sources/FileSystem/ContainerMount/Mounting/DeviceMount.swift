@@ -24,14 +24,18 @@ final class DeviceMount: Sendable {
     /// - Parameters:
     ///   - device: the device directory's path, for the source that findmnt(8) shows.
     ///   - directory: made here, with mode 0700. Its parent must be accessible to root only.
+    ///   - transport: of all homes that are bound from here.
     /// - Throws: ``Complaint`` of kind `fuseConfiguration`, `fuseMissing`, `mountPoint` or `unexpected`.
-    init(device: String, directory: String, volume: Volume, events: MountEvents) throws(Complaint) {
+    init(
+        device: String, directory: String, volume: Volume, transport: TransportChoice, events: MountEvents
+    ) throws(Complaint) {
         self.device = device
         self.directory = directory
         self.volume = volume
         mounted = VolumeFileSystem(volume, events: events)
         try DeviceMount.prepare(directory)
         var options = Session.Options(source: device + ":", subtype: MountPoint.subtype, otherUsers: true)
+        options.transport = transport
         options.replyDropped = events.dropped
         do throws(Complaint) {
             let (mounted, whole, options) = (mounted, directory + "/device", options)
@@ -111,6 +115,17 @@ final class DeviceMount: Sendable {
             volume.hide(home.app)
             throw Complaint(.mountPoint, "\(home.app) cannot be mounted at \(place.path): \(error.message)")
         }
+    }
+
+    /// Refuses a transport that the homes bound from here cannot have.
+    /// - Parameter choice: nil for any.
+    /// - Throws: ``Complaint`` of kind `fuseConfiguration`.
+    func requireTransport(_ choice: TransportChoice?) throws(Complaint) {
+        guard let choice, !choice.admits(session.transport) else { return }
+        throw Complaint(
+            .fuseConfiguration,
+            "root's mounts of \(device) share one connection, which is over \(session.transport.rawValue): leave "
+                + "--transport out, or shut the device down first")
     }
 
     var superblock: Superblock { Superblock(volume: volume, session: session, entrance: whole) }

@@ -30,6 +30,7 @@ public final class MountTable: Sendable {
     let device: String
     private let directory: String
     private let homesDirectory: String
+    private let transport: TransportChoice
     private let makeVolume: @Sendable (Volume.View) -> Volume
     private let events: MountEvents
     private let isPrivileged = ActingUser.isPrivileged
@@ -43,15 +44,17 @@ public final class MountTable: Sendable {
     ///   - privateDirectory: the directory of a privileged daemon's own mount. It is made and removed here; its parent
     ///     must exist and be accessible to root only.
     ///   - homesDirectory: a directory beside it where apps may be mounted.
+    ///   - transport: for mounts whose options name none.
     ///   - makeVolume: makes the volume of a superblock.
     ///   - guardian: told of every superblock; nil for none.
     public init(
-        device: String, privateDirectory: String, homesDirectory: String,
+        device: String, privateDirectory: String, homesDirectory: String, transport: TransportChoice = .automatic,
         makeVolume: @escaping @Sendable (Volume.View) -> Volume, events: MountEvents, guardian: MountGuard? = nil
     ) {
         self.device = device
         directory = privateDirectory
         self.homesDirectory = homesDirectory
+        self.transport = transport
         self.makeVolume = makeVolume
         self.events = events
         self.guardian = guardian
@@ -108,8 +111,9 @@ public final class MountTable: Sendable {
             try MountPoint.requireHarmless(
                 place, device: device, runtimeDirectory: String(directory[..<slash]), homesDirectory: homesDirectory)
             let serial = state.withLock { $0.records.makeSerial() }
-            let mount = ActiveMount(app: home.app, mountPoint: place.path, options: options, serial: serial)
-            let record = isPrivileged ? try bind(home, mount, at: place) : try mountAlone(home, mount, at: place)
+            let record =
+                isPrivileged
+                ? try bind(home, options, serial, at: place) : try mountAlone(home, options, serial, at: place)
             state.withLock { $0.records.add(record) }
             do throws(SystemError) {
                 // Through the mount: a session that cannot serve is found here, not by its first user.
@@ -119,7 +123,7 @@ public final class MountTable: Sendable {
                 _ = removeRecord(serial)
                 throw Complaint(.unexpected, "the mount at \(place.path) does not answer: \(error.message)")
             }
-            return mount
+            return record.mount
         }
     }
 
@@ -146,39 +150,49 @@ public final class MountTable: Sendable {
     }
 
     /// Binds a home from the device's mount, which is made first if there is none yet.
-    private func bind(_ home: Home, _ mount: ActiveMount, at place: MountPlace) throws(Complaint) -> MountRecord {
+    private func bind(
+        _ home: Home, _ options: MountOptions, _ serial: UInt64, at place: MountPlace
+    ) throws(Complaint) -> MountRecord {
         let device: DeviceMount
         if let known = state.withLock({ $0.device }) {
+            try known.requireTransport(options.transport)
             device = known
         } else {
             device = try DeviceMount(
-                device: self.device, directory: directory, volume: makeVolume(.device), events: events)
+                device: self.device, directory: directory, volume: makeVolume(.device),
+                transport: options.transport ?? transport, events: events)
             state.withLock { $0.device = device }
             _ = guardian?.mounted(
                 at: device.superblock.entrance ?? "", over: device.superblock.session.transport)
         }
         var home = home
-        home.isReadOnly = mount.options.readOnly
-        try device.bind(home, at: place, readOnly: mount.options.readOnly)
+        home.isReadOnly = options.readOnly
+        try device.bind(home, at: place, readOnly: options.readOnly)
+        let mount = ActiveMount(
+            app: home.app, mountPoint: place.path, options: options, transport: device.session.transport,
+            serial: serial)
         return MountRecord(mount: mount, place: place, home: home, volume: device.volume, session: nil)
     }
 
     /// Mounts a home with a volume and a session of its own.
-    private func mountAlone(_ home: Home, _ mount: ActiveMount, at place: MountPlace) throws(Complaint) -> MountRecord {
+    private func mountAlone(
+        _ home: Home, _ options: MountOptions, _ serial: UInt64, at place: MountPlace
+    ) throws(Complaint) -> MountRecord {
         var home = home
-        home.isReadOnly = mount.options.readOnly
+        home.isReadOnly = options.readOnly
         let volume = makeVolume(.home(home))
         let mounted = VolumeFileSystem(volume, events: events)
-        var options = Session.Options(
-            source: "\(device):\(home.app)", subtype: MountPoint.subtype, otherUsers: mount.options.otherUsers)
-        options.readOnly = mount.options.readOnly
-        options.replyDropped = events.dropped
+        var settings = Session.Options(
+            source: "\(device):\(home.app)", subtype: MountPoint.subtype, otherUsers: options.otherUsers)
+        settings.readOnly = options.readOnly
+        settings.transport = options.transport ?? transport
+        settings.replyDropped = events.dropped
         let session = try translatingFailure { () throws(MountFailure) in
-            try Session.mount(mounted, at: mount.mountPoint, options: options) { [weak self] in
-                self?.finish(mount.serial)
-            }
+            try Session.mount(mounted, at: place.path, options: settings) { [weak self] in self?.finish(serial) }
         }
         mounted.attach(session)
+        let mount = ActiveMount(
+            app: home.app, mountPoint: place.path, options: options, transport: session.transport, serial: serial)
         Superblock(volume: volume, session: session, entrance: mount.mountPoint).boundDirtyPages()
         return MountRecord(
             mount: mount, place: place, home: home, volume: volume, session: session,

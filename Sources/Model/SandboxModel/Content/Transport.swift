@@ -15,4 +15,13 @@ public enum TransportChoice: String, Codable, CaseIterable, Sendable {
     case devFuse = "dev-fuse"
     /// io_uring, or the mount fails.
     case ioUring = "io-uring"
+
+    /// Whether a mount over the transport is what was asked for.
+    public func admits(_ transport: Transport) -> Bool {
+        switch self {
+        case .automatic: true
+        case .devFuse: transport == .devFuse
+        case .ioUring: transport == .ioUring
+        }
+    }
 }
