@@ -40,11 +40,24 @@ import Testing
     @Test func `optional keys of a request can be left out`() throws {
         let mount = try decode(MountRequest.self, #"{"app":"a","mountPoint":"/m"}"#)
         #expect(mount.readOnly == nil && mount.allowOther == nil && mount.running == nil && mount.documents == nil)
+        #expect(mount.transport == nil)
         let run = try decode(RunRequest.self, #"{"app":"a"}"#)
         #expect(run.verifyAll == nil && run.detached == nil)
         #expect(try decode(InstallRequest.self, #"{"app":"/a.app"}"#).groups == nil)
         #expect(try decode(CheckRequest.self, "{}").repair == nil)
         #expect(try decode(UnmountRequest.self, #"{"mountPoint":"/m"}"#).lazy == nil)
+    }
+
+    @Test func `a mount asks for a transport, and names the one it has, by the words of the command`() throws {
+        let words: [MountRequest.Transport: String] = [.auto: "auto", .devFuse: "dev-fuse", .ioUring: "io-uring"]
+        for transport in MountRequest.Transport.allCases {
+            let text = #"{"app":"a","transport":"\#(words[transport] ?? "")"}"#
+            #expect(try decode(MountRequest.self, text).transport == transport)
+        }
+        #expect(throws: DecodingError.self) { try decode(MountRequest.self, #"{"app":"a","transport":"pigeon"}"#) }
+        let mount = Mount(app: "a", mountPoint: "/m", readOnly: false, allowOther: false, transport: .ioUring)
+        #expect(try json(mount).contains(#""transport":"io-uring""#))
+        #expect(try decode(Mount.self, json(mount)) == mount)
     }
 
     @Test func `a failure has a kind and a line`() throws {

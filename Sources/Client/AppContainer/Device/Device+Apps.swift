@@ -75,18 +75,20 @@ extension Device {
     ///   - running: mark the app running for as long as it is mounted, so that it is not purged.
     ///   - documents: show only `Documents`, for an app that shares its documents.
     ///   - cachedirTag: show a `CACHEDIR.TAG` in `Library/Caches` and `tmp`, by which backup tools know them.
+    ///   - transport: nil for what `APPCONTAINER_TRANSPORT` named when the device's process started, else `auto`.
     /// - Throws: an error of kind `unknownApp`, `alreadyMounted`, `groupMounted`, `mountPoint`, `fuseMissing`, …
     @discardableResult
     public func mount(
         _ app: String, at mountPoint: String? = nil, allowOther: Bool = false, readOnly: Bool = false,
-        running: Bool = false, documents: Bool = false, cachedirTag: Bool = false
+        running: Bool = false, documents: Bool = false, cachedirTag: Bool = false,
+        transport: MountRequest.Transport? = nil
     ) async throws(DeviceError) -> Mount {
         var place: String?
         if let mountPoint { place = try Device.absolute(mountPoint) }
         return try await send(
             MountRequest(
                 app: app, mountPoint: place, allowOther: allowOther, readOnly: readOnly, running: running,
-                documents: documents, cachedirTag: cachedirTag))
+                documents: documents, cachedirTag: cachedirTag, transport: transport))
     }
 
     /// Ends a mount.

@@ -260,8 +260,13 @@ class Device:
         running: bool = False,
         documents: bool = False,
         cachedir_tag: bool = False,
+        transport: Optional[str] = None,
     ) -> Mount:
-        """Shows its home at a mount point, or where the device chooses one, which the answer tells."""
+        """Shows its home at a mount point, or where the device chooses one, which the answer tells.
+
+        ``transport``: ``auto``, ``dev-fuse`` or ``io-uring``; without one, what ``APPCONTAINER_TRANSPORT`` named when the
+        device's process started.
+        """
         body = {
             "app": app,
             "mountPoint": None if mount_point is None else _absolute(mount_point),
@@ -270,6 +275,7 @@ class Device:
             "running": running,
             "documents": documents,
             "cachedirTag": cachedir_tag,
+            "transport": transport,
         }
         return self._ask(Mount, "mount", body)
 
@@ -282,7 +288,7 @@ class Device:
         self._do("mount-end", mountPoint=_absolute(mount_point))
 
     @contextlib.contextmanager
-    def mounted(self, app: str, mount_point: Optional[HostPath] = None, **options: bool) -> Iterator[Path]:
+    def mounted(self, app: str, mount_point: Optional[HostPath] = None, **options: Any) -> Iterator[Path]:
         """Mounted as by :meth:`mount`, and unmounted when the body has ended. Gives the mount point."""
         mount = self.mount(app, mount_point, **options)
         try:

@@ -39,6 +39,7 @@ class AppContainerOptions:
     running: bool = False
     documents: bool = False
     cachedir_tag: bool = False
+    transport: Optional[str] = None
     #: Where the devices are made, relative to pytest's root directory; the one for temporary files if it is None.
     directory: Optional[str] = None
 

@@ -176,6 +176,7 @@ def _mounted(owned: OwnedDevice, options: AppContainerOptions) -> AppContainer:
                 running=options.running,
                 documents=options.documents,
                 cachedir_tag=options.cachedir_tag,
+                transport=options.transport,
             )
             return Path(mount.mount_point)
 

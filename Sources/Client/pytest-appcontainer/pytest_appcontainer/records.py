@@ -106,6 +106,8 @@ class Mount:
     documents: bool
     #: Whether ``Library/Caches`` and ``tmp`` show a ``CACHEDIR.TAG``.
     cachedir_tag: bool
+    #: The way by which the kernel's requests reach the device's process: ``dev-fuse`` or ``io-uring``.
+    transport: str
 
 
 @dataclass(frozen=True)

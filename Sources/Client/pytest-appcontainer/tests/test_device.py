@@ -67,6 +67,11 @@ def test_mounts_are_contexts(app_container: AppContainer, tmp_path: Path) -> Non
         with pytest.raises(OSError, match="Read-only"):
             (home / "Documents" / "note").write_text("note")
     assert not os.path.ismount(tmp_path / "home")
+    with device.mounted(IDENTIFIER, tmp_path / "home", transport="dev-fuse"):
+        assert device.status().mounts[0].transport == "dev-fuse"
+    with pytest.raises(DeviceError) as raised:
+        device.mount(IDENTIFIER, tmp_path / "home", transport="pigeon")
+    assert raised.value.kind == "badRequest"
     # Where the device has chosen the place, it takes it away.
     with device.mounted(IDENTIFIER) as home:
         assert (home / "Documents").is_dir()

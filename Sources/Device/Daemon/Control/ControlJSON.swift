@@ -87,6 +87,7 @@ enum ControlJSON {
         case "level": "\"level\" is not warning or critical"
         case "owner": "\"owner\" is not a user id"
         case "ownerGroup": "\"ownerGroup\" is not a group id"
+        case "transport": "\"transport\" is not auto, dev-fuse or io-uring"
         default: "\"\(name)\" is not of the right type"
         }
     }

@@ -22,6 +22,7 @@ extension DeviceService {
         options.readOnly = request.readOnly ?? false
         options.onlyDocuments = request.documents ?? false
         options.cacheTags = request.cachedirTag ?? false
+        options.transport = request.transport.map(TransportChoice.init)
         let mount = try operations.run(on: identifier) { () throws(Complaint) in
             let app = try device.app(identifier)
             if options.onlyDocuments, !app.sharesDocuments {
@@ -63,6 +64,16 @@ extension DeviceService {
     func waitForEndOfMount(_ request: MountEndRequest) async throws(Complaint) {
         await withCheckedContinuation { continuation in
             mounts.whenEnded(request.mountPoint) { continuation.resume() }
+        }
+    }
+}
+
+extension TransportChoice {
+    fileprivate init(_ transport: MountRequest.Transport) {
+        switch transport {
+        case .auto: self = .automatic
+        case .devFuse: self = .devFuse
+        case .ioUring: self = .ioUring
         }
     }
 }

@@ -23,9 +23,12 @@ final class Mounts: Sendable {
     /// The mount points of apps for which the request names none.
     let homes: Homes
 
-    /// - Parameter socket: the control socket's path, beside which a privileged daemon keeps the device's own mount.
+    /// - Parameters:
+    ///   - socket: the control socket's path, beside which a privileged daemon keeps the device's own mount.
+    ///   - transport: for mounts whose options name none.
     init(
-        device: BootedDevice, socket: String, log: Logger, events: EventLog, guardian: MountGuard? = nil
+        device: BootedDevice, socket: String, transport: TransportChoice = .automatic, log: Logger, events: EventLog,
+        guardian: MountGuard? = nil
     ) throws(Complaint) {
         self.device = device
         let homes = RuntimeDirectory.homes(besideSocket: socket)
@@ -40,6 +43,7 @@ final class Mounts: Sendable {
         table = MountTable(
             device: device.directory.path,
             privateDirectory: RuntimeDirectory.privateDirectory(besideSocket: socket), homesDirectory: homes.directory,
+            transport: transport,
             makeVolume: { view in Volume(view: view, device: root, context: device.context) },
             events: MountEvents(
                 ended: { mount in
@@ -296,6 +300,15 @@ extension Mount {
         self.init(
             app: mount.app.text, mountPoint: mount.mountPoint, readOnly: mount.options.readOnly,
             allowOther: mount.options.otherUsers, documents: mount.options.onlyDocuments,
-            cachedirTag: mount.options.cacheTags)
+            cachedirTag: mount.options.cacheTags, transport: Mount.Transport(mount.transport))
+    }
+}
+
+extension Mount.Transport {
+    fileprivate init(_ transport: Transport) {
+        switch transport {
+        case .devFuse: self = .devFuse
+        case .ioUring: self = .ioUring
+        }
     }
 }

@@ -40,7 +40,7 @@ public enum DaemonProcess {
         prepare: (DeviceService) throws(Complaint) -> Void = { _ in }
     ) async throws(Complaint) -> ServedProcess {
         let device = try DeviceService.open(
-            path: path, runtimeDirectory: setup.runtimeDirectory, guardian: setup.guardian)
+            path: path, runtimeDirectory: setup.runtimeDirectory, transport: setup.transport, guardian: setup.guardian)
         let socket = device.socket
         let directory = device.device.directory
         let log = device.log

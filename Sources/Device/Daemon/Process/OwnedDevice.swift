@@ -144,7 +144,7 @@ public enum OwnedDevice {
         setup.guardian?.dismiss()
         guard order.install != nil else { return nil }
         let device = try DeviceService.open(
-            path: order.device, runtimeDirectory: setup.runtimeDirectory, guardian: nil)
+            path: order.device, runtimeDirectory: setup.runtimeDirectory, transport: setup.transport, guardian: nil)
         defer {
             device.shutdown()
             device.device.release()

@@ -11,9 +11,13 @@ struct ProcessSetup: Sendable {
     let runtimeDirectory: String
     /// The guard of the mounts. It is forked before the process has keys, so that it has no copy of them.
     let guardian: MountGuard?
+    /// The transport of mounts that are asked for without one.
+    let transport: TransportChoice
 
-    /// - Throws: ``Complaint`` of kind `notAllowed` where there is no directory for the socket.
+    /// - Throws: ``Complaint`` of kind `notAllowed` where there is no directory for the socket; `badRequest` where the
+    ///   environment names no transport.
     init() throws(Complaint) {
+        transport = try ProcessSetup.transport(named: ProcessSettings.variable(ProcessSetup.transportVariable))
         signal(SIGPIPE, SIG_IGN)
         // New files get the mode that the application asked for; the kernel applies the application's umask.
         umask(0)
@@ -21,5 +25,18 @@ struct ProcessSetup: Sendable {
         ProcessSettings.forbidDumps()
         runtimeDirectory = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         guardian = MountGuard()
+    }
+
+    /// The variable of the environment that names the transport of mounts.
+    private static let transportVariable = "APPCONTAINER_TRANSPORT"
+
+    /// - Parameter name: the value of the variable; nil where it is not set.
+    static func transport(named name: String?) throws(Complaint) -> TransportChoice {
+        guard let name, !name.isEmpty else { return .automatic }
+        guard let choice = TransportChoice(rawValue: name) else {
+            throw Complaint(
+                .badRequest, "\(transportVariable) is '\(name)': set it to auto, dev-fuse or io-uring, or to nothing")
+        }
+        return choice
     }
 }

@@ -32,22 +32,30 @@ final class DeviceService: ServedDevice {
     let warnings: [String]
 
     /// Boots a device. Waits up to fifteen seconds for another process that is about to release it.
-    /// - Parameter guardian: the guard of the mounts; nil for none.
+    /// - Parameters:
+    ///   - transport: for mounts that are asked for without one.
+    ///   - guardian: the guard of the mounts; nil for none.
     /// - Throws: ``Complaint`` of kind `deviceBusy` when that process keeps it, or as
     ///   ``DeviceLifecycle/BootedDevice/boot(at:report:)``.
     static func open(
-        path: String, runtimeDirectory: String, guardian: MountGuard?
+        path: String, runtimeDirectory: String, transport: TransportChoice, guardian: MountGuard?
     ) throws(Complaint) -> DeviceService {
+        func open() throws(Complaint) -> DeviceService {
+            try DeviceService(
+                path: path, runtimeDirectory: runtimeDirectory, transport: transport, guardian: guardian)
+        }
         do throws(Complaint) {
-            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory, guardian: guardian)
+            return try open()
         } catch {
             guard error.kind == .deviceBusy, waitForLock(path) else { throw error }
-            return try DeviceService(path: path, runtimeDirectory: runtimeDirectory, guardian: guardian)
+            return try open()
         }
     }
 
     /// Boots the device and makes the parts, each after those that it uses.
-    private init(path: String, runtimeDirectory: String, guardian: MountGuard?) throws(Complaint) {
+    private init(
+        path: String, runtimeDirectory: String, transport: TransportChoice, guardian: MountGuard?
+    ) throws(Complaint) {
         // In whose name this process acts is decided before it makes a file: the path may lead elsewhere.
         _ = try DeviceDirectory.open(at: path)
         let log = DaemonLog.logger(device: path)
@@ -59,7 +67,8 @@ final class DeviceService: ServedDevice {
         self.events = events
         socket = RuntimeDirectory.socketPath(
             in: runtimeDirectory, device: path, identifier: device.directory.uuid)
-        mounts = try Mounts(device: device, socket: socket, log: log, events: events, guardian: guardian)
+        mounts = try Mounts(
+            device: device, socket: socket, transport: transport, log: log, events: events, guardian: guardian)
         corruptions.watch(mounts)
         spaceWatch = SpaceWatch(device) { [mounts] in mounts.noticeTightness() }
         locking = LockController(device: device, mounts: mounts) { DeviceService.record($0, events, log) }

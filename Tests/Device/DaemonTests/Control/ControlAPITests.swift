@@ -43,6 +43,7 @@ import Testing
         ("mount", "{\"app\": null}", "\"app\""), ("mount", "\u{0}\u{1}", "not JSON"),
         ("mount", "{\"app\": \"a\", \"mountPoint\": \"b\"}", "mountPoint has to be an absolute path"),
         ("mount", "{\"app\": \"a\", \"mountPoint\": \"/b\\u0000c\"}", "mountPoint must not hold a NUL character"),
+        ("mount", "{\"app\": \"a\", \"transport\": \"pigeon\"}", "\"transport\" is not auto, dev-fuse or io-uring"),
         ("unmount", "{\"mountPoint\": \"b\"}", "mountPoint has to be an absolute path"),
         ("unmount", "{\"mountPoint\": \"/b\\u0000\"}", "mountPoint must not hold a NUL character"),
         ("mount-end", "{\"mountPoint\": \"./b\"}", "mountPoint has to be an absolute path"),

@@ -117,7 +117,7 @@ final class FakeDevice: ServedDevice {
     func mount(_ request: MountRequest) throws(Complaint) -> Mount {
         Mount(
             app: request.app, mountPoint: request.mountPoint ?? "/chosen", readOnly: request.readOnly ?? false,
-            allowOther: request.allowOther ?? false)
+            allowOther: request.allowOther ?? false, transport: request.transport == .ioUring ? .ioUring : .devFuse)
     }
 
     func unmount(_ request: UnmountRequest) throws(Complaint) {

@@ -5,6 +5,16 @@ public struct MountRequest: ControlRequest {
     public typealias Reply = Mount
     public static let path = "mount"
 
+    /// The way by which the kernel's requests are to reach the device's process.
+    public enum Transport: String, Codable, CaseIterable, Sendable {
+        /// FUSE over io_uring where the kernel offers it, otherwise /dev/fuse.
+        case auto
+        /// read(2) and write(2) of /dev/fuse.
+        case devFuse = "dev-fuse"
+        /// FUSE over io_uring, or the mount fails.
+        case ioUring = "io-uring"
+    }
+
     public var app: String
     /// An absolute path. When null, the device makes a directory and removes it again; as on a phone, it is named after
     /// the container.
@@ -19,10 +29,12 @@ public struct MountRequest: ControlRequest {
     public var documents: Bool?
     /// Whether `Library/Caches` and `tmp` show a `CACHEDIR.TAG`, for backup tools. False when null.
     public var cachedirTag: Bool?
+    /// When null, what `APPCONTAINER_TRANSPORT` named when the device's process started, else `auto`.
+    public var transport: Transport?
 
     public init(
         app: String, mountPoint: String? = nil, allowOther: Bool = false, readOnly: Bool = false, running: Bool = false,
-        documents: Bool = false, cachedirTag: Bool = false
+        documents: Bool = false, cachedirTag: Bool = false, transport: Transport? = nil
     ) {
         self.app = app
         self.mountPoint = mountPoint
@@ -31,6 +43,7 @@ public struct MountRequest: ControlRequest {
         self.running = running
         self.documents = documents
         self.cachedirTag = cachedirTag
+        self.transport = transport
     }
 
     public func check() throws(DeviceError) {

@@ -53,6 +53,7 @@ struct Status: AsyncParsableCommand {
             ]
             let list = options.compactMap { $0 }.joined(separator: ", ")
             fields.append(("Mount", "\(mount.app) on \(mount.mountPoint)\(list.isEmpty ? "" : " (\(list))")"))
+            fields.append(("Transport", mount.transport.rawValue))
         }
         for app in status.running { fields.append(("Running", app)) }
         try Output.fields(fields.map { (label: $0.0, value: $0.1) })

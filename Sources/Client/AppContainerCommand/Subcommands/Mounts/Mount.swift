@@ -1,7 +1,7 @@
 // appcontainer mount: mounts the home of an app.
 
-import AppContainer
-import ArgumentParser
+public import AppContainer
+public import ArgumentParser
 import SandboxModel
 
 /// The daemon mounts, as it serves the filesystem. The passcode is read first, so that a missing file changes nothing.
@@ -34,12 +34,17 @@ struct Mount: AsyncParsableCommand {
     var documents = false
     @Flag(help: "Show a CACHEDIR.TAG in Library/Caches and tmp, for tar, restic and kopia.")
     var cachedirTag = false
+    @Option(
+        help: ArgumentHelp(
+            "Serve over io_uring where the kernel offers it, else /dev/fuse (auto, by default), or over one of them.",
+            valueName: "transport"))
+    var transport: MountRequest.Transport?
 
     func run() async throws {
         let passcode = try passcodeFile.map(PasscodeSource.read)
         let request = MountRequest(
             app: app.bundleID, mountPoint: try absolute(mountPoint), allowOther: allowOther, readOnly: readOnly,
-            running: running, documents: documents, cachedirTag: cachedirTag)
+            running: running, documents: documents, cachedirTag: cachedirTag, transport: transport)
         if let passcode { _ = try await device.send(UnlockRequest(passcode: passcode)) }
         let mount = try await device.send(request)
         if foreground { try await stay(mount.mountPoint) }
@@ -64,3 +69,5 @@ struct Mount: AsyncParsableCommand {
         }
     }
 }
+
+extension MountRequest.Transport: ExpressibleByArgument {}
