@@ -44,7 +44,7 @@ class World:
         self.user, self.group = account.pw_uid, account.pw_gid
         self.environment = {
             "PATH": os.environ["PATH"], "WORK": os.environ["WORK"], "LC_ALL": "C.UTF-8", "HOME": "/root",
-            "APPCONTAINER_TRUST_OWNER": account.pw_name}
+            "APPCONTAINER_TRUST_OWNER": account.pw_name, "APPCONTAINER_TRANSPORT": os.environ["APPCONTAINER_TRANSPORT"]}
         libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.complaints = []
         os.umask(0o022)

@@ -214,6 +214,8 @@ finish() {
     local status=$? device
     { set +ex; } 2>/dev/null
     cd /
+    # A case that changes a thing outside its directory defines this function before.
+    ! declare -F undo >/dev/null || undo
     for device in "$WORK"/*/Device.json "$WORK"/*/*/Device.json ${HOSTS:+"$HOSTS"/*/"${WORK##*/}"*/Device.json}; do
         [ -e "$device" ] || continue
         device=${device%/Device.json}

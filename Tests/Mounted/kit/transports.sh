@@ -1,0 +1,19 @@
+# shellcheck shell=bash
+# Over which transports cases run. Sourced by run.
+
+# The cases that a plain run has over io_uring too, as root: themes (`faults/`) or parts of names, as NAME of `run`.
+OVER_BOTH='
+'
+
+# is_over_both FILE:FUNCTION
+is_over_both() {
+    local pattern
+    for pattern in $OVER_BOTH; do [[ $1 != *"$pattern"* ]] || return 0; done
+    return 1
+}
+
+# The kernel's setting: whether it offers FUSE over io_uring to new mounts.
+URING=/sys/module/fuse/parameters/enable_uring
+
+# Has the kernel offer io_uring from now on. Fails where it has none, or this user may not say so.
+offer_io_uring() { grep -qsx '[Y1]' "$URING" || { echo Y >"$URING"; } 2>/dev/null; }

@@ -1,0 +1,105 @@
+# The way by which the kernel's requests reach a device's process: the option, the environment, and what there is.
+# shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
+
+# transport NUMBER: of a mount of the device, as status has it.
+transport() { appcontainer status "$DEVICE" --json | json mounts "$1" transport; }
+
+case_a_mount_is_over_the_transport_that_it_names() {
+    unset APPCONTAINER_TRANSPORT
+    start_unmounted
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport dev-fuse
+    same "$(transport 0)" dev-fuse "in the JSON"
+    contains "$(appcontainer status "$DEVICE")" "Transport:  dev-fuse"
+    echo kept >"$DOCUMENTS/note"
+    again
+    # By default either, as the kernel has it.
+    contains "dev-fuse io-uring" "$(transport 0)"
+    same "$(cat "$DOCUMENTS/note")" kept
+}
+
+case_there_is_no_other_transport() {
+    start_unmounted
+    complains 64 appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport pigeon
+    grep -q 'auto.*dev-fuse.*io-uring' .err || fail "it does not tell the transports that there are: $(cat .err)"
+    local socket
+    socket=$(appcontainer boot "$DEVICE")
+    contains "$(curl -sS --unix-socket "$socket" http://device/v1/mount --json \
+        "{\"app\": \"$APP\", \"mountPoint\": \"$MOUNT\", \"transport\": \"pigeon\"}")" "is not auto, dev-fuse or io-uring"
+    same "$(mounts)" "" "mounts"
+}
+
+case_the_environment_of_its_process_names_a_devices_transport() {
+    start_unmounted
+    appcontainer shutdown "$DEVICE"
+    export APPCONTAINER_TRANSPORT=pigeon
+    complains 27 appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    grep -q "APPCONTAINER_TRANSPORT is 'pigeon'" .err || fail "the variable is not named: $(cat .err)"
+    # Two lines in it are one line on the terminal.
+    APPCONTAINER_TRANSPORT=$'auto\npigeon' complains 27 appcontainer boot "$DEVICE"
+    # A command that starts no process does not look.
+    contains "$(appcontainer status "$DEVICE")" off
+    export APPCONTAINER_TRANSPORT=dev-fuse
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(transport 0)" dev-fuse
+    # The process has read it already.
+    APPCONTAINER_TRANSPORT=pigeon again_mounted
+}
+again_mounted() {
+    appcontainer unmount "$MOUNT"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(transport 0)" dev-fuse
+}
+
+rootcase_roots_mounts_have_the_transport_of_the_first() {
+    start_unmounted
+    make_app com.example.Mail Mail
+    appcontainer install "$DEVICE" Mail.app
+    mkdir mail
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport dev-fuse
+    complains 16 appcontainer mount "$DEVICE" com.example.Mail mail --transport io-uring
+    grep -q 'over dev-fuse' .err || fail "the first mount's transport is not named: $(cat .err)"
+    not_mounted mail
+    appcontainer mount "$DEVICE" com.example.Mail mail --transport auto
+    same "$(transport 1)" dev-fuse "the second mount's transport"
+}
+
+# The one case that changes the kernel's setting: over /dev/fuse, where no case relies on it. Over io_uring it is on.
+rootcase_io_uring_is_had_where_the_kernel_offers_it() {
+    local turn=$APPCONTAINER_TRANSPORT
+    unset APPCONTAINER_TRANSPORT
+    start_unmounted
+    # shellcheck source=Tests/Mounted/kit/transports.sh
+    . "$KIT/transports.sh"
+    if [ "$turn" = dev-fuse ] && [ -w "$URING" ]; then
+        before=$(cat "$URING")
+        # shellcheck disable=SC2317  # the end of a case calls it
+        undo() { echo "$before" >"$URING"; }
+        echo N >"$URING"
+        # Another exit code where the kernel has none at all.
+        complains "15|16" appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring
+        same "$(mounts)" "" "mounts"
+        appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+        same "$(transport 0)" dev-fuse "what there is, where it is off"
+        stop
+        echo Y >"$URING"
+    fi
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    if [ "$(transport 0)" = dev-fuse ]; then
+        # There is none to be had: then not by its name either.
+        stop
+        complains "15|16" appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring
+        return
+    fi
+    contains "$(appcontainer status "$DEVICE")" "Transport:  io-uring"
+    make_app com.example.Mail Mail
+    appcontainer install "$DEVICE" Mail.app
+    mkdir mail
+    complains 16 appcontainer mount "$DEVICE" com.example.Mail mail --transport dev-fuse
+    grep -q 'over io-uring' .err || fail "the first mount's transport is not named: $(cat .err)"
+    appcontainer mount "$DEVICE" com.example.Mail mail
+    same "$(transport 1)" io-uring "the second mount's transport"
+    echo kept >"$DOCUMENTS/note"
+    stop
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport dev-fuse
+    same "$(cat "$DOCUMENTS/note") $(transport 0)" "kept dev-fuse" "over the other transport"
+}
