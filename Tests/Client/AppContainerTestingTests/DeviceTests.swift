@@ -65,6 +65,15 @@ import Testing
         #expect(!mounts.contains(home) && !FileManager.default.fileExists(atPath: home))
     }
 
+    @Test func `a mount has the transport that was asked for`() async throws {
+        try await Device.withTemporary { device in
+            try await device.install(notes)
+            let mount = try await device.mount(app, transport: .devFuse)
+            #expect(mount.transport == .devFuse)
+            #expect(try await device.status().mounts == [mount])
+        }
+    }
+
     @Test func `a temporary device goes with what was put into its directory`() async throws {
         let device = try await Device.temporary()
         try Data().write(to: URL(filePath: device.path + "/stranger"))

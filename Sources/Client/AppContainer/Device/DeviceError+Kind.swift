@@ -52,7 +52,7 @@ extension DeviceError {
         public static let invalidIdentifier = Kind(.invalidIdentifier)
         /// This machine has no FUSE.
         public static let fuseMissing = Kind(.fuseMissing)
-        /// The machine's settings of FUSE forbid the mount.
+        /// The machine's settings of FUSE forbid the mount, or the transport that was asked for.
         public static let fuseConfiguration = Kind(.fuseConfiguration)
         /// The passcode is wrong.
         public static let wrongPasscode = Kind(.wrongPasscode)
