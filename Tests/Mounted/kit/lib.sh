@@ -188,6 +188,8 @@ runs() { [ "$(running)" = "$APP" ]; }
 runs_not() { [ -z "$(running)" ]; }
 # Where apps are mounted.
 mounts() { appcontainer status "$DEVICE" --json | json mounts | grep -o "'mountPoint': '[^']*'" | cut -d"'" -f4; }
+# shown -e|-s PATH: whether a file is in the home of the app that is mounted, or will be: an app runs before that.
+shown() { test "$1" "$(mounts)/$2"; }
 daemon_pid() { appcontainer status --json "$DEVICE" | json daemon pid; }
 
 # How many apps a device has.

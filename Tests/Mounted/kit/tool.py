@@ -297,7 +297,15 @@ def open_all(directory, most, socket):
             check(answer.startswith(b"HTTP/1.1 200"), "answered with", answer)
     check(os.pread(opened[-1], 8, 0) == b"works on", "content")
     os.close(opened.pop())
-    opened.append(os.open(f"{directory}/one-more", os.O_RDWR | os.O_CREAT | os.O_EXCL))
+    # A close returns before the device hears of it.
+    end = time.monotonic() + 30
+    while True:
+        try:
+            opened.append(os.open(f"{directory}/one-more", os.O_RDWR | os.O_CREAT | os.O_EXCL))
+            break
+        except OSError as refusal:
+            check(refusal.errno == errno.ENFILE and time.monotonic() < end, "refused with", refusal)
+            time.sleep(0.01)
     print(len(opened))
 
 

@@ -82,7 +82,7 @@ case_eight_runs_share_a_mount_that_goes_with_the_last() {
         echo $! >"runner-$number"
     done
     eventually runs
-    for number in 1 2 3 4 5 6 7 8; do eventually test -e "$(mounts)/Documents/again-$number"; done
+    for number in 1 2 3 4 5 6 7 8; do eventually shown -e "Documents/again-$number"; done
     appcontainer terminate "$DEVICE" "$APP"
     same "$(mounts) $(running)" " " "after their end"
     for number in 1 2 3 4 5 6 7 8; do
@@ -111,7 +111,7 @@ case_terminate_ends_what_ignores_being_asked() {
     appcontainer run "$DEVICE" "$APP" -- sh -c 'trap "" TERM; touch Documents/ready; while :; do sleep 0.1; done' &
     local runner=$! status=0
     eventually runs
-    eventually test -e "$(mounts)/Documents/ready"
+    eventually shown -e Documents/ready
     appcontainer terminate "$DEVICE" "$APP"
     same "$(running)" "" "running apps"
     wait "$runner" || status=$?
@@ -148,7 +148,7 @@ case_terminate_lets_a_command_put_things_in_order() {
 case_a_launched_app_runs_until_its_process_ends() {
     launched "$hold"
     same "$(running)" "$APP" "running apps, as soon as launch returns"
-    eventually test -e "$(mounts)/Documents/ready"
+    eventually shown -e Documents/ready
     touch stop
     eventually runs_not
     eventually unmounted
@@ -226,7 +226,7 @@ case_a_restart_kills_what_runs() {
         sh -c 'trap "" TERM HUP; sleep 300 & echo $! >Documents/child; wait; sleep 300' &
     local runner=$! status=0
     eventually runs
-    eventually test -s "$(mounts)/Documents/child"
+    eventually shown -s Documents/child
     local child
     child=$(cat "$(mounts)/Documents/child")
     appcontainer restart "$DEVICE"
@@ -240,7 +240,7 @@ case_a_restart_kills_what_runs() {
 
 case_a_shutdown_ends_what_runs() {
     launched 'trap "echo bye >Documents/bye; exit" TERM; touch Documents/ready; while :; do sleep 0.1; done'
-    eventually test -e "$(mounts)/Documents/ready"
+    eventually shown -e Documents/ready
     appcontainer launch "$DEVICE" "$APP" --no-exec
     appcontainer shutdown "$DEVICE"
     eventually is_gone "$process"
@@ -308,7 +308,7 @@ case_a_run_outlives_a_killed_daemon() {
         sh -c "touch Documents/ready; while [ ! -e $WORK/stop ]; do sleep 0.05; done; ls Documents 2>$WORK/said; exit 6" &
     local runner=$! status=0 daemon
     eventually runs
-    eventually test -e "$(mounts)/Documents/ready"
+    eventually shown -e Documents/ready
     daemon=$(daemon_pid)
     kill -9 "$daemon"
     # While its mount is being taken down, what is asked just then is aborted instead of refused.
