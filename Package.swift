@@ -35,6 +35,8 @@ let package = Package(
         .library(name: "AppContainer", targets: ["AppContainer"]),
         .library(name: "AppContainerTesting", targets: ["AppContainerTesting"]),
         .library(name: "ContainerFoundation", targets: ["ContainerFoundation"]),
+        // For scripts/bench. A package that uses the libraries builds the products that it names, and not this one.
+        .executable(name: "passthrough", targets: ["Passthrough"]),
     ],
     traits: [
         .trait(
@@ -157,6 +159,9 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["BackingStore", "BundleSeal", "DataProtection", "Platform", "SandboxModel"],
             path: "Tests/Support/TestSupport", swiftSettings: strict),
+        .executableTarget(
+            name: "Passthrough", dependencies: ["CPlatform", "FuseBridge", "Platform", "SandboxModel"],
+            path: "Tests/Support/Passthrough", swiftSettings: strict),
         .target(name: "CAllocations", path: "Tests/Support/CAllocations"),
         .target(name: "CHostFaults", path: "Tests/Support/CHostFaults"),
         tests(
@@ -186,6 +191,9 @@ let package = Package(
         tests(
             "FuseBridgeTests", in: "FileSystem",
             of: ["CPlatform", "CRing", "FuseBridge", "Platform", "SandboxModel", "TestSupport"]),
+        tests(
+            "PassthroughTests", in: "FileSystem",
+            of: ["FuseBridge", "Passthrough", "Platform", "SandboxModel", "TestSupport"]),
         tests(
             "AppContainerCommandTests", in: "Client", of: ["AppContainerCommand"],
             resources: [.copy("Transcripts")]),

@@ -3,12 +3,14 @@
 
 import json
 import os
+import pathlib
 import platform
 import shutil
 import statistics
 import time
 
-from benches.common import BEFORE, MIB, NATIVE, OURS, PEER, Filesystem, drop_caches, elapsed, milliseconds, progress, run
+from benches.common import (
+    BEFORE, EXAMPLE, FLOOR, MIB, NATIVE, OURS, PEER, Filesystem, drop_caches, elapsed, milliseconds, progress, run)
 
 # Where the peer is as fast as the host, being as fast as the host is enough; this much is noise.
 PARITY = 1.2
@@ -57,15 +59,33 @@ def make_tree(work, wanted):
     return tar, count, size
 
 
+def build_example(folder, work):
+    """Compiles libfuse's passthrough_hp from the folder of its examples, against the libfuse that is installed."""
+    source = pathlib.Path(folder) / f"{EXAMPLE}.cc"
+    if not source.exists():
+        raise RuntimeError(f"{source} does not exist: --examples names the folder `example` of libfuse's source")
+    program = work / f"{EXAMPLE}.program"
+    flags = run("pkg-config", "--cflags", "--libs", "fuse3").split()
+    # libfuse's own build finds out that glibc has these.
+    found = ["-DHAVE_UTIMENSAT", "-DHAVE_SETXATTR", "-DHAVE_POSIX_FALLOCATE"]
+    run("g++", "-std=c++17", "-O2", "-D_FILE_OFFSET_BITS=64", *found, source, *flags, "-lpthread", "-o", program)
+    return program
+
+
 class Bench:
     def __init__(self, options, work, binary):
         self.quick, self.root = options.quick, os.geteuid() == 0
         self.tar, self.tree_files, self.tree_bytes = make_tree(work, 2000 if self.quick else 8151)
-        names = [NATIVE, OURS, PEER] + options.others + ([BEFORE] if options.before else [])
+        binaries = {OURS: binary, FLOOR: options.passthrough, BEFORE: options.before}
+        if EXAMPLE in options.others:
+            binaries[EXAMPLE] = build_example(options.examples, work)
+        # The example beside what is compared with it.
+        names = sorted([NATIVE, FLOOR, OURS, PEER] + options.others + ([BEFORE] if options.before else []),
+                       key=[NATIVE, FLOOR, EXAMPLE, OURS, PEER, "bindfs", "tmpfs", BEFORE].index)
         self.filesystems = []
         try:
             for name in names:
-                self.filesystems.append(Filesystem(name, work, options.before if name == BEFORE else binary))
+                self.filesystems.append(Filesystem(name, work, binaries.get(name), options.transport))
         except Exception:
             self.close()
             raise
@@ -222,6 +242,33 @@ def verdict(ratio, goal, peer):
     return "ok" if ratio <= goal else ("near" if ratio <= 1.5 * goal else "missed")
 
 
+class Table:
+    """The columns: times, each with its ratio to the host's, and further ratios behind those that they explain."""
+
+    # A system → the heading of the column behind it, and the two systems that it compares.
+    COMPARISONS = {OURS: ("÷ floor", OURS, FLOOR), EXAMPLE: ("floor ÷", FLOOR, EXAMPLE)}
+
+    def __init__(self, systems):
+        self.others = systems[1:]
+
+    def heading(self):
+        columns = [f"{'work':<33}{NATIVE:>11}"]
+        for name in self.others:
+            columns.append(f"{name:>15}{'×':>7}")
+            if name in self.COMPARISONS:
+                columns.append(f"{self.COMPARISONS[name][0]:>9}")
+        return "".join(columns) + f"{'goal':>7}  verdict"
+
+    def line(self, name, medians, goal, word):
+        columns = [f"{name:<33}{milliseconds(medians[NATIVE]):>11}"]
+        for other in self.others:
+            columns.append(f"{milliseconds(medians[other]):>15}{medians[other] / medians[NATIVE]:>7.2f}")
+            if other in self.COMPARISONS:
+                _, subject, base = self.COMPARISONS[other]
+                columns.append(f"{medians[subject] / medians[base]:>9.2f}")
+        return "".join(columns) + f"{goal:>7}  {word}"
+
+
 def measure(options, work, binary):
     subject = Bench(options, work, binary)
     try:
@@ -229,26 +276,25 @@ def measure(options, work, binary):
     finally:
         subject.close()
     systems = [system.name for system in subject.filesystems]
-    others = systems[1:]
     report = {
         "machine": machine(work), "rounds": options.rounds, "quick": options.quick, "awake": options.awake,
+        "transport": options.transport,
         "tree": {"files": subject.tree_files, "bytes": subject.tree_bytes}, "rows": [],
     }
+    table = Table(systems)
     print(f"{subject.tree_files} files of {subject.tree_bytes / MIB:.0f} MiB; medians of {options.rounds} rounds; "
-          f"× is the ratio to native")
-    print(f"{'work':<33}{'native':>11}" + "".join(f"{name:>13}{'×':>7}" for name in others) + f"{'goal':>7}  verdict")
+          f"× is the ratio to {NATIVE}, ÷ floor that of {OURS} to {FLOOR}")
+    print(table.heading())
     bad = False
     for name, goal, _, _ in subject.rows:
         medians = {system: statistics.median(times[name][system]) for system in systems}
-        ratios = {system: medians[system] / medians[NATIVE] for system in others}
+        ratios = {system: medians[system] / medians[NATIVE] for system in table.others}
         word = verdict(ratios[OURS], goal, ratios.get(PEER))
         bad = bad or word != "ok"
-        print(f"{name:<33}{milliseconds(medians[NATIVE]):>11}"
-              + "".join(f"{milliseconds(medians[other]):>13}{ratios[other]:>7.2f}" for other in others)
-              + f"{goal:>7}  {word}")
+        print(table.line(name, medians, goal, word))
         report["rows"].append({
             "row": name, "goal": goal, "verdict": word,
             "seconds": {system: {"median": medians[system], "all": times[name][system]} for system in systems},
-            "ratio": ratios,
+            "ratio": ratios, "to_floor": {system: medians[system] / medians[FLOOR] for system in systems},
         })
     return report, bad
