@@ -148,4 +148,9 @@ class Filesystem:
             tool = ["umount", "-l"] if os.geteuid() == 0 else ["fusermount3", "-u", "-z"]
             subprocess.run([*tool, str(self.directory)], capture_output=True)
         if self.process:
-            self.process.communicate()
+            try:
+                self.process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                # A mount namespace that was made meanwhile has a copy of the mount, which keeps it alive.
+                self.process.kill()
+                self.process.communicate()

@@ -1,5 +1,6 @@
 // Releases nodes and open files on a thread of its own, so that no request waits for close(2).
 
+import Glibc
 import Platform
 import SandboxModel
 import Synchronization
@@ -17,11 +18,14 @@ final class DeferredRelease: Sendable {
     private let state = Mutex(State())
     /// Signalled when the first object comes, and at the end.
     private let work = Semaphore()
+    /// Microseconds that the thread lets pass before it releases what has come. It wakes for many objects at once, and
+    /// their last reference is its own by then: a worker drops its reference only after ``add(_:)``.
+    private static let pause: UInt32 = 2000
     private let thread = Mutex<HostThread?>(nil)
-    /// Objects that wait at most. Beyond it the caller releases its own: descriptors are limited.
+    /// Objects that wait at most. Beyond it the caller releases its own, as descriptors are limited.
     private let bound: Int
 
-    init(bound: Int = 4096) throws(SystemError) {
+    init(bound: Int) throws(SystemError) {
         self.bound = bound
         let started = try HostThread(name: "release") { self.run() }
         thread.withLock { $0 = started }
@@ -48,7 +52,10 @@ final class DeferredRelease: Sendable {
     }
 
     private func run() {
-        while takeAll() { work.wait() }
+        repeat {
+            work.wait()
+            usleep(DeferredRelease.pause)
+        } while takeAll()
     }
 
     /// Releases the objects that wait.
@@ -58,7 +65,8 @@ final class DeferredRelease: Sendable {
             defer { state.objects = [] }
             return (state.objects, state.isOver)
         }
-        _ = consume objects
+        // Otherwise the optimizer releases them as soon as nothing reads them, which is while the lock is held.
+        withExtendedLifetime(objects) {}
         return !isOver
     }
 }

@@ -1,5 +1,6 @@
 // Status, extended attributes and inode flags.
 
+import CPlatform
 import FuseBridge
 import Glibc
 import Platform
@@ -34,10 +35,23 @@ extension PassthroughFileSystem {
             }
             if let size = change.size { try resize(node, handle, to: size, clearsSetIDs: change.clearsSetIDs) }
             if change.accessTime != nil || change.modificationTime != nil {
-                try node.descriptor.changeTimesOfNamed(
-                    access: change.accessTime.raw, modification: change.modificationTime.raw)
+                try changeTimes(of: node, change.accessTime.raw, change.modificationTime.raw)
             }
             return try node.descriptor.status()
+        }
+    }
+
+    /// `utimensat(2)` with AT_EMPTY_PATH. The kernel sets the time of each file that was written when it forgets it.
+    private func changeTimes(
+        of node: Node, _ access: timespec, _ modification: timespec
+    ) throws(SystemError) {
+        var times = (access, modification)
+        try systemCall {
+            unsafe withUnsafeBytes(of: &times) { bytes in
+                unsafe utimensat(
+                    node.descriptor.number, "", bytes.baseAddress!.assumingMemoryBound(to: timespec.self),
+                    platform_AT_EMPTY_PATH)
+            }
         }
     }
 
