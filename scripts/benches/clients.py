@@ -18,7 +18,7 @@ CONTENT = b"x" * 4096
 
 
 def cycle(folder, name):
-    """What an application does to keep a document: calls on names and on content."""
+    """Keeps a document as an application does: by calls on names and on content."""
     path, new = os.path.join(folder, name), os.path.join(folder, name + ".new")
     file = os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o644)
     os.write(file, CONTENT)

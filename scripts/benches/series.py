@@ -21,7 +21,7 @@ BLOCK = b"x" * 4096
 
 
 class Point:
-    """What was measured at one number: call → way → seconds, and the bytes of our process."""
+    """The figures of one number: call → way → seconds, and the bytes of our process."""
 
     def __init__(self):
         self.seconds, self.memory = {}, 0

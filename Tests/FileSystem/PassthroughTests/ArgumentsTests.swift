@@ -24,9 +24,9 @@ import Testing
         #expect(try Arguments(["a", "b"]).transport == .automatic)
     }
 
-    @Test(arguments: [[], ["a"], ["a", "b", "c"], ["a", "b", "--transport"], ["a", "b", "--transport", "tcp"], ["-v"]])
-    func aWrongCommandLineIsAUsageError(words: [String]) throws {
-        let failure = try #require(failure { _ = try Arguments(words) })
+    @Test(arguments: ["", "a", "a b c", "a b --transport", "a b --transport tcp", "-v"])
+    func aWrongCommandLineIsAUsageError(line: String) throws {
+        let failure = try #require(failure { _ = try Arguments(line.split(separator: " ").map(String.init)) })
         #expect(failure.code == 64)
         #expect(!failure.message.contains("\n"))
     }

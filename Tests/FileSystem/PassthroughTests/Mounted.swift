@@ -19,7 +19,7 @@ struct Mounted {
 
     /// - Parameter prepare: fills the source before it is mounted: what changes in it later is not seen for a day.
     static func run(
-        prepare: (_ source: String) throws -> Void = { _ in }, _ body: (Mounted) throws -> Void
+        prepare: (_ source: String) throws -> Void = { _ in }, body: (Mounted) throws -> Void
     ) throws {
         let scratch = Scratch()
         for name in ["source", "mount"] { try HostPath.makeDirectory(scratch[name], mode: 0o755) }

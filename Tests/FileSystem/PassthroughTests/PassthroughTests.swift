@@ -27,23 +27,28 @@ import Testing
 
     @Test func contentOfTheSourceIsRead() throws {
         let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-        try Mounted.run(prepare: { source in
-            try Descriptor.open(path: "\(source)/a", flags: O_CREAT | O_WRONLY, mode: 0o444).append(content)
-        }) { mount in
-            let read = try HostPath.contents(mount["a"])
-            #expect(read == content)
-        }
+        try Mounted.run(
+            prepare: { source in
+                try Descriptor.open(path: "\(source)/a", flags: O_CREAT | O_WRONLY, mode: 0o444).append(content)
+            },
+            body: { mount in
+                let read = try HostPath.contents(mount["a"])
+                #expect(read == content)
+            })
     }
 
     @Test func aWriteIntoAFileOpenForWritingOnlyKeepsTheRestOfItsPage() throws {
-        try Mounted.run(prepare: { source in
-            try Descriptor.open(path: "\(source)/a", flags: O_CREAT | O_WRONLY, mode: 0o644).append(Array("0123456789".utf8))
-        }) { mount in
-            let file = try Descriptor.open(path: mount["a"], flags: O_WRONLY)
-            try Array("ab".utf8).withSpan { bytes throws(SystemError) in try file.write(bytes, to: 4) }
-            try file.synchronize()
-            #expect(try mount.sourceText("a") == "0123ab6789")
-        }
+        try Mounted.run(
+            prepare: { source in
+                let file = try Descriptor.open(path: "\(source)/a", flags: O_CREAT | O_WRONLY, mode: 0o644)
+                try file.append(Array("0123456789".utf8))
+            },
+            body: { mount in
+                let file = try Descriptor.open(path: mount["a"], flags: O_WRONLY)
+                try Array("ab".utf8).withSpan { bytes throws(SystemError) in try file.write(bytes, to: 4) }
+                try file.synchronize()
+                #expect(try mount.sourceText("a") == "0123ab6789")
+            })
     }
 
     @Test func appendedBytesComeBehindTheOthers() throws {
@@ -100,32 +105,37 @@ import Testing
     @Test func everyNameOfALargeDirectoryIsListedOnce() throws {
         let count = 3000
         let names = (0..<count).map { "entry-with-a-long-name-\($0)" }.sorted()
-        try Mounted.run(prepare: { source in
-            for name in names {
-                _ = try Descriptor.open(path: "\(source)/\(name)", flags: O_CREAT | O_WRONLY, mode: 0o600)
-            }
-        }) { mount in
-            #expect(try mount.names() == names)
-            // With each entry's status.
-            let listed = try shell("find '\(mount.path)' -type f -printf '%f %m\\n'").split(separator: "\n").sorted()
-            #expect(listed.map(String.init) == names.map { "\($0) 600" })
-            try shell("rm -r '\(mount.path)'/*")
-            #expect(try mount.names() == [])
-        }
+        try Mounted.run(
+            prepare: { source in
+                for name in names {
+                    _ = try Descriptor.open(path: "\(source)/\(name)", flags: O_CREAT | O_WRONLY, mode: 0o600)
+                }
+            },
+            body: { mount in
+                #expect(try mount.names() == names)
+                // With each entry's status.
+                let listed = try shell("find '\(mount.path)' -type f -printf '%f %m\\n'").split(separator: "\n")
+                    .sorted()
+                #expect(listed.map(String.init) == names.map { "\($0) 600" })
+                try shell("rm -r '\(mount.path)'/*")
+                #expect(try mount.names() == [])
+            })
     }
 
     @Test func hardLinksAreOneFile() throws {
-        try Mounted.run(prepare: { source in
-            try shell("echo x >'\(source)/a'; ln '\(source)/a' '\(source)/b'; ln -s nowhere '\(source)/s'")
-        }) { mount in
-            #expect(try HostPath.status(mount["a"]).identity == HostPath.status(mount["b"]).identity)
-            #expect(unsafe link(mount["b"], mount["c"]) == 0)
-            #expect(try HostPath.status(mount["a"]).linkCount == 3)
-            try mount.write("through one name", to: "c")
-            #expect(try mount.text("a") == "through one name")
-            #expect(unsafe linkat(AT_FDCWD, mount["s"], AT_FDCWD, mount["t"], 0) == 0)
-            #expect(try HostPath.symbolicLinkTarget(mount["t"]) == "nowhere")
-        }
+        try Mounted.run(
+            prepare: { source in
+                try shell("echo x >'\(source)/a'; ln '\(source)/a' '\(source)/b'; ln -s nowhere '\(source)/s'")
+            },
+            body: { mount in
+                #expect(try HostPath.status(mount["a"]).identity == HostPath.status(mount["b"]).identity)
+                #expect(unsafe link(mount["b"], mount["c"]) == 0)
+                #expect(try HostPath.status(mount["a"]).linkCount == 3)
+                try mount.write("through one name", to: "c")
+                #expect(try mount.text("a") == "through one name")
+                #expect(unsafe linkat(AT_FDCWD, mount["s"], AT_FDCWD, mount["t"], 0) == 0)
+                #expect(try HostPath.symbolicLinkTarget(mount["t"]) == "nowhere")
+            })
     }
 
     @Test func symbolicLinksAndOtherKindsOfFiles() throws {
@@ -186,14 +196,16 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root drops the kernel's caches"))
     func theKernelsReferencesAreCounted() throws {
-        try Mounted.run(prepare: { source in
-            for index in 0..<50 { try HostPath.makeDirectory("\(source)/\(index)", mode: 0o755) }
-        }) { mount in
-            for _ in 0..<3 { try shell("find '\(mount.path)' -printf '%m'") }
-            #expect(mount.fileSystem.nodes.count > 50)
-            for index in 0..<50 { try HostPath.removeDirectory(mount["\(index)"]) }
-            // FORGET has no reply for which rmdir(2) could wait.
-            eventually("the end of the removed directories' nodes") { mount.fileSystem.nodes.count == 1 }
-        }
+        try Mounted.run(
+            prepare: { source in
+                for index in 0..<50 { try HostPath.makeDirectory("\(source)/\(index)", mode: 0o755) }
+            },
+            body: { mount in
+                for _ in 0..<3 { try shell("find '\(mount.path)' -printf '%m'") }
+                #expect(mount.fileSystem.nodes.count > 50)
+                for index in 0..<50 { try HostPath.removeDirectory(mount["\(index)"]) }
+                // FORGET has no reply for which rmdir(2) could wait.
+                eventually("the end of the removed directories' nodes") { mount.fileSystem.nodes.count == 1 }
+            })
     }
 }
