@@ -69,10 +69,12 @@ class Table:
         for call in self.points[self.numbers[0]].seconds:
             self.show_call(call)
         memory = [self.points[number].memory for number in self.numbers]
-        each = (memory[-1] - memory[0]) / max(self.numbers[-1] - self.numbers[0], 1)
+        word = ""
+        if self.series.unit and len(memory) > 1:
+            each = (memory[-1] - memory[0]) / (self.numbers[-1] - self.numbers[0])
+            word = f"{each:,.0f} bytes for each further {self.series.unit}"
         self.line("memory", OURS, [f"{value / MIB:.1f} MiB" for value in memory],
-                  bars(memory, min(memory), max(memory)), growth(memory),
-                  "" if len(memory) == 1 else f"{each:.0f} bytes for each further {self.series.unit}")
+                  bars(memory, min(memory), max(memory)), growth(memory), word)
         self.rows.append({"call": "memory", "bytes": dict(zip(self.numbers, memory))})
 
     def show_call(self, call):

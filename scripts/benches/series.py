@@ -18,6 +18,8 @@ TO_A_DIRECTORY = 1000
 # Calls that are timed, where not all entries are worked on.
 SAMPLE = 2000
 BLOCK = b"x" * 4096
+# Devices, the last of their number, of whose times the median is told.
+LAST = 7
 
 
 class Point:
@@ -184,16 +186,17 @@ class Devices:
         return str(number)
 
     def run(self, work, binary, numbers, transport):
-        phones = []
+        phones, times = [], {"create": [], "install": [], "start": [], "mount": []}
         try:
             for number in numbers:
+                point = Point()
                 while len(phones) < number:
-                    phones.append(Phone(work / f"phone-{len(phones)}", binary, transport))
-                    point = Point()
-                    point.add("create", OURS, phones[-1].created)
-                    point.add("install", OURS, phones[-1].installed)
-                    point.add("start", OURS, phones[-1].start())
-                    point.add("mount", OURS, phones[-1].mount())
+                    phone = Phone(work / f"phone-{len(phones)}", binary, transport)
+                    phones.append(phone)
+                    for call, seconds in zip(times, (phone.created, phone.installed, phone.start(), phone.mount())):
+                        times[call].append(seconds)
+                for call, seconds in times.items():
+                    point.add(call, OURS, statistics.median(seconds[-LAST:]))
                 for name, phone in ("first", phones[0]), ("last", phones[-1]):
                     paths = [f"{phone.home}/Documents/absent-{number}-{name}-{index}" for index in range(SAMPLE // 4)]
                     point.add(f"look, in the {name}", OURS, each(os.path.exists, paths))
@@ -273,7 +276,8 @@ def write_durably(file):
 class Size(OnePlace):
     """One sparse file."""
 
-    key, title, unit = "size", "size of a sparse file", "byte"
+    # Nothing is kept for a byte.
+    key, title, unit = "size", "size of a sparse file", None
     numbers, quick = [1 << 20, 10 << 20, 100 << 20, 1 << 30, 10 << 30, 100 << 30], 1 << 30
 
     def label(self, number):
