@@ -19,7 +19,8 @@ import writers
 
 
 class Writer(writers.Writer):
-    endings = frozenset((errno.ENOTCONN, errno.ECONNABORTED, errno.EIO, errno.EINTR, errno.ESHUTDOWN))
+    endings = frozenset(
+        (errno.ENOTCONN, errno.ECONNABORTED, errno.ECANCELED, errno.EIO, errno.EINTR, errno.ESHUTDOWN))
 
     def closed(self, kept):
         """A close counts when the daemon was still there after it: on a connection that has ended already the kernel

@@ -212,7 +212,7 @@ METHODS = {
     "close": [end_of_hidden],
 }
 # Without a call of their own: the kernel's, and questions of the bridge. They come with the calls above.
-IMPLIED = {"forget", "mustZeroWrites", "ended"}
+IMPLIED = {"forget", "mustZeroContent", "ended"}
 
 
 def methods_of(protocol):

@@ -80,7 +80,7 @@ extension PassthroughFileSystem {
         reply.count(bytes.byteCount)
     }
 
-    func mustZeroWrites(_ handle: OpenFile) -> Bool { false }
+    func mustZeroContent(_ handle: OpenFile) -> Bool { false }
 
     func close(_ handle: OpenFile) {
         released.add(handle)

@@ -39,7 +39,8 @@ public enum Processors {
     static func numbers(_ text: [UInt8]) -> [Int]? {
         var numbers: [Int] = []
         for range in text.split(whereSeparator: { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\n") }) {
-            let ends = range.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map { Int(String(decoding: $0, as: UTF8.self)) }
+            let ends = range.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+                .map { Int(String(decoding: $0, as: UTF8.self)) }
             guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1],
                 first >= 0, last >= first, last < 1 << 16
             else { return nil }
