@@ -134,6 +134,48 @@ import Testing
         #expect(Array(content.dropLast(Int(SealedOrigin.length))) == ciphertext)
     }
 
+    /// Opens a file for writing, which was written last at a known time, and changes its content.
+    private func change(_ device: BootedDevice, _ name: String, lastWritten time: timespec) throws -> EncryptedFile {
+        let backing = try Descriptor.open(path: documents(device) + "/" + name, flags: O_RDWR)
+        try backing.changeTimes(access: time, modification: time)
+        let file = try EncryptedFile.open(SharedDescriptor(backing), isWritable: true, context: device.context)
+        let buffer = PageBuffer(count: 1)
+        try buffer.withBytes(0, count: 1) { (bytes) throws(Fault) in _ = try file.write(bytes, at: 0) }
+        return file
+    }
+
+    @Test(arguments: [true, false])
+    func `a file that is closed meanwhile has the time of its last write`(isStillOpen: Bool) throws {
+        let device = try make()
+        try write(device, "f", 1)
+        let time = timespec(tv_sec: 1_000_000_000, tv_nsec: 7)
+        let file = try change(device, "f", lastWritten: timespec(tv_sec: 900_000_000, tv_nsec: 1))
+        file.keep(modificationTime: time)
+        _ = try backUp(
+            device,
+            openFile: { inode in
+                guard inode == file.inode else { return nil }
+                // The walk has looked at the file by now.
+                try! file.commit()
+                return isStillOpen ? file : nil
+            })
+        let found = try #require(backup.item("AppDomain-com.example.Notes/Documents/f")?.entry.modificationTime)
+        #expect(found.tv_sec == time.tv_sec && found.tv_nsec == time.tv_nsec)
+    }
+
+    @Test func `a file that was written within the tick of its last write has the time that the close gives it`() throws {
+        let device = try make()
+        try write(device, "f", 1)
+        let time = timespec(tv_sec: 1_000_000_000, tv_nsec: 7)
+        let file = try change(device, "f", lastWritten: time)
+        _ = try backUp(device, openFile: { inode in inode == file.inode ? file : nil })
+        let found = try #require(backup.item("AppDomain-com.example.Notes/Documents/f")?.entry.modificationTime)
+        #expect(found.tv_sec == time.tv_sec && found.tv_nsec == time.tv_nsec)
+        try file.commit()
+        let onHost = try file.backing.descriptor.status().modificationTime
+        #expect(onHost.tv_sec == time.tv_sec && onHost.tv_nsec == time.tv_nsec)
+    }
+
     @Test func `it can be given up in the middle of a hole`() throws {
         let device = try make()
         try write(device, "hole", 1, length: 8 << 30)

@@ -10,8 +10,8 @@ import SandboxModel
 struct BackupFile {
     let content: BackupEntry.Content
     let protection: ProtectionClass
-    /// The time of the last write, where the host does not know it yet.
-    let modificationTime: timespec?
+    /// The time of the last write. The walk's may be another: one that a file has while it is open or being closed.
+    let modificationTime: timespec
     private let place: ContainerPlace
     private let reader: BackupReader
     /// nil where the class is closed.
@@ -30,7 +30,7 @@ struct BackupFile {
                 backing = nil
                 content = .plain(length: file.length, data: try BackupFile.dataRanges(of: file))
                 protection = file.protection
-                modificationTime = file.modificationTime
+                modificationTime = try file.timeOfLastWrite()
             } else {
                 let backing = try reader.openBacking(place)
                 let length = try onHost { () throws(SystemError) in try backing.descriptor.status().size }
@@ -38,7 +38,11 @@ struct BackupFile {
                 self.backing = backing
                 content = .sealed(length: length + SealedOrigin.length, keybag: reader.keybag)
                 protection = named
-                modificationTime = reader.openFile(place.status.inode)?.modificationTime
+                // First through the open file: the host has the time when that is closed.
+                modificationTime =
+                    if let live = reader.openFile(place.status.inode) { try live.timeOfLastWrite() } else {
+                        try onHost { () throws(SystemError) in try backing.descriptor.status().modificationTime }
+                    }
             }
         } catch {
             if error == .system(.noEntry) { return nil }

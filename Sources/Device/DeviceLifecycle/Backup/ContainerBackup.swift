@@ -94,7 +94,7 @@ struct ContainerBackup {
         work.tally.bytes += file.content.length
         let (_, attributes) = try attributes(of: place)
         var found = entry(place, .file(file.content), protection: file.protection, attributes: attributes)
-        if let time = file.modificationTime { found.modificationTime = time }
+        found.modificationTime = file.modificationTime
         let entry = found
         // The closures below cannot change this value.
         var meter = work.meter

@@ -52,6 +52,7 @@ extension EncryptedFile {
             }
             earlierModificationTime = keptModificationTime
             keptModificationTime = nil
+            isChanged = false
         }
     }
 
@@ -176,7 +177,21 @@ extension EncryptedFile {
     }
 
     /// The time of the last write, if the host does not have it yet.
-    public var modificationTime: timespec? { lock.reading { keptModificationTime } }
+    public var modificationTime: timespec? { lock.reading { pendingModificationTime } }
+
+    /// The time of the last write, whether the host has it or not. A close that is under way has put it back by then.
+    public func timeOfLastWrite() throws(Fault) -> timespec {
+        try lock.reading { () throws(Fault) in
+            if let time = pendingModificationTime { return time }
+            let file = self.file
+            return try onHost { () throws(SystemError) in try file.descriptor.status() }.modificationTime
+        }
+    }
+
+    /// The time that the next close gives the host. The caller holds the lock.
+    private var pendingModificationTime: timespec? {
+        keptModificationTime ?? (isChanged ? earlierModificationTime : nil)
+    }
 
     /// Whether the host has another time than the kept one: setting an equal one would change the time of change.
     private func needsModificationTime() throws(Fault) -> Bool {

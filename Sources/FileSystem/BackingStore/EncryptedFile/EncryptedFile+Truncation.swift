@@ -32,6 +32,7 @@ extension EncryptedFile {
     /// Runs a change of length or holes. After a failure the state in memory is read from the file again.
     func change(_ workspace: Workspace, _ body: () throws(Fault) -> Void) throws(Fault) {
         defer { recountSpace() }
+        isChanged = true
         do throws(Fault) {
             try body()
         } catch {

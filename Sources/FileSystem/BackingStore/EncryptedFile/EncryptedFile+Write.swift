@@ -62,6 +62,7 @@ extension EncryptedFile {
         } catch {
             throw refuse(error)
         }
+        isChanged = true
         do throws(Fault) {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
             endLoss(offset..<end)

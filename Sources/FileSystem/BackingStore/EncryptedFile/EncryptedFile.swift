@@ -57,6 +57,8 @@ public final class EncryptedFile: @unchecked Sendable {
     /// The time of the last write before the writes since the file was opened or closed last; nil once an application has
     /// set another. The kernel, which has the time of each write, sends none for a write within the tick of that one.
     var earlierModificationTime: timespec?
+    /// Whether the content was changed since the file was opened or closed last: the host then has a time of its own.
+    var isChanged = false
 
     /// - Parameter header: complete; of a new file not written yet.
     init(context: StoreContext, backing: BackingFile, header: ContentPage, key: FileKey) {
