@@ -67,13 +67,27 @@ class Home:
             check(read(os.path.join(self.mount, name)) == content, name, "is not what it was")
 
 
-def waits(rounds, usual, source):
+def waits(rounds, usual, source, endings):
     """A wait before each kill, in a random order and spread evenly from none to well past what an update takes: by chance
-    alone, twenty kills could all come before its end."""
+    alone, twenty kills could all come before its end. A machine that others load may be much slower than it was: where
+    every kill has come too early, further ones come later and later, and where every one has come too late, at once.
+
+    The endings are counted meanwhile: first those after an early kill, then those after a late one."""
     longest = usual * 1.4
     spread = [(number + source.random()) * longest / rounds for number in range(rounds)]
     source.shuffle(spread)
-    return spread
+    yield from spread
+    early, late = endings
+    for _ in range(MORE_KILLS):
+        if endings[early] == 0:
+            yield 0
+        elif endings[late] == 0:
+            longest *= 2
+            yield longest
+
+
+# Each waits twice as long as the one before: the last for longer than a case may take.
+MORE_KILLS = 12
 
 
 def kill(device, mount, rounds, seed, first, second):
@@ -98,7 +112,7 @@ def kill(device, mount, rounds, seed, first, second):
     usual = time.monotonic() - began
     run("appcontainer", "unmount", mount, check=True)
     present, other = sorted(apps, key=lambda version: apps[version][0] != second)
-    for number, wait in enumerate(waits(int(rounds), usual, source)):
+    for number, wait in enumerate(waits(int(rounds), usual, source, endings)):
         is_live = number % 2 == 0
         mounted()
         home.compare()
@@ -131,8 +145,8 @@ def kill(device, mount, rounds, seed, first, second):
     mounted()
     home.compare()
     run("appcontainer", "unmount", mount, check=True)
-    print(f"seed {seed}: {rounds} kills within {usual * 1.4:.2f} s, {json.dumps(endings)}")
-    check(int(rounds) < 20 or min(endings.values()) > 0, "every update ended in the same way:", endings)
+    print(f"seed {seed}: {rounds} kills or more, {rounds} within {usual * 1.4:.2f} s, {json.dumps(endings)}")
+    check(min(endings.values()) > 0, "every update ended in the same way:", endings)
 
 
 def kill_install(device, rounds, seed, app):
@@ -143,8 +157,8 @@ def kill_install(device, rounds, seed, app):
     run("appcontainer", "install", device, app, check=True)
     usual = time.monotonic() - began
     run("appcontainer", "uninstall", device, APP, check=True)
-    endings = {"there": 0, "not": 0}
-    for number, wait in enumerate(waits(int(rounds), usual, source)):
+    endings = {"not": 0, "there": 0}
+    for number, wait in enumerate(waits(int(rounds), usual, source, endings)):
         pid = served_by(device)
         install = threading.Thread(target=run, args=("appcontainer", "install", device, app))
         install.start()
@@ -163,8 +177,8 @@ def kill_install(device, rounds, seed, app):
         for place in ("Containers/Bundle/Application", "Containers/Data/Application", "Staging"):
             there = os.listdir(os.path.join(device, place))
             check(there == [], f"seed {seed}, round {number}: {place}:", there)
-    print(f"seed {seed}: {rounds} kills within {usual * 1.4:.2f} s, {json.dumps(endings)}")
-    check(int(rounds) < 20 or min(endings.values()) > 0, "every installation ended in the same way:", endings)
+    print(f"seed {seed}: {rounds} kills or more, {rounds} within {usual * 1.4:.2f} s, {json.dumps(endings)}")
+    check(min(endings.values()) > 0, "every installation ended in the same way:", endings)
 
 
 class Updated(Look):
