@@ -62,11 +62,9 @@ import Testing
         defer { for name in ["tree", "copy"] as [FileName] { _ = try? place.removeTree(name) } }
         #expect(try deepest(of: "tree") == depth)
 
-        var former = rlimit()
-        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former)
-        var limit = rlimit(rlim_cur: 256, rlim_max: former.rlim_max)
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) }
+        let former = OpenFileLimit.current
+        try OpenFileLimit.set(256)
+        defer { try? OpenFileLimit.set(former) }
         try ItemCopy.copy(place("tree").path, to: place("copy").path)
 
         #expect(try deepest(of: "copy") == depth)

@@ -21,7 +21,7 @@ struct ProcessSetup: Sendable {
         signal(SIGPIPE, SIG_IGN)
         // New files get the mode that the application asked for; the kernel applies the application's umask.
         umask(0)
-        ProcessSettings.raiseOpenFileLimit()
+        OpenFileLimit.raise()
         ProcessSettings.forbidDumps()
         runtimeDirectory = try RuntimeDirectory.prepare(environment: ProcessInfo.processInfo.environment)
         guardian = MountGuard()

@@ -117,7 +117,7 @@ extension Volume {
         names.writing {
             let nodes = table.nodes(named: removed)
             // The kernel's FORGET of unused nodes may still be under way: do not spend every descriptor on them.
-            var allowance = ProcessSettings.openFileLimit / 4
+            var allowance = OpenFileLimit.current / 4
             var orphans: [ObjectIdentifier: (node: SharedDescriptor, status: FileStatus)] = [:]
             // Directories first: a process in one has no other way to reach it.
             for (node, _) in nodes.sorted(by: { $0.node.isDirectory && !$1.node.isDirectory }) where allowance > 0 {

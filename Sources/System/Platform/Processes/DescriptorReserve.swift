@@ -15,7 +15,7 @@ public enum DescriptorReserve {
     /// Whether a descriptor belongs to the reserve. The kernel assigns the lowest free number, so such a number means
     /// that few others are free.
     public static func holds(_ number: Int32) -> Bool {
-        let limit = ProcessSettings.openFileLimit
+        let limit = OpenFileLimit.current
         return Int(number) >= limit - min(size, limit / 4)
     }
 

@@ -4,22 +4,6 @@ import Glibc
 public import SandboxModel
 
 public enum ProcessSettings {
-    /// `setrlimit(2)` of `RLIMIT_NOFILE`: raises the soft limit of open files to the hard limit. Errors are ignored:
-    /// the limit then stays.
-    public static func raiseOpenFileLimit() {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-
-    /// `getrlimit(2)` of `RLIMIT_NOFILE`: the soft limit of open files; Linux's default of 1024 if the call fails.
-    public static var openFileLimit: Int {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
-        return Int(clamping: limit.rlim_cur)
-    }
-
     /// `setrlimit(2)` of `RLIMIT_CORE`: no core dumps. Keys stay out of them in any case (`MADV_DONTDUMP`), for hosts
     /// that pipe dumps to a program, which this limit does not stop.
     public static func forbidDumps() {

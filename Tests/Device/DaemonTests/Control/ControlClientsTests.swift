@@ -125,12 +125,9 @@ enum OpenFiles {
 
     /// Runs something while the process can open only so many files more before its reserve begins.
     static func withLimit(atMost more: Int, _ body: () async throws -> Void) async throws {
-        var former = rlimit()
-        unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former)
-        var limit = former
-        limit.rlim_cur = rlim_t(try count() + more + DescriptorReserve.size * 4)
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        defer { unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &former) }
+        let former = OpenFileLimit.current
+        try OpenFileLimit.set(try count() + more + DescriptorReserve.size * 4)
+        defer { try? OpenFileLimit.set(former) }
         // Descriptors are given lowest first, and some below the limit may have been free.
         var taken: [Int32] = []
         defer { for file in taken { close(file) } }
