@@ -1,5 +1,6 @@
 // The key ring: the class keys that the device's present state makes available.
 
+import Platform
 public import SandboxModel
 import Synchronization
 
@@ -67,6 +68,8 @@ public final class KeyRing: Sendable {
             keys.withLock { $0[protection] = nil }
             available.bitwiseAnd(~KeyRing.bit(protection), ordering: .acquiringAndReleasing)
         }
+        // A key of a later file is not to lie in memory already while the device is locked.
+        RandomBatch.shared.discard()
     }
 
     /// Adds a class key; for class B the private key.

@@ -90,10 +90,10 @@ import Synchronization
         unsafe UnsafeMutableRawBufferPointer(start: base, count: SecretCell.count).copyBytes(from: bytes)
     }
 
-    /// A new random key, straight from the kernel.
+    /// A new random key.
     static func random() -> SecretCell {
         let cell = SecretCell()
-        unsafe Entropy.fill(UnsafeMutableRawBufferPointer(start: cell.base, count: SecretCell.count))
+        unsafe RandomBatch.shared.fill(UnsafeMutableRawBufferPointer(start: cell.base, count: SecretCell.count))
         return cell
     }
 
@@ -120,7 +120,7 @@ extension MessageDigest {
 
 /// The state of the memory for keys in this process.
 public enum SecretMemory {
-    /// False once a page of keys could not be locked: RLIMIT_MEMLOCK is too small, and a key may be swapped out. Keys
+    /// False once a page of keys, or of bytes that become keys, could not be locked: RLIMIT_MEMLOCK is too small, and a key may be swapped out. Keys
     /// work all the same; the process that serves a device warns once.
-    public static var isLocked: Bool { SecretArena.shared.isLocked }
+    public static var isLocked: Bool { SecretArena.shared.isLocked && RandomBatch.shared.isLocked }
 }

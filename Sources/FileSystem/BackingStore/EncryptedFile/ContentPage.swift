@@ -336,8 +336,6 @@ struct FileIdentity: Hashable, Sendable {
     }
 
     static func random() -> FileIdentity {
-        let random = PageBuffer(count: 16)
-        Entropy.fill(random, at: 0, count: 16)
-        return FileIdentity(high: random.load(UInt64.self, at: 0), low: random.load(UInt64.self, at: 8))
+        FileIdentity(high: RandomBatch.shared.number(), low: RandomBatch.shared.number())
     }
 }
