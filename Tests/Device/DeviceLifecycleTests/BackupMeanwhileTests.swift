@@ -163,7 +163,7 @@ import Testing
         #expect(found.tv_sec == time.tv_sec && found.tv_nsec == time.tv_nsec)
     }
 
-    @Test func `a file that was written within the tick of its last write has the time that the close gives it`() throws {
+    @Test func `a file written within the tick of its last write has the time that the close gives it`() throws {
         let device = try make()
         try write(device, "f", 1)
         let time = timespec(tv_sec: 1_000_000_000, tv_nsec: 7)

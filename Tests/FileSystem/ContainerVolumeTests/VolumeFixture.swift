@@ -107,8 +107,8 @@ final class TestHome: @unchecked Sendable {
         let file = SharedDescriptor(
             try Descriptor.open(path: "\(directory)/data/\(path)", flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o644))
         let content = try EncryptedFile.create(
-            file, inode: try file.descriptor.status().inode, protection: .standard,
-            context: TestHome.context(keys, session))
+            file, protection: .standard, context: TestHome.context(keys, session)
+        ).file
         try unsafe content.write(Array(text.utf8).span.bytes, at: 0)
         try content.commit()
     }

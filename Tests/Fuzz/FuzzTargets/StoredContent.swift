@@ -24,7 +24,8 @@ struct StoredContent {
         self.choices = choices
         file = SharedDescriptor(try openFile([]))
         let content = try EncryptedFile.create(
-            file, inode: 1, protection: .standard, context: StoredContent.makeContext())
+            file, protection: .standard, context: StoredContent.makeContext()
+        ).file
         for index in 0..<self.choices.number(below: 4) {
             let bytes = self.choices.bytes(atMost: 64)
             if !bytes.isEmpty { _ = try unsafe content.write(bytes.span.bytes, at: Int64(index) * 300_000) }

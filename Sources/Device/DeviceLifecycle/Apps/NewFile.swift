@@ -29,8 +29,7 @@ struct NewFile {
             SharedDescriptor(
                 try directory.open(name, flags: O_RDWR | O_CREAT | O_EXCL, mode: S_IRUSR | S_IWUSR))
         }
-        let inode = try onHost { () throws(SystemError) in try file.descriptor.status().inode }
-        let content = try EncryptedFile.create(file, inode: inode, protection: protection, context: context)
+        let content = try EncryptedFile.create(file, protection: protection, context: context).file
         try body(content)
         try content.commit()
         try onHost { () throws(SystemError) in

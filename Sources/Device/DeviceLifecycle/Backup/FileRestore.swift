@@ -39,10 +39,9 @@ struct FileRestore {
         }
         switch content {
         case .plain:
-            let inode = try onHost { () throws(SystemError) in try backing.descriptor.status().inode }
+            let protection = entry.protection ?? .standard
             self.content = .encrypted(
-                try EncryptedFile.create(
-                    backing, inode: inode, protection: entry.protection ?? .standard, context: context))
+                try EncryptedFile.create(backing, protection: protection, context: context).file)
         case .sealed(let length, _):
             self.content = .sealed(SealedFileRestore(entry, length: length, backing, key: key))
         }

@@ -68,7 +68,7 @@ extension EncryptedFile {
         lock.writing {
             dropKey()
             // Not at the close of the last descriptor: by then another process may have set a later time.
-            try? writeModificationTime()
+            try? settleModificationTime()
             (keptModificationTime, earlierModificationTime) = (nil, nil)
             access = .retired
         }

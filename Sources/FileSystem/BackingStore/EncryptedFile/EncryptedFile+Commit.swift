@@ -16,7 +16,7 @@ extension EncryptedFile {
             syncHabit.synchronized()
             return self.file
         }
-        if !dataOnly { try lock.reading { () throws(Fault) in try writeModificationTime() } }
+        if !dataOnly { try lock.writing { () throws(Fault) in try settleModificationTime() } }
         try onHost { () throws(SystemError) in try file.descriptor.synchronize(dataOnly: dataOnly) }
     }
 
@@ -47,8 +47,8 @@ extension EncryptedFile {
             if header.isOpen, heldKey != nil {
                 try withWorkspace { workspace throws(Fault) in try commitStructure(workspace) }
                 context.settleLength(of: header.identity)
-            } else if try needsModificationTime() {
-                try writeModificationTime()
+            } else {
+                try settleModificationTime()
             }
             earlierModificationTime = keptModificationTime
             keptModificationTime = nil
@@ -167,12 +167,13 @@ extension EncryptedFile {
     ///
     /// The kernel sends the time before each fdatasync(2). Passing it on at once makes ext4 commit its journal, which
     /// takes a third longer than the data alone.
-    public func keep(modificationTime: timespec?) {
+    /// - Parameter isOnHost: whether the host has that time, as of a file that was just created.
+    public func keep(modificationTime: timespec?, isOnHost: Bool = false) {
         lock.writing {
             // After a restart the time belongs to the processes that have opened the file since.
             guard access != .retired else { return }
             keptModificationTime = modificationTime
-            if modificationTime == nil { earlierModificationTime = nil }
+            if modificationTime == nil || isOnHost { earlierModificationTime = modificationTime }
         }
     }
 
@@ -193,20 +194,23 @@ extension EncryptedFile {
         keptModificationTime ?? (isChanged ? earlierModificationTime : nil)
     }
 
-    /// Whether the host has another time than the kept one: setting an equal one would change the time of change.
-    private func needsModificationTime() throws(Fault) -> Bool {
-        guard let time = keptModificationTime else { return false }
-        let file = self.file
-        let present = try onHost { () throws(SystemError) in try file.descriptor.status() }.modificationTime
-        return present.tv_sec != time.tv_sec || present.tv_nsec != time.tv_nsec
-    }
-
-    /// Passes the kept time to the host. The caller holds the lock, so that a later time cannot overtake it.
-    func writeModificationTime() throws(Fault) {
+    /// Passes the kept time to the host, unless it has that one: setting an equal one would change the time of change.
+    /// The caller holds the lock exclusively, so that a later time cannot overtake it.
+    func settleModificationTime() throws(Fault) {
         guard let time = keptModificationTime else { return }
         let file = self.file
         try onHost { () throws(SystemError) in
+            // Content that was changed has given the host another time: it need not be asked.
+            if !isChanged {
+                let present =
+                    if let earlierModificationTime { earlierModificationTime } else {
+                        try file.descriptor.status().modificationTime
+                    }
+                if present.tv_sec == time.tv_sec, present.tv_nsec == time.tv_nsec { return }
+            }
             try file.descriptor.changeTimes(access: .unchanged, modification: time)
         }
+        earlierModificationTime = time
+        isChanged = false
     }
 }

@@ -7,7 +7,8 @@ public import SandboxModel
 /// A backing file, as it was opened for an ``EncryptedFile``.
 struct BackingFile {
     let file: SharedDescriptor
-    let inode: UInt64
+    /// nil for a new file, which is not looked at before it has a header.
+    let inode: UInt64?
     /// Whether `file` is open for writing too.
     let isWritable: Bool
 }
@@ -16,20 +17,25 @@ extension EncryptedFile {
     /// Gives a new, empty backing file a key and a header.
     ///
     /// - Parameter file: open for reading and writing, and empty.
+    /// - Returns: with the file, the host's status of the backing file, looked at once it had its header.
     /// - Throws: `refused(.dataProtection)` if the class's key is not available; ENOSPC and other errors of the host.
     public static func create(
-        _ file: SharedDescriptor, inode: UInt64, protection: ProtectionClass, context: StoreContext
-    ) throws(Fault) -> EncryptedFile {
-        try create(
-            BackingFile(file: file, inode: inode, isWritable: true), protection: protection, charged: 0,
-            context: context)
+        _ file: SharedDescriptor, protection: ProtectionClass, context: StoreContext
+    ) throws(Fault) -> (file: EncryptedFile, status: FileStatus) {
+        var status: FileStatus?
+        let content = try create(
+            BackingFile(file: file, inode: nil, isWritable: true), protection: protection, charged: 0,
+            context: context, status: &status)
+        return (content, status!)
     }
 
     /// - Parameters:
     ///   - backing: without write access the header stays in memory, until a writer joins and writes it.
     ///   - charged: bytes that the ledger counts for the backing file already.
+    ///   - status: gets the host's status of a file whose inode number is not known.
     private static func create(
-        _ backing: BackingFile, protection: ProtectionClass, charged: Int64, context: StoreContext
+        _ backing: BackingFile, protection: ProtectionClass, charged: Int64, context: StoreContext,
+        status: inout FileStatus?
     ) throws(Fault) -> EncryptedFile {
         let (key, wrappedKey): (FileKey, WrappedFileKey)
         do throws(KeyFault) {
@@ -51,6 +57,11 @@ extension EncryptedFile {
             try content.requireWriting()
             try context.workspaces.with { workspace throws(Fault) in
                 try content.writePage(header, workspace)
+            }
+            if backing.inode == nil {
+                let found = try onHost { () throws(SystemError) in try backing.file.descriptor.status() }
+                content.setInode(found.inode)
+                status = found
             }
             content.countGrowth(Int64(ContentPage.size))
         }
@@ -117,7 +128,9 @@ extension EncryptedFile {
             // The header is missing, and with it the key of any block behind it.
             try onHost { () throws(SystemError) in try backing.file.descriptor.truncate(to: 0) }
         }
-        let content = try create(backing, protection: .standard, charged: charged, context: context)
+        var known: FileStatus? = status
+        let content = try create(
+            backing, protection: .standard, charged: charged, context: context, status: &known)
         if backing.isWritable { content.countSpace() }
         content.lengthWasRecovered = ContentLayout.length(ofBacking: status.size) != 0
         content.needsWriter = content.lengthWasRecovered && !backing.isWritable

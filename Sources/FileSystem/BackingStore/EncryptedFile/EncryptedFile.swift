@@ -17,8 +17,9 @@ public final class EncryptedFile: @unchecked Sendable {
     let context: StoreContext
     /// Every seal is bound to it.
     let identity: FileIdentity
-    /// Inode number of the backing file.
-    public let inode: UInt64
+    /// Inode number of the backing file; 0 until a new file has its header.
+    public var inode: UInt64 { inodeNumber.load(ordering: .relaxed) }
+    private let inodeNumber: Atomic<UInt64>
     let lock = ReadWriteLock()
     /// Verified tag pages.
     let cache = ContentPageCache()
@@ -54,10 +55,10 @@ public final class EncryptedFile: @unchecked Sendable {
     var backingSpace = BackingSpace()
     /// The time of the last write, while the host does not have it: see ``keep(modificationTime:)``.
     var keptModificationTime: timespec?
-    /// The time of the last write before the writes since the file was opened or closed last; nil once an application has
-    /// set another. The kernel, which has the time of each write, sends none for a write within the tick of that one.
+    /// The time that the host had before the content was changed; nil once an application has set another. The kernel,
+    /// which has the time of each write, sends none for a write within the tick of that one.
     var earlierModificationTime: timespec?
-    /// Whether the content was changed since the file was opened or closed last: the host then has a time of its own.
+    /// Whether the content was changed since the host got that time: it has one of its own then.
     var isChanged = false
 
     /// - Parameter header: complete; of a new file not written yet.
@@ -66,7 +67,7 @@ public final class EncryptedFile: @unchecked Sendable {
         heldKey = key
         complete = Atomic(header.protectionRawValue == ProtectionClass.complete.rawValue)
         identity = header.identity
-        inode = backing.inode
+        inodeNumber = Atomic(backing.inode ?? 0)
         file = backing.file
         isWritable = backing.isWritable
         self.header = header
@@ -76,6 +77,9 @@ public final class EncryptedFile: @unchecked Sendable {
     deinit {
         context.openFiles.remove(ObjectIdentifier(self))
     }
+
+    /// Sets the inode number of a new file.
+    func setInode(_ inode: UInt64) { inodeNumber.store(inode, ordering: .relaxed) }
 
     public var length: Int64 { lock.reading { contentLength } }
 

@@ -26,7 +26,9 @@ extension VolumeFileSystem {
             let (entry, handle) = try volume.create(
                 name, in: parent, mode: new.mode, flags: flags, caller: Caller(new.caller))
             // Another process may have made the file since the kernel looked.
-            if flags & O_TRUNC != 0 { try clearSetIDsIfAsked(of: handle, closing: true, for: new.caller) }
+            if flags & O_TRUNC != 0, !handle.isNew {
+                try clearSetIDsIfAsked(of: handle, closing: true, for: new.caller)
+            }
             if !reply.created(KernelEntry(entry), handle) {
                 volume.close(handle)
                 volume.forget(entry.node, count: 1)

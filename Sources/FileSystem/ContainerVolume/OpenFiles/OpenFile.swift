@@ -22,6 +22,7 @@ final class OpenFile {
     var writers = 0
     /// The last opening for writing, as far as it is known.
     var lastWriter: Opening?
+    let mode = KnownMode()
 
     init(_ content: Content) {
         self.content = content
@@ -55,11 +56,14 @@ public final class FileHandle: Sendable {
     let node: Node
     let content: OpenFile.Content
     public let canWrite: Bool
+    /// Whether the call that opened the file has made it.
+    public let isNew: Bool
 
-    init(node: Node, content: OpenFile.Content, canWrite: Bool) {
+    init(node: Node, content: OpenFile.Content, canWrite: Bool, isNew: Bool = false) {
         self.node = node
         self.content = content
         self.canWrite = canWrite
+        self.isNew = isNew
     }
 
     public var nodeID: NodeID { node.id }

@@ -5,6 +5,7 @@ import Glibc
 import Platform
 import SandboxModel
 import SandboxPolicy
+import Synchronization
 
 /// The open files of a volume, with the rules of the device's state about their content.
 ///
@@ -16,6 +17,8 @@ final class OpenFileTable: Sendable {
     let context: StoreContext
     let kernel: KernelCacheReference
     private let locks = (0..<64).map { _ in ReadWriteLock() }
+    /// How often the last handle of a file was closed.
+    private let closings = Atomic<UInt64>(0)
 
     init(places: NodePlaces, context: StoreContext, kernel: KernelCacheReference) {
         self.places = places
@@ -104,11 +107,15 @@ final class OpenFileTable: Sendable {
     }
 
     /// Adds the handle of a file that was just created.
+    /// - Parameter mode: the mode on the host.
     /// - Returns: the content of the node: another call may have found the name and opened the file already.
-    func add(_ file: EncryptedFile, to node: Node, writing: Bool, by thread: pid_t) -> OpenFile.Content {
+    func add(
+        _ file: EncryptedFile, _ mode: mode_t, to node: Node, writing: Bool, by thread: pid_t
+    ) -> OpenFile.Content {
         recordProtected(node, file)
         return lock(of: node).writing {
             let open = node.open ?? OpenFile(.encrypted(file))
+            if node.open == nil { open.mode.set(mode) }
             open.add(writing: writing, by: thread)
             node.open = open
             return open.content
@@ -138,6 +145,7 @@ final class OpenFileTable: Sendable {
             }
             guard open.handles == 0 else { return }
             node.open = nil
+            closings.wrappingAdd(1, ordering: .releasing)
             guard case .encrypted(let file) = open.content else { return }
             if node.isNameless { file.releaseSpace() }
             dropFromKernel(file, node, writer: open.lastWriter)
@@ -155,6 +163,9 @@ final class OpenFileTable: Sendable {
         table.renew(node)
         for (parent, name) in table.names(of: node) { kernel.current?.forgetEntry(name, in: parent.id) }
     }
+
+    /// The number of closings so far: while it stays, no file that was open has been closed.
+    var closingCount: UInt64 { closings.load(ordering: .acquiring) }
 
     // MARK: Access to open content
 

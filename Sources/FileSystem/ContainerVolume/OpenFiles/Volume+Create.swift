@@ -46,11 +46,10 @@ extension Volume {
             return try openExisting(new, in: parent)
         }
         do throws(Fault) {
-            let inode = try give(backing, to: new, in: directory)
-            let file = try EncryptedFile.create(backing, inode: inode, protection: protection, context: context)
-            // Of the finished file: with the times of the header, the kernel has none of its own to send.
-            let status = try onHost { () throws(SystemError) in try backing.descriptor.status() }
-            file.keep(modificationTime: status.modificationTime)
+            try give(backing, to: new, in: directory)
+            // The status of the finished file: with the times of the header, the kernel has none of its own to send.
+            let (file, status) = try EncryptedFile.create(backing, protection: protection, context: context)
+            file.keep(modificationTime: status.modificationTime, isOnHost: true)
             return try add(file, status, new, in: parent)
         } catch {
             // Nothing was acknowledged, and no name may stay behind.
@@ -71,21 +70,19 @@ extension Volume {
         }
     }
 
-    /// Sets owner and mode of a new backing file.
-    /// - Returns: the inode number.
+    /// Sets owner and mode of a new backing file, as far as open(2) has not.
     private func give(
         _ backing: SharedDescriptor, to new: Creation, in directory: SharedDescriptor
-    ) throws(Fault) -> UInt64 {
+    ) throws(Fault) {
         try onHost { () throws(SystemError) in
             try backing.descriptor.requireNotOfReserve()
             if let (owner, group) = try places.credentials.newOwner(for: new.caller, in: directory) {
                 try backing.descriptor.changeOwner(owner, group: group)
             }
-            let status = try backing.descriptor.status()
             if new.mode & 0o7000 != 0 {
+                let status = try backing.descriptor.status()
                 try Place.descriptor(backing).storeMode(new.mode & 0o7777, over: status)
             }
-            return status.inode
         }
     }
 
@@ -97,7 +94,7 @@ extension Volume {
         let node = try node(entry.node)
         access.recordUse(of: node)
         let writing = new.flags & O_ACCMODE != O_RDONLY
-        let content = openFiles.add(file, to: node, writing: writing, by: new.caller.thread)
-        return (entry, FileHandle(node: node, content: content, canWrite: writing))
+        let content = openFiles.add(file, status.mode, to: node, writing: writing, by: new.caller.thread)
+        return (entry, FileHandle(node: node, content: content, canWrite: writing, isNew: true))
     }
 }

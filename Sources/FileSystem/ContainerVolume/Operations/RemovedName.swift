@@ -18,11 +18,14 @@ struct RemovedName {
     let isLast: Bool
     /// On the host, before the removal.
     let status: FileStatus
+    /// Whether nothing can have changed the content since the host was asked: nobody had the file open.
+    let isSettled: Bool
 
     /// Opens a descriptor of the node before its name goes.
     /// - Throws: the host's error; EMFILE or ENFILE where an open file would be left without a descriptor.
     init(_ name: FileName, in parent: Node, _ directory: SharedDescriptor, of openFiles: OpenFileTable) throws(Fault) {
         let table = openFiles.table
+        let closings = openFiles.closingCount
         let descriptor = try onHost { () throws(SystemError) in
             SharedDescriptor(try directory.descriptor.openNode(name))
         }
@@ -34,12 +37,15 @@ struct RemovedName {
         self.status = status
         guard let node else {
             isLast = false
+            isSettled = false
             return
         }
         // A directory has one name, which a home may have lost sight of.
         isLast = node.kind == .directory || table.isOnlyName(name, in: parent, of: node)
+        let isOpen = openFiles.lock(of: node).reading { node.open != nil }
+        isSettled = !isOpen && openFiles.closingCount == closings
         // A node that nobody has open is forgotten at once.
-        if isLast, openFiles.lock(of: node).reading({ node.open != nil }) {
+        if isLast, isOpen {
             try onHost { () throws(SystemError) in try descriptor.descriptor.requireNotOfReserve() }
         }
     }
@@ -49,10 +55,14 @@ struct RemovedName {
     @discardableResult
     func removeName(_ name: FileName, in parent: Node, from table: NodeTable) -> [Node] {
         guard let node else { return [] }
-        var elsewhere: [Node] = []
-        for node in [node] + others {
-            elsewhere += table.removeName(name, in: parent, of: node)
-            guard isLast, node.parent == nil else { continue }
+        var elsewhere = removeName(name, in: parent, of: node, from: table)
+        for other in others { elsewhere += removeName(name, in: parent, of: other, from: table) }
+        return elsewhere
+    }
+
+    private func removeName(_ name: FileName, in parent: Node, of node: Node, from table: NodeTable) -> [Node] {
+        let elsewhere = table.removeName(name, in: parent, of: node)
+        if isLast, node.parent == nil {
             node.withRare { rare in
                 rare.orphan = descriptor
                 rare.lastStatus = status

@@ -23,7 +23,7 @@ struct SpaceAccounting {
         // An open file takes its space until it is closed.
         if let node = removed.node, openFiles.recordRemoval(of: node) { return }
         // It may have been written to, and closed, since it was looked at.
-        let last = (try? removed.descriptor.descriptor.status()) ?? status
+        let last = removed.isSettled ? status : (try? removed.descriptor.descriptor.status()) ?? status
         space.recount(status.inode, from: space.weights.bytes(last), to: 0)
     }
 

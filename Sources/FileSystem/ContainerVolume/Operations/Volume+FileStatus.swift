@@ -66,6 +66,7 @@ extension Volume {
             if let backing = handle?.content.backing { .descriptor(backing) } else {
                 try openFiles.inodePlace(of: node)
             }
+        var keptTime: timespec?
         // Not while a closing file writes its header and puts its mode and times back.
         try openFiles.lock(of: node).reading { () throws(Fault) in
             try onHost { () throws(SystemError) in
@@ -76,9 +77,10 @@ extension Volume {
                 if let mode = change.mode { try changeMode(mode & 0o7777, of: node, at: place) }
             }
             if change.accessTime != nil || change.modificationTime != nil {
-                try changeTimes(change, of: node, handle, at: place)
+                keptTime = try changeTimes(change, of: node, handle, at: place)
             }
         }
+        if let keptTime, change.isOnlyTimes { return statusOfWritten(node, at: keptTime) }
         return try statuses.status(of: node)
     }
 
@@ -86,19 +88,34 @@ extension Volume {
     ///
     /// The kernel names a handle when it sets the time of a write, which may wait for the close. A time that an
     /// application sets comes without a handle, and is stored before the answer.
+    /// - Returns: a time that waits for the close; nil where the host has the times.
     private func changeTimes(
         _ change: FileStatusChange, of node: Node, _ handle: FileHandle?, at place: Place
-    ) throws(Fault) {
+    ) throws(Fault) -> timespec? {
         let openFile: EncryptedFile? = if case .encrypted(let file)? = node.open?.content { file } else { nil }
         if let openFile, handle != nil, node.open!.writers > 0, change.accessTime == nil,
             case .at(let time) = change.modificationTime
         {
-            return openFile.keep(modificationTime: time)
+            openFile.keep(modificationTime: time)
+            return time
         }
         try onHost { () throws(SystemError) in
             try place.changeTimes(access: change.accessTime.raw, modification: change.modificationTime.raw)
         }
         if change.modificationTime != nil { openFile?.keep(modificationTime: nil) }
+        return nil
+    }
+
+    /// The answer to the kernel that has sent the time of a write. It looks at nothing of that answer, so the host is not
+    /// asked: that would be a call more for each file that is written.
+    private func statusOfWritten(_ node: Node, at time: timespec) -> FileStatus {
+        var shown = stat()
+        shown.st_ino = ino_t(node.inode)
+        shown.st_mode = S_IFREG
+        shown.st_nlink = 1
+        shown.st_mtim = time
+        shown.st_ctim = time
+        return FileStatus(shown)
     }
 
     /// The status of a file that was removed and that nobody has open.

@@ -31,14 +31,18 @@ extension Volume {
         let shown = place.shown(present)
         let mode = NodeModes.cleared(shown.permissions) { caller.map { $0.isOf(shown.group) } ?? false }
         guard mode != shown.permissions else { return false }
+        defer { node.open?.mode.forget() }
         try place.storeMode(mode, over: present)
         return true
     }
 
     /// chmod(2). The caller holds the node's open lock.
     func changeMode(_ mode: mode_t, of node: Node, at place: Place) throws(SystemError) {
-        let present = try place.status()
+        let known = node.open?.mode.status
+        let present = if let known { known } else { try place.status() }
+        node.open?.mode.forget()
         try place.storeMode(mode, over: present)
+        if known != nil { node.open?.mode.set(S_IFREG | NodeModes.stored(mode)) }
         // The host may have taken a block for the attribute, or released one.
         guard present.kind == .file, NodeModes.hasSign(present) || NodeModes.attribute(of: mode) != nil else { return }
         if case .encrypted(let file)? = node.open?.content { return file.countSpace() }
@@ -46,11 +50,17 @@ extension Volume {
         space.recount(after.inode, from: space.weights.bytes(present), to: space.weights.bytes(after))
     }
 
-    /// chown(2), which clears the set-ID bits of anything but a directory, for the superuser too.
+    /// chown(2), which clears the set-ID bits of anything but a directory, for the superuser too. The caller holds the
+    /// node's open lock.
     func changeOwner(
         _ change: FileStatusChange, of node: Node, at place: Place, by caller: Caller?
     ) throws(SystemError) {
-        let before = node.kind == .file || node.kind == .special ? place.shown(try place.status()) : nil
+        var before: FileStatus?
+        if let known = node.open?.mode.status, places.credentials.isSuperuser, !NodeModes.hasSign(known) {
+            // It has no set-ID bits.
+        } else if node.kind == .file || node.kind == .special {
+            before = place.shown(try place.status())
+        }
         if !change.isEmpty { try place.changeOwner(change.owner ?? uid_t.max, group: change.group ?? gid_t.max) }
         guard let before, before.permissions & (S_ISUID | S_ISGID) != 0 else { return }
         let mode = NodeModes.cleared(before.permissions) {
@@ -62,6 +72,7 @@ extension Volume {
         }
         let present = try place.status()
         guard place.shown(present).permissions != mode else { return }
+        defer { node.open?.mode.forget() }
         try place.storeMode(mode, over: present)
     }
 }

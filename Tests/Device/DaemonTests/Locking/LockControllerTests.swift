@@ -402,7 +402,8 @@ struct LockControllerTests {
         let device = try ProtectedDevice()
         let path = device.scratch["file"]
         let backing = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR | O_CREAT, mode: 0o600))
-        let file = try EncryptedFile.create(backing, inode: 1, protection: .complete, context: device.device.context)
+        let context = device.device.context
+        let (file, _) = try EncryptedFile.create(backing, protection: .complete, context: context)
         func read() throws(Fault) { try file.read(count: 1, from: 0) { _ in } }
         try read()
         try await device.locking.lock(now: true, waits: true)

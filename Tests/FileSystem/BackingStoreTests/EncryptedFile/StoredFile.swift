@@ -47,8 +47,7 @@ final class StoredFile {
 
     func create() throws -> EncryptedFile {
         let file = SharedDescriptor(try Descriptor.open(path: path, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600))
-        return try EncryptedFile.create(
-            file, inode: try file.descriptor.status().inode, protection: .standard, context: context)
+        return try EncryptedFile.create(file, protection: .standard, context: context).file
     }
 
     func open() throws -> EncryptedFile {
@@ -105,8 +104,7 @@ extension StoredFile {
     {
         let file = SharedDescriptor(
             try Descriptor.open(path: directory + "/" + name, flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600))
-        let content = try EncryptedFile.create(
-            file, inode: try file.descriptor.status().inode, protection: protection, context: context)
+        let content = try EncryptedFile.create(file, protection: protection, context: context).file
         for start in stride(from: 0, to: bytes.count, by: 1 << 20) {
             try content.write(Array(bytes[start..<min(bytes.count, start + 1 << 20)]), at: Int64(start))
         }

@@ -61,14 +61,33 @@ import Testing
             } == mode)
     }
 
-    @Test func `another mode takes its place, and one without such bits leaves no trace`() throws {
+    // While the file is open for the first time, its mode is known without a look at the host.
+    @Test(arguments: [true, false])
+    func `another mode takes its place, and one without such bits leaves no trace`(isNew: Bool) throws {
         let (entry, handle) = try make("file", 0o644)
-        volume.close(handle)
+        if !isNew { volume.close(handle) }
+        defer { if isNew { volume.close(handle) } }
         for mode in [0o4755, 0o2711, 0o1600, 0o7000, 0o755, 0o6555, 0o600] as [FileMode] {
             #expect(try change(mode, of: entry.node).permissions == mode)
             let stored = try backing("file")
             #expect(stored.mode == mode & 0o777 | (mode & 0o7000 == 0 ? 0 : 0o1000))
             #expect(stored.attribute == (mode & 0o7000 == 0 ? nil : String(mode & 0o7000, radix: 8)))
+        }
+    }
+
+    @Test(arguments: [0o644, 0o4755, 0o2711] as [FileMode])
+    func `a change of owner clears them while the file is open for the first time`(mode: FileMode) throws {
+        let (entry, handle) = try make("file", 0o600)
+        defer { volume.close(handle) }
+        var owner = FileStatusChange()
+        owner.owner = geteuid()
+        owner.group = getegid()
+        // Before it has such bits, with them, and after they were cleared.
+        for mode in [0o600, mode, 0o755] {
+            #expect(try change(mode, of: entry.node).permissions == mode)
+            let shown = try volume.changeStatus(owner, of: entry.node, handle: nil, by: TestHome.caller)
+            #expect(shown.permissions == mode & 0o777)
+            #expect(try backing("file").mode == mode & 0o777)
         }
     }
 
