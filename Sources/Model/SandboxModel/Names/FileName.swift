@@ -13,16 +13,27 @@ public struct FileName: Hashable, Sendable {
     /// - Parameter bytes: the name without a terminator.
     /// - Returns: nil if the bytes cannot be one component of a path.
     public init?(_ bytes: some Collection<UInt8>) {
-        guard (1...FileName.maximumLength).contains(bytes.count) else { return nil }
+        guard bytes.count <= FileName.maximumLength else { return nil }
         var terminated = [UInt8]()
         terminated.reserveCapacity(bytes.count + 1)
-        for byte in bytes {
-            guard byte != 0, byte != UInt8(ascii: "/") else { return nil }
-            terminated.append(byte)
+        terminated.append(contentsOf: bytes)
+        terminated.append(0)
+        self.init(terminated: terminated)
+    }
+
+    /// - Parameter terminated: the name with one NUL at the end. Its memory is shared, and no byte is copied.
+    /// - Returns: nil if the bytes before the NUL cannot be one component of a path.
+    public init?(terminated: [UInt8]) {
+        let count = terminated.count - 1
+        guard count >= 1, count <= FileName.maximumLength, terminated[count] == 0 else { return nil }
+        var index = 0
+        while index < count {
+            let byte = terminated[index]
+            if byte == 0 || byte == UInt8(ascii: "/") { return nil }
+            index += 1
         }
         let dot = UInt8(ascii: ".")
-        if terminated == [dot] || terminated == [dot, dot] { return nil }
-        terminated.append(0)
+        if terminated[0] == dot, count == 1 || count == 2 && terminated[1] == dot { return nil }
         self.terminated = terminated
     }
 

@@ -50,7 +50,7 @@ public final class DirectoryReader {
         public let next: Int64
 
         /// nil for `.` and `..`.
-        public var name: FileName? { FileName(terminatedName.dropLast()) }
+        public var name: FileName? { FileName(terminated: terminatedName) }
     }
 
     /// `getdents64(2)`, once for each buffer of entries.

@@ -100,9 +100,7 @@ public import SandboxModel
 
     public func copy(_ bytes: some Collection<UInt8>, to offset: Int) {
         check(offset, bytes.count)
-        for (index, byte) in bytes.enumerated() {
-            unsafe base.storeBytes(of: byte, toByteOffset: offset + index, as: UInt8.self)
-        }
+        unsafe UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyBytes(from: bytes)
     }
 
     @inline(__always)

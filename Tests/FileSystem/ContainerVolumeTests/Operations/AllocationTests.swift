@@ -1,4 +1,4 @@
-// The hot paths allocate nothing in the steady state.
+// The hot paths allocate nothing in the steady state, and the others little.
 
 import BackingStore
 import CAllocations
@@ -47,6 +47,82 @@ struct AllocationTests {
         #expect(written == 0, "1,000 overwrites")
         let readings = try read()
         #expect(readings == 0, "1,000 reads")
+    }
+
+    /// The allocations of each of many calls, the first of which fill tables and caches.
+    private func each(_ count: Int = 500, _ call: (Int) throws -> Void) rethrows -> Double {
+        for number in 0..<count { try call(number) }
+        let before = allocations_count()
+        for number in count..<2 * count { try call(number) }
+        return Double(allocations_count() - before) / Double(count)
+    }
+
+    private static func name(_ number: Int) -> FileName { FileName("a-name-that-is-long-\(10_000 + number)")! }
+
+    @Test("Nothing, for a name that is known and for its status, and few for a name that is not")
+    func namesAndStatus() throws {
+        let home = try TestHome()
+        let volume = home.volume
+        let documents = try volume.node("Documents")
+        let (file, handle) = try volume.create("file", in: documents)
+        volume.close(handle)
+        let name: FileName = "file"
+        let known = try each { _ in volume.forget(try volume.lookup(name, in: documents).node, count: 1) }
+        #expect(known == 0, "lookup of a name that the kernel knows")
+        let statuses = try each { _ in _ = try volume.status(of: file.node, handle: nil) }
+        #expect(statuses == 0, "getattr")
+        let open = try volume.open(file.node, flags: O_RDWR)
+        let throughHandle = try each { _ in _ = try volume.status(of: file.node, handle: open) }
+        #expect(throughHandle == 0, "getattr of an open file")
+        volume.close(open)
+        volume.forget(file.node, count: 1)
+        let unknown = try each { _ in volume.forget(try volume.lookup(name, in: documents).node, count: 1) }
+        #expect(unknown <= 3, "lookup of a name that the kernel has forgotten, and its forget")
+    }
+
+    @Test("Few, for a file that is created and closed, and for one that is removed")
+    func newFiles() throws {
+        let home = try TestHome()
+        let volume = home.volume
+        let documents = try volume.node("Documents")
+        let names = (0..<1000).map(AllocationTests.name)
+        var known: [NodeID] = []
+        known.reserveCapacity(names.count)
+        let bytes = [UInt8](repeating: 1, count: 4096)
+        let creations = try each { number in
+            let (entry, handle) = try volume.create(names[number], in: documents)
+            try volume.write(handle, bytes, at: 0)
+            volume.close(handle)
+            known.append(entry.node)
+        }
+        #expect(creations < 16, "create, write and close")
+        let removals = try each { number in
+            try volume.removeFile(names[number], in: documents)
+            volume.forget(known[number], count: 1)
+        }
+        #expect(removals < 5, "unlink and forget")
+    }
+
+    @Test("Few, for each entry of a listing with what looking it up gives")
+    func listing() throws {
+        let home = try TestHome()
+        let volume = home.volume
+        let documents = try volume.node("Documents")
+        for number in 0..<1000 {
+            let (_, handle) = try volume.create(AllocationTests.name(number), in: documents)
+            volume.close(handle)
+        }
+        var listed = 0
+        let listings = try each(1) { _ in
+            try volume.list(documents, from: 0, withEntries: true) { item in
+                listed += 1
+                if let entry = item.entry { volume.forget(entry.node, count: 1) }
+                return true
+            }
+        }
+        let entries = Double(listed / 2)
+        #expect(entries == 1002)
+        #expect(listings / entries < 1.1, "an entry of readdirplus")
     }
 
     @Test("At most 300 bytes for each file that is known, and nothing for one that was forgotten")
