@@ -6,9 +6,9 @@ FILES=100
 host_calls() { /usr/bin/python3 "$HERE/host_calls.py" "$@"; }
 
 # Whether each thread of the device's process is traced.
-is_traced() { ! grep -L '^TracerPid:[[:space:]]*[1-9]' "/proc/$1"/task/*/status | grep -q .; }
+is_traced() { [ "$(cat "/proc/$1"/task/*/status 2>/dev/null | awk '/^TracerPid:/ && $2 == 0' | wc -l)" = 0 ]; }
 # Whether the device's process has none of the files open, so that every request about them is over.
-has_none_open() { ! find "/proc/$1/fd" -lname '*/Documents/new-*' | grep -q .; }
+has_none_open() { [ -z "$(find "/proc/$1/fd" -lname '*/Documents/new-*' 2>/dev/null)" ]; }
 
 # traced TRACE COMMAND…: what the device's process calls while the command runs, and until it has closed the files.
 traced() {

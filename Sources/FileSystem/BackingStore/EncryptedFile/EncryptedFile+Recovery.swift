@@ -57,6 +57,8 @@ extension EncryptedFile {
     /// access to the backing file only the state in memory is changed.
     private func recover(backingLength: Int64, _ workspace: Workspace) throws(Fault) {
         needsWriter = !isWritable
+        // The repair gives the backing file another time. The close puts that of the last write back.
+        isChanged = isWritable
         let wasOpen = header.isOpen
         let promised = header.length
         if !wasOpen, backingLength > ContentLayout.backingLength(of: promised) {
@@ -164,6 +166,7 @@ extension EncryptedFile {
             needsWriter = true
             return
         }
+        isChanged = true
         page.clear(behind)
         if last > 0 { try writePage(page, workspace) }
     }

@@ -29,6 +29,24 @@ struct EncryptedFileRecoveryTests {
         #expect(try found.readAll() == [UInt8](repeating: 7, count: 67 * 4096))
     }
 
+    @Test("leaves a file its time, though opening it repairs it")
+    func timeAfterRepair() throws {
+        let stored = try StoredFile()
+        let file = try stored.create()
+        // Far behind the end: the header stays open.
+        try file.write(block, at: 100 * 4096)
+        let time = timespec(tv_sec: 1_000_000_000, tv_nsec: 7)
+        func onHost() throws -> Descriptor { try Descriptor.open(path: stored.path, flags: O_RDWR) }
+        try onHost().changeTimes(access: time, modification: time)
+        stored.losePower()
+        let found = try stored.open()
+        let shown = try found.timeOfLastWrite()
+        #expect(shown.tv_sec == time.tv_sec && shown.tv_nsec == time.tv_nsec)
+        try found.commit()
+        let closed = try onHost().status().modificationTime
+        #expect(closed.tv_sec == time.tv_sec && closed.tv_nsec == time.tv_nsec)
+    }
+
     @Test("leaves in place for overwriting what was never synchronized and lost its tags, and nothing is zeros there")
     func lostTags() throws {
         let stored = try StoredFile()
