@@ -231,6 +231,8 @@ int platform_allowed(unsigned processor) {
     return processor < CPU_SETSIZE && CPU_ISSET(processor, &allowed_processors);
 }
 
+static _Thread_local int is_bound;
+
 int platform_run_on(unsigned processor) {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -239,11 +241,20 @@ int platform_run_on(unsigned processor) {
         return -1;
     }
     CPU_SET(processor, &set);
-    return sched_setaffinity(0, sizeof set, &set);
+    if (sched_setaffinity(0, sizeof set, &set) != 0) {
+        return -1;
+    }
+    is_bound = 1;
+    return 0;
+}
+
+int platform_is_bound(void) {
+    return is_bound;
 }
 
 int platform_run_anywhere(void) {
     pthread_once(&allowed_once, look_at_allowed);
+    is_bound = 0;
     return sched_setaffinity(0, sizeof allowed_processors, &allowed_processors);
 }
 

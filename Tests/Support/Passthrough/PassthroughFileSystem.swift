@@ -35,7 +35,7 @@ final class PassthroughFileSystem: FileSystem {
         let identity = try root.status().identity
         nodes = NodeTable(root: Node(root, identity))
         descriptors = try ProcessDescriptors()
-        released = try DeferredRelease(bound: min(16_384, ProcessSettings.openFileLimit / 4))
+        released = try DeferredRelease(bound: min(16_384, OpenFileLimit.current / 4))
     }
 
     func ended() {

@@ -10,7 +10,7 @@ enum Program {
     static func main() {
         ProcessSettings.occupyStandardDescriptors()
         // Each inode that the kernel knows has a descriptor.
-        ProcessSettings.raiseOpenFileLimit()
+        OpenFileLimit.raise()
         // The kernel has applied the caller's.
         umask(0)
         do throws(Failure) {

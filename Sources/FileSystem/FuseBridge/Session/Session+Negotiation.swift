@@ -96,7 +96,7 @@ extension Session {
             try rings.register()
             negotiation.settle(.ioUring)
         } catch {
-            // The kernel goes on by /dev/fuse by itself.
+            // Some queue has no entry: the kernel goes on by /dev/fuse by itself.
             negotiation.note(.refused(error))
             rings.giveUp()
             self.rings.withLock { $0 = nil }

@@ -8,7 +8,7 @@ import SandboxModel
 import Synchronization
 
 /// The kernel writes to the memory only while the entry's thread is in io_uring_enter. All else is used by that thread,
-/// but for ``takesLate(_:)`` and ``answerLate(_:)``.
+/// but for ``serves(_:)`` and ``answerLate(_:_:)``.
 @safe final class RingEntry: @unchecked Sendable {
     let queue: RingQueue
     private let header: PageBuffer
@@ -20,6 +20,8 @@ import Synchronization
     /// The node of the request.
     private(set) var node = KernelNode.root
     private(set) var isAnswered = true
+    /// Whether a request is there that has not begun.
+    private var holdsRequest = false
     /// Whether the memory is to be zeroed as soon as the kernel has the reply.
     var mustZero = false
     /// Bytes of the payload that were used since the last wipe.
@@ -58,8 +60,12 @@ import Synchronization
         unsafe RequestContext.current?.pointee.entry?.takeUnretainedValue()
     }
 
+    /// The kernel has put a request here.
+    func noteDelivery() { holdsRequest = true }
+
     /// The request that the kernel has put here, in one piece; nil if its lengths contradict each other.
     func begin() -> UnsafeMutableRawBufferPointer? {
+        holdsRequest = false
         commit = header.load(UInt64.self, at: Int(RING_COMMIT_OFFSET))
         node = KernelNode(rawValue: header.load(UInt64.self, at: 16))
         isAnswered = false
@@ -67,7 +73,8 @@ import Synchronization
         late.access { $0 = nil }
         request.store(header.load(UInt64.self, at: 8), ordering: .releasing)
         let length = Int(header.load(UInt32.self, at: 0))
-        let payload = Int(header.load(UInt32.self, at: Int(RING_PAYLOAD_SIZE_OFFSET)))
+        let payload = self.payload
+        used = max(used, min(payload, capacity))
         let operation = length - RingEntry.requestHeader - payload
         guard payload <= capacity, (0...RingEntry.largestOperation).contains(operation) else { return nil }
         let start = RingEntry.lead - operation - RingEntry.requestHeader
@@ -75,9 +82,11 @@ import Synchronization
         content.copy(
             from: header, at: Int(RING_OPERATION_OFFSET), count: operation,
             to: start + RingEntry.requestHeader)
-        used = max(used, payload)
         return unsafe UnsafeMutableRawBufferPointer(start: content.base + start, count: length)
     }
+
+    /// Bytes of content of the request, as the kernel tells them.
+    private var payload: Int { Int(header.load(UInt32.self, at: Int(RING_PAYLOAD_SIZE_OFFSET))) }
 
     /// Whether this is the entry of a request.
     @inline(__always)
@@ -86,21 +95,23 @@ import Synchronization
     // MARK: The reply
 
     /// Puts a reply into the memory: a fuse_out_header, and the content in any number of pieces.
-    /// - Returns: false if it is larger than the kernel asked for: EIO is the reply then.
+    /// - Returns: false if there is no room for it: EIO is the reply then.
     @discardableResult
     func answer(_ vector: UnsafePointer<iovec>, count: Int32) -> Bool {
         var length = 0
         for index in 1..<max(1, Int(count)) {
-            let piece = unsafe vector[index]
-            guard unsafe piece.iov_len <= capacity - length else {
+            guard unsafe vector[index].iov_len <= capacity - length else {
                 answer(error: EIO)
                 return false
             }
-            if let source = unsafe piece.iov_base {
-                // The content may lie in this memory already. Within the payload, as just seen.
-                unsafe memmove(content.base + RingEntry.lead + length, source, piece.iov_len)
-            }
-            length += unsafe piece.iov_len
+            length += unsafe vector[index].iov_len
+        }
+        var target = unsafe content.base + RingEntry.lead
+        for index in 1..<max(1, Int(count)) {
+            let piece = unsafe vector[index]
+            // Within the payload, by the sum. A piece may lie in this memory already.
+            if let source = unsafe piece.iov_base { unsafe memmove(target, source, piece.iov_len) }
+            unsafe target += piece.iov_len
         }
         let error = unsafe vector[0].iov_base.loadUnaligned(fromByteOffset: 4, as: Int32.self)
         finish(error: error, length: length)
@@ -146,22 +157,40 @@ import Synchronization
 
     // MARK: Wiping
 
-    /// Zeroes what requests and replies have left. The kernel keeps the entry, and writes it anew for the next request.
+    /// Zeroes what requests and replies have left, but for a request that has not begun. The kernel keeps the entry, and
+    /// writes it anew for the next request.
     func wipe() {
-        header.wipe(0, count: Int(RING_HEADER))
         let reach = RingEntry.requestHeader + RingEntry.largestOperation
-        content.wipe(RingEntry.lead - reach, count: reach + used)
-        used = 0
+        content.wipe(RingEntry.lead - reach, count: reach)
+        let kept = holdsRequest ? min(payload, used) : 0
+        content.wipe(RingEntry.lead + kept, count: used - kept)
+        used = kept
+        if !holdsRequest { header.wipe(0, count: Int(RING_HEADER)) }
     }
 }
 
 /// The entries of one processor's queue.
 final class RingQueue: Sendable {
     let number: UInt16
+    /// Entries that the kernel has, those that serve a request included.
+    private let entries = Atomic<Int>(0)
     /// Entries that serve no request.
     let free = Atomic<Int>(0)
 
     init(_ number: UInt16) {
         self.number = number
+    }
+
+    var isEmpty: Bool { entries.load(ordering: .relaxed) == 0 }
+
+    /// The kernel has one more entry.
+    func add() {
+        entries.add(1, ordering: .relaxed)
+        free.add(1, ordering: .relaxed)
+    }
+
+    func remove() {
+        entries.subtract(1, ordering: .relaxed)
+        free.subtract(1, ordering: .relaxed)
     }
 }

@@ -4,7 +4,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// INIT's answer binds the kernel to rings and cannot be taken back, so the workers make them first, and wait here.
+/// After INIT's answer the kernel waits for the entries of every queue, so the workers make their rings first, and wait
+/// here.
 final class RingGate: Sendable {
     private enum Order {
         case wait, register, giveUp
@@ -14,10 +15,17 @@ final class RingGate: Sendable {
         var order = Order.wait
         var made = 0
         var registered = 0
+        var failed = 0
+        /// Of the first that failed.
         var failure: SystemError?
 
         mutating func note(_ code: Int32, in step: WritableKeyPath<State, Int>) {
-            if code == 0 { self[keyPath: step] += 1 } else { failure = failure ?? SystemError(code: code) }
+            if code == 0 {
+                self[keyPath: step] += 1
+                return
+            }
+            failed += 1
+            failure = failure ?? SystemError(code: code)
         }
     }
 
@@ -50,10 +58,10 @@ final class RingGate: Sendable {
 
     // MARK: For the session
 
-    /// Waits until every worker has its ring, or one has none.
+    /// Waits until every worker has its ring, or has failed to make one.
     func waitUntilMade() throws(SystemError) { try wait(for: \.made) }
 
-    /// Has the workers register their entries, and waits until all have, or one could not.
+    /// Has the workers register their entries, and waits until each has, or could not.
     func register() throws(SystemError) {
         state.access { $0.order = .register }
         try wait(for: \.registered)
@@ -64,8 +72,7 @@ final class RingGate: Sendable {
     private func wait(for step: KeyPath<State, Int>) throws(SystemError) {
         let failure: SystemError? = state.wait { state in
             // The outer optional is the monitor's: nil goes on waiting.
-            if let failure = state.failure { return .some(failure) }
-            return state[keyPath: step] == count ? .some(nil) : nil
+            state[keyPath: step] + state.failed == count ? .some(state.failure) : nil
         }
         if let failure { throw failure }
     }

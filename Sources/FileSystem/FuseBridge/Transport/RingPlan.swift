@@ -46,7 +46,8 @@ struct RingPlan: Equatable {
         }
         self.workers = workers
         let entries = workers.reduce(0) { $0 + $1.queues.count }
-        let share = RingPlan.payloadSum / max(1, entries) / 4096 * 4096
+        // Whole pages, of any size.
+        let share = RingPlan.payloadSum / max(1, entries) / (64 << 10) * (64 << 10)
         payload = max(RingPlan.smallestPayload, min(Session.largestRequest, share))
     }
 

@@ -20,10 +20,12 @@ import Synchronization
         /// With the session: all rings are made before the first entry is registered.
         case together(RingGate)
         /// Later, since entries wait; the file is one whose request does.
-        case beside(KernelNode)
+        case beside(KernelNode, RingGate)
 
-        var gate: RingGate? {
-            if case .together(let gate) = self { gate } else { nil }
+        var gate: RingGate {
+            switch self {
+            case .together(let gate), .beside(_, let gate): gate
+            }
         }
     }
 
@@ -60,7 +62,7 @@ import Synchronization
         let worker = try RingWorker(plan, payload: self.plan.payload, of: self, in: session)
         // Under the lock, so that `join` finds every thread that runs.
         try members.withLock { members throws(SystemError) in
-            guard !isEnding else { return }
+            guard !isEnding else { throw SystemError(code: ECANCELED) }
             session.beginServing()
             do throws(SystemError) {
                 let thread = try HostThread(name: "fuse-ring-\(members.count)") { [session] in
@@ -77,7 +79,14 @@ import Synchronization
 
     /// Gives the entries to the kernel. From now on requests come by them.
     /// - Throws: the kernel's refusal, after which it goes on by /dev/fuse.
-    func register() throws(SystemError) { try gate.register() }
+    func register() throws(SystemError) {
+        do throws(SystemError) {
+            try gate.register()
+        } catch {
+            // The kernel uses the rings as soon as every queue has an entry, though others failed.
+            if queues.contains(where: \.isEmpty) { throw error }
+        }
+    }
 
     /// Ends the workers of a connection that goes on without rings.
     func giveUp() {
@@ -130,13 +139,27 @@ import Synchronization
         return entry?.answerLate(unique, reply) ?? false
     }
 
-    /// An entry of the queue waits for another thread's reply, for which the kernel may need further requests served.
-    /// - Parameter file: the one whose request waits: regular, since LSEEK alone is answered late.
-    func entryWaits(_ queue: RingQueue, _ file: KernelNode) {
-        guard queue.free.load(ordering: .relaxed) < 2 else { return }
-        // Without memory for it the queue goes on with what it has.
-        try? start(RingPlan.Worker(processor: nil, queues: [queue.number]), .beside(file))
+    /// Whether an entry of the queue is free. The kernel may need one for a reply that a thread waits for, so a worker is
+    /// added where they are few.
+    /// - Parameter file: regular, and known to the kernel.
+    /// - Returns: false if there is none, and none could be added.
+    func hasFreeEntry(_ queue: RingQueue, besides file: KernelNode) -> Bool {
+        guard queue.free.load(ordering: .relaxed) < 2 else { return true }
+        guard members.withLock({ $0.count }) < plan.workers.count + RingTransport.mostAdded else { return false }
+        let gate = RingGate(1)
+        do throws(SystemError) {
+            try start(RingPlan.Worker(processor: nil, queues: [queue.number]), .beside(file, gate))
+            try gate.waitUntilMade()
+            try gate.register()
+            return true
+        } catch {
+            gate.giveUp()
+            return false
+        }
     }
+
+    /// Workers beside those of the plan: each has a thread for a client that waits.
+    private static let mostAdded = 1024
 
     // MARK: Quiet
 

@@ -25,6 +25,8 @@ import Synchronization
     private var ring = unsafe CRing.ring()
     /// Entries with a request that the kernel delivered beside another's.
     private var delivered: [Int] = []
+    /// The errno with which the kernel took an entry back: the worker ends.
+    private var failure: Int32 = 0
 
     /// - Throws: ENOMEM.
     init(_ plan: RingPlan.Worker, payload: Int, of transport: RingTransport, in session: Session) throws(SystemError) {
@@ -41,25 +43,24 @@ import Synchronization
     }
 
     /// Serves requests until the session ends or the entries cannot be registered.
-    /// - Parameter start: with the other workers, or later.
-    func run(_ start: RingTransport.Start) {
-        let gate = start.gate
+    /// - Parameter occasion: with the other workers, or later.
+    func run(_ occasion: RingTransport.Start) {
         thread.store(HostThread.currentNumber, ordering: .relaxed)
         // As a worker of /dev/fuse.
         SetIDCapability.drop()
         HostThread.allowInterruption()
         if let processor { Processors.bindThread(to: processor) }
         let code = unsafe ring_make(&ring, memory.base, UInt32(entries.count))
-        gate?.reportMade(code)
-        if code == 0, gate?.mayRegister() ?? true {
+        occasion.gate.reportMade(code)
+        if code == 0, occasion.gate.mayRegister() {
             context.remember()
             let code = register()
-            gate?.reportRegistered(code)
+            if code == 0 { for entry in entries { entry.queue.add() } }
+            occasion.gate.reportRegistered(code)
             if code == 0 {
-                if case .beside(let node) = start { pump(node) }
-                for entry in entries { entry.queue.free.add(1, ordering: .relaxed) }
+                if case .beside(let node, _) = occasion { pump(node) }
                 while let entry = next() { serve(entry) }
-                for entry in entries { entry.queue.free.subtract(1, ordering: .relaxed) }
+                for entry in entries { entry.queue.remove() }
             }
         }
         wipe(asked: .max)
@@ -67,13 +68,18 @@ import Synchronization
 
     /// - Returns: 0, or the errno with which the kernel refused an entry.
     private func register() -> Int32 {
-        for (index, entry) in entries.enumerated() {
-            var pieces = unsafe entry.memory
-            unsafe ring_add_register(&ring, device, &pieces, entry.queue.number, UInt64(index))
-            let code = submit(0)
-            guard code == 0 || code == EINTR else { return code }
+        for index in entries.indices {
+            let code = register(index)
+            guard code == 0 else { return code }
         }
         return take()
+    }
+
+    private func register(_ index: Int) -> Int32 {
+        var pieces = unsafe entries[index].memory
+        unsafe ring_add_register(&ring, device, &pieces, entries[index].queue.number, UInt64(index))
+        let code = submit(0)
+        return code == EINTR ? 0 : code
     }
 
     /// Has the kernel look at the queue of an entry that was added later. It gives a request that came while no entry was
@@ -87,28 +93,46 @@ import Synchronization
         Processors.releaseThread()
     }
 
+    // MARK: The ring
+
     /// io_uring_enter(2). Repeated while the kernel has no memory for it: a command that it has not seen is a request that
     /// waits for ever.
     /// - Parameter wait: 1 to wait for a completion.
     private func submit(_ wait: UInt32) -> Int32 {
+        repeatedly { unsafe ring_submit(&ring, wait) }
+    }
+
+    private func repeatedly(_ call: () -> Int32) -> Int32 {
         while true {
-            let code = unsafe ring_submit(&ring, wait)
-            guard code == EAGAIN || code == EBUSY else { return code }
+            let code = call()
+            guard code == EAGAIN || code == EBUSY, !transport.isEnding else { return code }
             usleep(1000)
         }
     }
 
     /// Takes the completions that there are.
-    /// - Returns: 0, or the errno with which the kernel took an entry back: the mount is gone.
+    /// - Returns: 0, or the errno with which the kernel took an entry back, also earlier.
     private func take() -> Int32 {
         var tag: UInt64 = 0
         var result: Int32 = 0
         while unsafe ring_take(&ring, &tag, &result) != 0 {
-            guard result >= 0 else { return -result }
-            delivered.append(Int(tag))
+            let index = Int(tag)
+            if result >= 0 {
+                entries[index].noteDelivery()
+                delivered.append(index)
+            } else if RingWorker.endings.contains(-result) {
+                failure = -result
+            } else {
+                // The kernel has given the entry up, and not the connection.
+                let code = register(index)
+                if code != 0 { failure = code }
+            }
         }
-        return 0
+        return failure
     }
+
+    /// The mount is gone, or this process is about to be.
+    private static let endings: Set<Int32> = [ENOTCONN, ECONNABORTED, ECANCELED, ENODEV]
 
     // MARK: Waiting for a request
 
@@ -116,10 +140,10 @@ import Synchronization
     private func next() -> RingEntry? {
         var isPatient = true
         while true {
-            guard take() == 0 else { return nil }
-            if let index = delivered.popLast() { return entries[index] }
-            guard !transport.isEnding else { return nil }
+            guard take() == 0, !transport.isEnding else { return nil }
+            // Before the next request, which others behind it may follow without end.
             wipe(asked: transport.wipesAsked)
+            if let index = delivered.popLast() { return entries[index] }
             if isPatient {
                 spin()
                 isPatient = false
@@ -140,6 +164,8 @@ import Synchronization
 
     private func serve(_ entry: RingEntry) {
         entry.queue.free.subtract(1, ordering: .relaxed)
+        serving.begin()
+        defer { serving.end() }
         if let request = unsafe entry.begin() {
             unsafe process(request, entry)
         } else {
@@ -149,9 +175,13 @@ import Synchronization
         entry.end()
         unsafe ring_add_commit(&ring, device, entry.commit, entry.queue.number, tag(of: entry))
         entry.queue.free.add(1, ordering: .relaxed)
-        guard entry.mustZero else { return _ = submit(0) }
-        // The next request must not be there yet.
-        _ = unsafe ring_send(&ring)
+        guard entry.mustZero else {
+            _ = submit(0)
+            return
+        }
+        // The kernel may put the next request of the queue there at once.
+        guard repeatedly({ unsafe ring_send(&ring) }) == 0 else { return }
+        _ = take()
         entry.wipe()
     }
 
@@ -168,24 +198,31 @@ import Synchronization
         var buffer = unsafe fuse_buf()
         unsafe buffer.mem = start
         unsafe buffer.size = request.count
-        serving.begin()
         unsafe fuse_session_process_buf(session.connection, &buffer)
-        serving.end()
         if isLong, let processor { Processors.bindThread(to: processor) }
-        if !entry.isAnswered, unsafe RingWorker.hasNoReply(start) { entry.answer(error: 0) }
+        guard !entry.isAnswered else { return }
+        // The kernel waits for no reply, but for the commit. Of NOTIFY_REPLY it takes an error alone.
+        let opcode = unsafe start.load(fromByteOffset: 4, as: UInt32.self)
+        if unsafe WorkerPool.isForget(start) { entry.answer(error: 0) }
+        if opcode == RingWorker.notifyReply { entry.answer(error: EIO) }
     }
 
-    /// FORGET, which the kernel sends here for an entry of READDIRPLUS that it did not take, and NOTIFY_REPLY. The entry is
-    /// committed all the same.
-    private static func hasNoReply(_ request: UnsafeMutableRawPointer) -> Bool {
-        let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
-        return unsafe WorkerPool.isForget(request) || opcode == 41
-    }
+    private static let notifyReply: UInt32 = 41
 
     /// Waits until another thread has replied, such as that of the notifications for LSEEK.
     /// - Returns: false if the session is stopping: the kernel then answers itself.
     private func waitForReply(_ entry: RingEntry) -> Bool {
-        transport.entryWaits(entry.queue, entry.node)
+        serving.end()
+        // This thread serves none of its entries meanwhile.
+        for other in entries where other !== entry { other.queue.free.subtract(1, ordering: .relaxed) }
+        defer {
+            for other in entries where other !== entry { other.queue.free.add(1, ordering: .relaxed) }
+            serving.begin()
+        }
+        guard entries.allSatisfy({ transport.hasFreeEntry($0.queue, besides: entry.node) }) else {
+            entry.answer(error: ENOMEM)
+            return true
+        }
         while true {
             let reply: [UInt8]?? = entry.late.wait { late in
                 if let late { return .some(late) }
@@ -200,8 +237,8 @@ import Synchronization
         }
     }
 
-    /// READ and WRITE of many bytes. Each has more than one argument of 4 bytes at this offset: size
-    /// (fuse_read_in and fuse_write_in of linux/fuse.h).
+    /// Whether the request is a READ or WRITE of many bytes: their number is at 16 of fuse_read_in and of fuse_write_in
+    /// (linux/fuse.h).
     private static func isLong(_ request: UnsafeMutableRawPointer) -> Bool {
         let opcode = unsafe request.load(fromByteOffset: 4, as: UInt32.self)
         guard opcode == 15 || opcode == 16 else { return false }
@@ -210,7 +247,7 @@ import Synchronization
 
     // MARK: Wiping
 
-    /// Zeroes what requests have left in the entries, and on the stack: the kernel keeps the registers there at a signal.
+    /// Zeroes what requests have left in the entries, and on the stack: the kernel keeps registers there at a signal.
     private func wipe(asked: UInt64) {
         guard serving.owesWipe(asked) else { return }
         for entry in entries { entry.wipe() }

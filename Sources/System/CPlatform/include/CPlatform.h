@@ -102,6 +102,8 @@ void platform_name_thread(const char *name);
 /// sched_setaffinity(2) of the calling thread: one processor, or all that `platform_allowed` showed at the process's start.
 int platform_run_on(unsigned processor);
 int platform_run_anywhere(void);
+/// Whether the calling thread is bound by `platform_run_on`.
+int platform_is_bound(void);
 /// Whether the process might use a processor when `platform_allowed` was first called.
 int platform_allowed(unsigned processor);
 

@@ -55,7 +55,7 @@ void ring_add_commit(struct ring *ring, int device, uint64_t commit, uint16_t qu
 /// `wait` is 1. Returns 0 or an errno; EINTR after a signal.
 int ring_submit(struct ring *ring, unsigned wait);
 
-/// As `ring_submit`, but the kernel fills no entry.
+/// As `ring_submit`, but the kernel fills no entry, but for those of commits: with the next request of their queue.
 int ring_send(struct ring *ring);
 
 /// Takes the next completion. Returns 0 if there is none.

@@ -11,6 +11,8 @@ public import SandboxModel
     private final class Body {
         let name: String
         let run: @Sendable () -> Void
+        /// Whether the creator is bound to a processor, which its threads inherit.
+        let isBound = Processors.isThreadBound
 
         init(name: String, run: @escaping @Sendable () -> Void) {
             self.name = name
@@ -29,6 +31,7 @@ public import SandboxModel
             { argument in
                 let body = unsafe Unmanaged<Body>.fromOpaque(argument!).takeRetainedValue()
                 unsafe platform_name_thread(body.name)
+                if body.isBound { Processors.releaseThread() }
                 body.run()
                 return nil
             }, start.toOpaque())

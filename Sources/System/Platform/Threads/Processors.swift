@@ -9,7 +9,7 @@ public enum Processors {
     /// connection over io_uring. At least 1.
     public static func possibleCount() -> Int {
         let list = (try? HostPath.contents("/sys/devices/system/cpu/possible")).flatMap(numbers)
-        return (list?.last).map { $0 + 1 } ?? max(1, sysconf(Int32(_SC_NPROCESSORS_CONF)))
+        return list?.count ?? max(1, sysconf(Int32(_SC_NPROCESSORS_CONF)))
     }
 
     /// Those that run now.
@@ -29,6 +29,9 @@ public enum Processors {
     public static func bindThread(to processor: Int) -> Bool {
         platform_run_on(UInt32(clamping: processor)) == 0
     }
+
+    /// Whether ``bindThread(to:)`` holds for the calling thread.
+    static var isThreadBound: Bool { platform_is_bound() != 0 }
 
     /// Lets the calling thread run on all processors of this process.
     public static func releaseThread() {
