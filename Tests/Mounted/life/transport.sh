@@ -103,3 +103,34 @@ rootcase_io_uring_is_had_where_the_kernel_offers_it() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport dev-fuse
     same "$(cat "$DOCUMENTS/note") $(transport 0)" "kept dev-fuse" "over the other transport"
 }
+
+rootcase_without_the_right_to_use_io_uring_there_is_dev_fuse() {
+    start_unmounted
+    appcontainer shutdown "$DEVICE"
+    unset APPCONTAINER_TRANSPORT
+    /usr/bin/python3 "$HERE/without_rings.py" appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(transport 0)" dev-fuse
+    stop
+    # shellcheck source=Tests/Mounted/kit/transports.sh
+    . "$KIT/transports.sh"
+    grep -qsx '[Y1]' "$URING" || return 0
+    complains 16 /usr/bin/python3 "$HERE/without_rings.py" \
+        appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring
+    grep -q 'may not use io_uring' .err || fail "the reason is not told: $(cat .err)"
+    same "$(mounts)" "" "mounts"
+}
+
+# The guard ends a process that stays stopped: an abort of the connection does not reach calls that lie in its rings.
+rootcase_callers_of_a_stopped_process_are_freed_over_io_uring() {
+    [ "$APPCONTAINER_TRANSPORT" = io-uring ] || return 0
+    start
+    echo kept >"$DOCUMENTS/note"
+    sync "$DOCUMENTS/note"
+    local process
+    process=$(daemon_pid)
+    kill -STOP "$process"
+    fails stat "$DOCUMENTS/absent"
+    gone "$process"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(cat "$DOCUMENTS/note")" kept
+}

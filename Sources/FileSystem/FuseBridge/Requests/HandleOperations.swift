@@ -68,7 +68,10 @@ extension FileSystem {
         write(handle, bytes: bytes, to: offset, reply: reply)
         guard mustZeroContent(handle) else { return }
         // The reply lies where the bytes were, until the kernel has it.
-        if let entry = RingEntry.current { return entry.mustZero = true }
+        if let entry = RingEntry.current {
+            entry.mustZero = true
+            return
+        }
         unsafe bytes.withUnsafeBytes { bytes in
             // The bytes lie in the worker's own memory, which nothing else reads meanwhile.
             unsafe explicit_bzero(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count)

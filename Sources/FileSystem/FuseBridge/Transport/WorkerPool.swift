@@ -93,8 +93,8 @@ import Synchronization
         while workers.contains(where: { !$0.serving.hasWiped(asked) }) {
             while wakeAnother() {}
             // Repeatedly, because a worker may be interrupted just before it blocks.
-            for (index, worker) in workers.enumerated() where !worker.serving.hasWiped(asked) && !worker.serving.isServing {
-                interrupt(index)
+            for (index, worker) in workers.enumerated() {
+                if !worker.serving.hasWiped(asked), !worker.serving.isServing { interrupt(index) }
             }
             usleep(100)
         }
