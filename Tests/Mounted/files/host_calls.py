@@ -14,7 +14,10 @@ from kit import check
 
 NAME = "new-"
 # The requests themselves, and memory.
-NOT_OF_A_FILE = {"read", "readv", "write", "writev", "poll", "ppoll", "mmap", "epoll_ctl", "epoll_wait", "epoll_pwait"}
+NOT_OF_A_FILE = {
+    *("read", "readv", "write", "writev", "poll", "ppoll", "io_uring_enter", "mmap"),
+    *("epoll_ctl", "epoll_wait", "epoll_pwait"),
+}
 
 
 def path(directory, number):
@@ -39,7 +42,11 @@ def at_most(trace, count, limit):
         # A call that another thread interrupts is on two lines, the second without its name and bracket.
         lines = [match.groups() for match in map(re.compile(r"(\d+) +(\w+)\((.*)").match, file) if match]
     # The threads that serve requests. Others do their own work meanwhile.
-    workers = {thread for thread, call, arguments in lines if call == "read" and "</dev/fuse>" in arguments}
+    workers = {
+        thread
+        for thread, call, arguments in lines
+        if call == "io_uring_enter" or (call == "read" and "</dev/fuse>" in arguments)
+    }
     calls, others = collections.Counter(), collections.Counter()
     for thread, call, arguments in lines:
         if thread not in workers or call in NOT_OF_A_FILE:

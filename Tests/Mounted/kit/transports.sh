@@ -3,6 +3,19 @@
 
 # The cases that a plain run has over io_uring too, as root: themes (`faults/`) or parts of names, as NAME of `run`.
 OVER_BOTH='
+faults/damage.sh
+faults/kill.sh
+faults/limits.sh
+faults/power.sh
+files/calls.sh
+files/host-calls.sh
+files/hosts.sh
+files/tools.sh
+life/daemon.sh
+life/transport.sh
+protection/classes.sh
+protection/lock.sh
+protection/revocation.sh
 '
 
 # is_over_both FILE:FUNCTION
