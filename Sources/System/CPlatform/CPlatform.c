@@ -258,14 +258,6 @@ int platform_run_anywhere(void) {
     return sched_setaffinity(0, sizeof allowed_processors, &allowed_processors);
 }
 
-int platform_thread_number(void) {
-    return (int)syscall(SYS_gettid);
-}
-
-int platform_has_thread(int number) {
-    return syscall(SYS_tgkill, getpid(), number, 0) == 0;
-}
-
 #if defined(__x86_64__)
 __attribute__((target("avx"))) static void zero_wide_registers(void) {
     __asm__ volatile("vzeroall" ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",

@@ -71,6 +71,11 @@ change_byte() {
 # Waits for the end of a process that this shell did not start.
 gone() { tool listen_for_end "$1"; }
 
+# Waits until calls at a path fail with ENOTCONN, after a kill: the kernel lets go of a connection over io_uring a moment
+# after its process, and cancels what is asked till then.
+disconnected() { eventually is_disconnected "$1"; }
+is_disconnected() { [[ $(LC_ALL=C stat -f "$1" 2>&1) == *"not connected"* ]]; }
+
 # json FILE-OR-- KEY…: one value out of a JSON text on standard input.
 json() {
     /usr/bin/python3 -c '

@@ -11,6 +11,7 @@ case_a_killed_daemon_gives_enotconn_and_then_a_clean_mount() {
     pid=$(daemon_pid)
     kill -9 "$pid"
     gone "$pid"
+    disconnected "$MOUNT"
     contains "$(fails cat "$DOCUMENTS/f")" "Transport endpoint is not connected"
     same "$(appcontainer status --json "$DEVICE" | json daemon pid)" null "pid of a dead daemon"
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"

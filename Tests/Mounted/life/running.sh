@@ -306,13 +306,14 @@ case_a_run_outlives_a_killed_daemon() {
     start_unmounted
     appcontainer run "$DEVICE" "$APP" -- \
         sh -c "touch Documents/ready; while [ ! -e $WORK/stop ]; do sleep 0.05; done; ls Documents 2>$WORK/said; exit 6" &
-    local runner=$! status=0 daemon
+    local runner=$! status=0 daemon home
     eventually runs
     eventually shown -e Documents/ready
-    daemon=$(daemon_pid)
+    daemon=$(daemon_pid) home=$(mounts)
     kill -9 "$daemon"
     # While its mount is being taken down, what is asked just then is aborted instead of refused.
-    tool listen_for_end "$daemon"
+    gone "$daemon"
+    disconnected "$home"
     touch stop
     wait "$runner" || status=$?
     same "$status" 6 "its exit status"

@@ -19,14 +19,14 @@ extension Session {
             let watch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
             stallWatch = watch
             try HostThread(name: "fuse-end") {
-                self.finish(joining: watch)
+                self.finish(at: path, joining: watch)
                 if self.negotiation.isAccepted { ended() }
             }
             .detach()
         } catch {
             try? Session.unmount(path, lazily: true)
             stop { self.running.access { $0 == 0 } }
-            finish(joining: stallWatch)
+            finish(at: path, joining: stallWatch)
             throw error
         }
     }
@@ -52,7 +52,7 @@ extension Session {
 
     /// Waits until no worker is left, and joins the threads. libfuse's session is destroyed last: notifications and
     /// handles refer to it.
-    private func finish(joining stallWatch: HostThread?) {
+    private func finish(at path: String, joining stallWatch: HostThread?) {
         running.wait { $0 == 0 ? () : nil }
         stallWatch?.join()
         // Off the list before they are joined, because `stop` interrupts the threads on the list.
@@ -69,6 +69,23 @@ extension Session {
         for number in opened.withLock({ $0 }) { fileSystem.closeAbandoned(number, in: self) }
         fileSystem.ended()
         unsafe fuse_session_destroy(connection)
+        if isStopping, negotiation.usesRings { Session.awaitDisconnection(of: path) }
         hasEnded.access { $0 = true }
+    }
+
+    /// Waits until calls in a mount that is left behind fail with ENOTCONN. The kernel lets go of rings, and with them of
+    /// the connection, a moment after their threads; till then calls are cancelled or aborted.
+    private static func awaitDisconnection(of path: String) {
+        let deadline = ContinuousClock.now + .seconds(2)
+        while ContinuousClock.now < deadline {
+            do throws(SystemError) {
+                try ActingUser.asSuperuser { () throws(SystemError) in try HostPath.requireAnswer(path) }
+                // Another filesystem: the mount is out of sight.
+                return
+            } catch {
+                guard error.code == ECONNABORTED || error.code == ECANCELED else { return }
+                usleep(500)
+            }
+        }
     }
 }

@@ -110,10 +110,7 @@ import Synchronization
             defer { members = [] }
             return members
         }
-        for member in ended {
-            // Its ring ends with it. Until then the kernel has the connection's requests wait for it.
-            member.thread.joinUntilGone(member.worker.thread.load(ordering: .relaxed))
-        }
+        for member in ended { member.thread.join() }
     }
 
     /// Interrupts every worker that waits.

@@ -7,7 +7,7 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Used by its own thread, but for `serving`, the entries' late replies and `thread`.
+/// Used by its own thread, but for `serving`, the entries' late replies 
 ///
 /// The kernel gives a request to the entry that was free last. So a client that waits for each reply is served by one
 /// thread with warm caches, on the client's own processor.
@@ -17,8 +17,6 @@ import Synchronization
     private let processor: Int?
     let entries: [RingEntry]
     let serving = ServingCount()
-    /// The thread as gettid(2) returns it; 0 before it runs.
-    let thread = Atomic<pid_t>(0)
     private let device: Int32
     private let context: ThreadContext
     private let memory: PageBuffer
@@ -45,7 +43,6 @@ import Synchronization
     /// Serves requests until the session ends or the entries cannot be registered.
     /// - Parameter occasion: with the other workers, or later.
     func run(_ occasion: RingTransport.Start) {
-        thread.store(HostThread.currentNumber, ordering: .relaxed)
         // As a worker of /dev/fuse.
         SetIDCapability.drop()
         HostThread.allowInterruption()

@@ -107,10 +107,6 @@ int platform_is_bound(void);
 /// Whether the process might use a processor when `platform_allowed` was first called.
 int platform_allowed(unsigned processor);
 
-/// The calling thread as gettid(2) numbers it, and whether this process still has a thread of that number (tgkill(2)).
-int platform_thread_number(void);
-int platform_has_thread(int number);
-
 /// Zeroes the calling thread's stack below the caller, as far as a request reaches, and its vector registers: a signal has
 /// the kernel store those on the stack.
 void platform_wipe_stack(void);

@@ -1,7 +1,7 @@
 // Threads for loops that block in the kernel, which the threads of Swift concurrency must not do.
 
 import CPlatform
-public import Glibc
+import Glibc
 public import SandboxModel
 
 /// A POSIX thread. Ends when its body returns. Exactly one call of ``join()`` or ``detach()`` must follow.
@@ -79,16 +79,6 @@ public import SandboxModel
     public func join() {
         pthread_join(thread, nil)
     }
-
-    /// As ``join()``, and waits until the kernel has let go of the thread and of its io_uring.
-    /// - Parameter number: the thread's ``currentNumber``.
-    public func joinUntilGone(_ number: pid_t) {
-        join()
-        while platform_has_thread(number) != 0 { usleep(50) }
-    }
-
-    /// The calling thread, as gettid(2) returns it.
-    public static var currentNumber: pid_t { platform_thread_number() }
 
     /// Zeroes the calling thread's stack below this call, and its vector registers: earlier calls leave plaintext there.
     @inline(never)
