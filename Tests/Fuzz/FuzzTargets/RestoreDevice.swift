@@ -17,7 +17,6 @@ final class RestoreDevice: Sendable {
     private let runs = Atomic(0)
 
     private init() throws {
-        Durability.waive()
         let directory = "/dev/shm/appcontainer-fuzz-device-\(getpid())"
         self.directory = directory
         try systemCall { unsafe mkdir(directory, 0o700) }

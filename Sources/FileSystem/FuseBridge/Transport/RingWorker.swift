@@ -7,7 +7,7 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Used by its own thread, but for `serving`, the entries' late replies 
+/// Used by its own thread, but for `serving` and the entries' late replies.
 ///
 /// The kernel gives a request to the entry that was free last. So a client that waits for each reply is served by one
 /// thread with warm caches, on the client's own processor.
