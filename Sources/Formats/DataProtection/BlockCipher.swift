@@ -50,6 +50,17 @@ public import Platform
         }
     }
 
+    /// The way of a block: from its ciphertext to its plaintext, which are one place or do not overlap.
+    public struct Route {
+        public let source: Place
+        public let target: Place
+
+        @inlinable
+        public init(from source: Place, to target: Place) {
+            (self.source, self.target) = (source, target)
+        }
+    }
+
     private let context = GCMContext()
 
     /// Random bytes of the kernel, a page at a time: one system call for 341 nonces.
@@ -94,18 +105,25 @@ public import Platform
     }
 
     /// Decrypts a block in place.
-    /// - Returns: false if it was not sealed with this key and binding. The range is then zero, so that no
-    ///   unauthenticated byte leaves.
     public func open(_ block: Place, count: Int, key: FileKey, binding: Binding, slot: Place) -> Bool {
-        let (buffer, offset) = (block.buffer, block.offset)
-        precondition(offset >= 0 && count >= 0 && offset <= buffer.count - count, "outside the buffer")
-        // Within the buffer by the check above, and the buffer lives at least as long as the call.
-        let bytes = unsafe buffer.base + offset
+        open(Route(from: block, to: block), count: count, key: key, binding: binding, slot: slot)
+    }
+
+    /// Decrypts a block.
+    /// - Returns: false if it was not sealed with this key and binding. The target is then zero, so that no
+    ///   unauthenticated byte leaves.
+    public func open(_ route: Route, count: Int, key: FileKey, binding: Binding, slot: Place) -> Bool {
+        let (source, target) = (route.source, route.target)
+        precondition(
+            source.offset >= 0 && count >= 0 && source.offset <= source.buffer.count - count
+                && target.offset >= 0 && target.offset <= target.buffer.count - count, "outside the buffer")
         begin(key: key, nonceIn: slot.buffer, at: slot.offset, encrypting: false)
         authenticate(binding, (0, 0), (0, 0))
-        unsafe context.transform(bytes, to: bytes, count: count)
+        // Within the buffers by the check above, and they live at least as long as the call.
+        unsafe context.transform(
+            source.buffer.base + source.offset, to: target.buffer.base + target.offset, count: count)
         if matches(tagIn: slot.buffer, at: slot.offset + BlockCipher.nonceLength) { return true }
-        buffer.wipe(offset, count: count)
+        target.buffer.wipe(target.offset, count: count)
         return false
     }
 

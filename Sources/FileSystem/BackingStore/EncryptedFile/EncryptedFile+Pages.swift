@@ -123,18 +123,20 @@ extension EncryptedFile {
         let got = try onHost { () throws(SystemError) in
             try file.descriptor.read(into: workspace.block, count: slot.length, from: ContentLayout.blockOffset(block))
         }
+        let place = BlockCipher.Place(workspace.block, 0)
+        let route = BlockCipher.Route(from: place, to: place)
         return got == slot.length
-            && open(block, slot, of: page, in: BlockCipher.Place(workspace.block, 0), workspace)
+            && open(block, slot, of: page, route, workspace)
     }
 
-    /// Decrypts a block in place.
-    /// - Returns: false if it does not authenticate; the bytes are then zero.
+    /// Decrypts a block.
+    /// - Returns: false if it does not authenticate; the target is then zero.
     @inline(__always)
     func open(
-        _ block: Int64, _ slot: Slot, of page: ContentPage, in place: BlockCipher.Place, _ workspace: Workspace
+        _ block: Int64, _ slot: Slot, of page: ContentPage, _ route: BlockCipher.Route, _ workspace: Workspace
     ) -> Bool {
         workspace.cipher.open(
-            place, count: slot.length, key: key, binding: binding(block: block, length: slot.length),
+            route, count: slot.length, key: key, binding: binding(block: block, length: slot.length),
             slot: BlockCipher.Place(page.bytes, slot.offset))
     }
 

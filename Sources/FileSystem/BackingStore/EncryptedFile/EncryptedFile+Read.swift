@@ -1,28 +1,35 @@
-// Reading: one pread(2) of a stretch of the backing file, decrypted in place and lent to the caller as segments.
+// Reading: one pread(2) of a stretch of the backing file, decrypted in place or into the caller's memory, and lent as
+// segments.
 
 import DataProtection
-import Platform
+public import Platform
 public import SandboxModel
 
 extension EncryptedFile {
     /// Reads up to ``Workspace/largestTransfer`` bytes and lends them to `body`, with no lock held.
     ///
+    /// - Parameter memory: takes the plaintext of whole blocks, each where it belongs in the range. The caller zeroes it,
+    ///   also after an error.
     /// - Throws: `corrupt` if any block of the range does not authenticate. Never a part of the range: the kernel would
     ///   show the rest as zeros. EIO for a range that was lost.
-    public func read(count: Int, from offset: Int64, _ body: (ReadResult) -> Void) throws(Fault) {
+    public func read(
+        count: Int, from offset: Int64, into memory: BufferRange? = nil, _ body: (ReadResult) -> Void
+    ) throws(Fault) {
         let workspace = context.workspaces.take()
         defer {
             if isComplete { workspace.wipePlaintext() }
             context.workspaces.give(workspace)
         }
         try lock.reading { () throws(Fault) in
-            try read(min(count, Workspace.largestTransfer), from: offset, workspace)
+            try read(min(count, Workspace.largestTransfer), from: offset, into: memory, workspace)
         }
         body(ReadResult(workspace))
     }
 
     /// Reads into the workspace's image, whose parts become the segments. The caller holds the lock.
-    private func read(_ count: Int, from offset: Int64, _ workspace: Workspace) throws(Fault) {
+    private func read(
+        _ count: Int, from offset: Int64, into memory: BufferRange?, _ workspace: Workspace
+    ) throws(Fault) {
         try requireReading()
         try requireNoLoss(offset..<offset + Int64(count))
         let end = min(offset + Int64(count), contentLength)
@@ -57,18 +64,33 @@ extension EncryptedFile {
             let from = max(offset, block * size)
             let to = min(end, (block + 1) * size)
             let place = Int(ContentLayout.blockOffset(block) - start)
-            if try openInImage(block, page, at: place, available: got - place, workspace) {
-                workspace.append(workspace.image, offset: place + Int(from - block * size), count: Int(to - from))
+            let source = BufferRange(workspace.image, offset: place, count: max(0, got - place))
+            let target =
+                plaintextPlace(of: block, in: memory, from: offset) ?? BlockCipher.Place(workspace.image, place)
+            if try openBlock(block, page, source, to: target, workspace) {
+                workspace.append(
+                    target.buffer, offset: target.offset + Int(from - block * size), count: Int(to - from))
             } else {
                 workspace.appendZeros(Int(to - from))
             }
         }
     }
 
-    /// Decrypts one block of the image in place, and zeroes the bytes behind its valid ones.
+    /// The place of a block's plaintext in the caller's memory for a range; nil if there is no room for all of it.
+    @inline(__always)
+    private func plaintextPlace(of block: Int64, in memory: BufferRange?, from offset: Int64) -> BlockCipher.Place? {
+        guard let memory else { return nil }
+        let place = Int(block * Int64(ContentLayout.blockSize) - offset)
+        guard place >= 0, place + ContentLayout.blockSize <= memory.count else { return nil }
+        return BlockCipher.Place(memory.buffer, memory.offset + place)
+    }
+
+    /// Decrypts one block of the image, in place or to a place outside of it, and zeroes the bytes behind its valid ones.
+    /// - Parameter source: the block, as much of it as was read.
     /// - Returns: false for a hole.
-    private func openInImage(
-        _ block: Int64, _ page: ContentPage?, at place: Int, available: Int, _ workspace: Workspace
+    private func openBlock(
+        _ block: Int64, _ page: ContentPage?, _ source: BufferRange, to target: BlockCipher.Place,
+        _ workspace: Workspace
     ) throws(Fault) -> Bool {
         guard let page else {
             guard mayHaveHoles else { throw corrupt(.block(block)) }
@@ -80,17 +102,16 @@ extension EncryptedFile {
             return false
         }
         var length = slot.length
-        let opened =
-            length <= available
-            && open(block, slot, of: page, in: BlockCipher.Place(workspace.image, place), workspace)
+        let route = BlockCipher.Route(from: BlockCipher.Place(source.buffer, source.offset), to: target)
+        let opened = length <= source.count && open(block, slot, of: page, route, workspace)
         // Read by itself: its seal may cover more than the image has of it. If that does not open either, it is
         // reported.
         if !opened {
             length = try readBlock(block, page, workspace)
-            workspace.image.copy(from: workspace.block, at: 0, count: length, to: place)
+            target.buffer.copy(from: workspace.block, at: 0, count: length, to: target.offset)
         }
         if length < ContentLayout.blockSize {
-            workspace.image.zero(place + length, count: ContentLayout.blockSize - length)
+            target.buffer.zero(target.offset + length, count: ContentLayout.blockSize - length)
         }
         return true
     }

@@ -39,9 +39,10 @@ extension VolumeFileSystem {
     }
 
     func read(_ handle: FileHandle, count: Int, from offset: Int64, reply: consuming DataReply) {
+        let memory = reply.memory
         var waiting: DataReply? = reply
         do throws(Fault) {
-            try volume.read(handle, count: count, from: offset) { result in
+            try volume.read(handle, count: count, from: offset, into: memory) { result in
                 waiting.take()?.segments(result.segmentCount) { result.segment($0) }
             }
         } catch {

@@ -1,18 +1,20 @@
 // read and write. Neither takes a lock of the volume: the handle holds the content, and the open asked the policy.
 
 public import BackingStore
-import Platform
+public import Platform
 public import SandboxModel
 
 extension Volume {
     /// Lends the bytes that were read to `body`, with no lock held.
     ///
+    /// - Parameter memory: takes plaintext where that saves a copy. Its bytes are meaningless after an error.
     /// - Throws: `refused` when the device's state has closed the content; `corrupt`; EIO after a restart.
     public func read(
-        _ handle: FileHandle, count: Int, from offset: Int64, _ body: (ReadResult) -> Void
+        _ handle: FileHandle, count: Int, from offset: Int64, into memory: BufferRange? = nil,
+        _ body: (ReadResult) -> Void
     ) throws(Fault) {
         switch handle.content {
-        case .encrypted(let file): try file.read(count: count, from: offset, body)
+        case .encrypted(let file): try file.read(count: count, from: offset, into: memory, body)
         case .sealed(let file):
             if places.epochs.isPast(handle.node) { throw .system(.inputOutput) }
             try file.read(count: count, from: offset, body)

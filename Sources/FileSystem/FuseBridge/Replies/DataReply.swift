@@ -7,6 +7,9 @@ public import Platform
 /// The reply to READ. To the kernel fewer bytes than requested mean the end of the file: it shows the rest as zeros.
 public struct DataReply: ~Copyable, Reply {
     let token: ReplyToken
+    /// Memory from which the kernel takes the content, with room for as much as it wants; nil if the request came by
+    /// /dev/fuse. Pieces that lie there, each where it belongs in the reply, are sent without a copy.
+    public let memory: BufferRange?
 
     /// Sends `segmentCount` pieces in order. Their buffers must outlive the call.
     /// - Parameter segment: gives the buffer of a piece, with offset and count in bytes.

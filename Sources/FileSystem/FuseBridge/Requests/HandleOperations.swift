@@ -55,7 +55,7 @@ extension FileSystem {
     }
 
     func serveRead(_ request: fuse_req_t, _ number: UInt64, _ count: Int, _ offset: Int64) {
-        let reply = DataReply(token: unsafe ReplyToken(request))
+        let reply = DataReply(token: unsafe ReplyToken(request), memory: RingEntry.current?.content(count))
         guard let handle = handle(number) else { return reply.fail(EBADF) }
         read(handle, count: count, from: offset, reply: reply)
         // The filesystem zeroes its own buffers; /dev/fuse has the reply in no other.

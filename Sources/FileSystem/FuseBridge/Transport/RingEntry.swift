@@ -110,12 +110,22 @@ import Synchronization
         for index in 1..<max(1, Int(count)) {
             let piece = unsafe vector[index]
             // Within the payload, by the sum. A piece may lie in this memory already.
-            if let source = unsafe piece.iov_base { unsafe memmove(target, source, piece.iov_len) }
+            if let source = unsafe piece.iov_base, unsafe source != target {
+                unsafe memmove(target, source, piece.iov_len)
+            }
             unsafe target += piece.iov_len
         }
         let error = unsafe vector[0].iov_base.loadUnaligned(fromByteOffset: 4, as: Int32.self)
         finish(error: error, length: length)
         return true
+    }
+
+    /// The place of a reply's content, for the one that makes it. A request has no content there, or is over with it.
+    /// - Returns: nil if there is no room for so much.
+    func content(_ count: Int) -> BufferRange? {
+        guard count <= capacity else { return nil }
+        used = max(used, count)
+        return BufferRange(content, offset: RingEntry.lead, count: count)
     }
 
     /// - Parameter error: an errno; 0 for success without content, also of a request that has no reply.
