@@ -105,6 +105,9 @@ public final class Volume: Sendable {
         for app in table.forget(node, count: count) { homes.recordForgotten(app) }
     }
 
+    /// Closes what is left of removed files. Call it when no request comes any more.
+    public func releaseForgotten() { table.released.finish() }
+
     /// The number of nodes in memory, for the daemon's status.
     public var knownNodes: Int { table.count }
 

@@ -24,22 +24,22 @@ final class PassthroughFileSystem: FileSystem {
     let nodes: NodeTable
     let descriptors: ProcessDescriptors
     let buffers = ReadBuffers()
-    let released: DeferredRelease
+    /// FORGET and RELEASE have no client, but they occupy the worker for which the next request waits.
+    let released = DeferredRelease(name: "release", bound: min(16_384, OpenFileLimit.current / 4))
     /// The superuser serves all users, whose new files are their own.
     private let servesOthers = geteuid() == 0
 
     /// - Parameter source: a directory.
-    /// - Throws: ENOENT, ENOTDIR, EACCES; EAGAIN if no thread can be made.
+    /// - Throws: ENOENT, ENOTDIR, EACCES.
     init(source: String) throws(SystemError) {
         let root = try Descriptor.openDirectory(path: source)
         let identity = try root.status().identity
         nodes = NodeTable(root: Node(root, identity))
         descriptors = try ProcessDescriptors()
-        released = try DeferredRelease(bound: min(16_384, OpenFileLimit.current / 4))
     }
 
     func ended() {
-        released.stop()
+        released.finish()
     }
 
     // MARK: Nodes

@@ -40,6 +40,7 @@ final class VolumeFileSystem: FileSystem {
         volume.kernelCache = nil
         moves.withLock { $0.take() }?.end()
         notifications.withLock { $0 = nil }
+        volume.releaseForgotten()
     }
 
     var kernel: Notifications? { notifications.withLock { $0 } }

@@ -1,5 +1,6 @@
 // The nodes that the kernel knows, by the kernel's number and by the host's inode number.
 
+import Platform
 import SandboxModel
 import Synchronization
 
@@ -25,6 +26,8 @@ final class NodeTable: Sendable {
 
     let root: Node
     let state: Mutex<State>
+    /// Closes the descriptors of removed files: FORGET occupies the worker for which the next request waits.
+    let released = DeferredRelease(name: "release", bound: min(16_384, OpenFileLimit.current / 4))
 
     /// - Parameter root: the node with the fixed number 1; it is never forgotten.
     init(root: Node) {
@@ -74,7 +77,7 @@ final class NodeTable: Sendable {
     /// Takes lookups back. A node without lookups and children leaves the table, and so may the nodes above it.
     /// - Returns: the homes that left.
     func forget(_ id: NodeID, count: UInt64) -> [ContainerIdentifier] {
-        // Released after the lock: the last reference to a removed file frees its blocks on the host.
+        // Released after the lock.
         var gone: [Node] = []
         var homes: [ContainerIdentifier] = []
         state.withLock { state in
@@ -86,6 +89,7 @@ final class NodeTable: Sendable {
         }
         // The directory cache keeps nodes alive for longer. They must not keep the descriptors of a home.
         for node in gone {
+            if node.rare?.orphan != nil { released.add(node) }
             guard let home = node.ownHome else { continue }
             if node.kind == .home { homes.append(home.app) }
             node.scope?.ownHome = nil
