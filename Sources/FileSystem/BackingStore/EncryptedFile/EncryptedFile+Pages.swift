@@ -185,7 +185,8 @@ extension EncryptedFile {
             length: UInt32(ContentPage.size))
     }
 
-    private func binding(block: Int64, length: Int) -> BlockCipher.Binding {
+    @inline(__always)
+    func binding(block: Int64, length: Int) -> BlockCipher.Binding {
         BlockCipher.Binding(
             domain: Domain.block, fileID: (identity.high, identity.low), index: UInt64(block), length: UInt32(length))
     }

@@ -8,6 +8,7 @@
 import DataProtection
 import Platform
 public import SandboxModel
+import Synchronization
 
 extension EncryptedFile {
     /// Writes all of `bytes`, and extends the content if they end behind it.
@@ -31,6 +32,7 @@ extension EncryptedFile {
             if isComplete { workspace.wipePlaintext() }
             context.workspaces.give(workspace)
         }
+        if case .written(let writeback) = try writeSealed(bytes, at: offset, for: purpose, workspace) { return writeback }
         // By hand, because a closure cannot capture a span.
         lock.lockForWriting()
         defer { lock.unlock() }
@@ -67,6 +69,7 @@ extension EncryptedFile {
             try writeRuns(bytes, at: offset, headerLength: headerLength, workspace)
             endLoss(offset..<end)
             countGrowth(growth)
+            denseLength.store(mayHaveHoles ? 0 : contentLength, ordering: .relaxed)
             let firstGroup = ContentLayout.group(of: ContentLayout.block(at: offset))
             syncHabit.wrote(ContentLayout.tagPageOffset(group: firstGroup)..<ContentLayout.backingLength(of: end))
             return syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }

@@ -11,7 +11,8 @@ import Synchronization
 /// Lock: ``lock``, shared for reads, exclusive for every change. It is below the locks of the volume, and above those
 /// of the page caches and the workspace pool. A function that takes a ``Workspace`` expects it to be held.
 ///
-/// `+Opening` creates and opens, `+Read` and `+Write` move content, `+Truncation` and `+Holes` change length and holes,
+/// `+Opening` creates and opens, `+Read`, `+Write` and
+/// `+SealedWrite` move content, `+Truncation` and `+Holes` change length and holes,
 /// `+Commit` closes and synchronizes, `+Recovery` repairs after a crash, `+Access` follows the device's lock.
 public final class EncryptedFile: @unchecked Sendable {
     let context: StoreContext
@@ -36,12 +37,23 @@ public final class EncryptedFile: @unchecked Sendable {
     /// Whether the class is A. Atomic: the data path reads it without the lock.
     let complete: Atomic<Bool>
 
+    /// ``heldKey``, for writes that are sealed before they hold the lock. Its lock is a leaf.
+    let sealingKey: Mutex<FileKey?>
+    /// Writes that are sealed, and wait for a holder of the lock.
+    let sealedRuns = SealedRunQueue()
+    /// The content's length when it was last written, 0 if it had holes: what lies below can probably be overwritten.
+    let denseLength = Atomic<Int64>(0)
+
     // MARK: Guarded by `lock`
 
     /// The access that the device's state permits, whatever the descriptors' modes.
     var access = Access.full
     /// nil after a lock took it away.
-    var heldKey: FileKey?
+    var heldKey: FileKey? {
+        didSet { sealingKey.withLock { $0 = heldKey } }
+    }
+    /// The runs that the holder of the lock writes.
+    var takenRuns: [SealedRun] = []
     var losses = LostRanges()
     /// The backing file.
     var file: SharedDescriptor
@@ -65,6 +77,7 @@ public final class EncryptedFile: @unchecked Sendable {
     init(context: StoreContext, backing: BackingFile, header: ContentPage, key: FileKey) {
         self.context = context
         heldKey = key
+        sealingKey = Mutex(key)
         complete = Atomic(header.protectionRawValue == ProtectionClass.complete.rawValue)
         identity = header.identity
         inodeNumber = Atomic(backing.inode ?? 0)

@@ -47,6 +47,15 @@ int platform_change_mode(int directory, const char *name, unsigned mode);
 int platform_get_inode_flags(int fd, uint32_t *flags);
 int platform_set_inode_flags(int fd, uint32_t flags);
 
+/// The processor's pause between two looks at memory that another one changes.
+static inline void platform_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 long platform_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, size_t count);
 
 /// The filesystem's magic number and the size of its blocks, by fstatfs(2).

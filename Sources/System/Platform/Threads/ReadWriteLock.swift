@@ -1,5 +1,6 @@
 // A reader/writer lock, which Synchronization lacks.
 
+import CPlatform
 import Glibc
 
 /// A reader/writer lock (`pthread_rwlock_t`) that prefers waiting writers, so that readers cannot starve one.
@@ -47,6 +48,28 @@ import Glibc
     public func lockForWriting() {
         unsafe pthread_rwlock_wrlock(lock)
     }
+
+    /// As ``lockForWriting()``, unless another holder makes the lock needless meanwhile. It polls for a moment, because
+    /// waking a thread takes longer than most holders need.
+    /// - Parameter isNeedless: whether what the lock is for has been done.
+    /// - Returns: false if it has; the lock is not held then.
+    @inline(__always)
+    public func lockForWriting(unless isNeedless: () -> Bool) -> Bool {
+        guard unsafe pthread_rwlock_trywrlock(lock) != 0 else { return true }
+        let end = MonotonicClock.nanoseconds + ReadWriteLock.patience
+        repeat {
+            for _ in 0..<ReadWriteLock.relaxations { platform_relax() }
+            if isNeedless() { return false }
+            if unsafe pthread_rwlock_trywrlock(lock) == 0 { return true }
+        } while MonotonicClock.nanoseconds < end
+        unsafe pthread_rwlock_wrlock(lock)
+        return true
+    }
+
+    /// Nanoseconds for which a thread polls.
+    @usableFromInline static let patience: UInt64 = 30_000
+    /// Pauses of the processor between two looks.
+    @usableFromInline static let relaxations = 16
 
     /// `pthread_rwlock_unlock(3)`.
     @inline(__always)
