@@ -14,7 +14,7 @@ import Synchronization
 @safe final class RingWorker: @unchecked Sendable {
     private let session: Session
     private unowned let transport: RingTransport
-    private let processor: Int?
+    private var binding: ProcessorBinding
     let entries: [RingEntry]
     let serving = ServingCount()
     private let device: Int32
@@ -30,7 +30,7 @@ import Synchronization
     init(_ plan: RingPlan.Worker, payload: Int, of transport: RingTransport, in session: Session) throws(SystemError) {
         self.session = session
         self.transport = transport
-        processor = plan.processor
+        binding = ProcessorBinding(plan.processor)
         device = unsafe fuse_session_fd(session.connection)
         memory = try PageBuffer(mapping: Int(RING_MEMORY))
         var entries: [RingEntry] = []
@@ -46,7 +46,7 @@ import Synchronization
         // As a worker of /dev/fuse.
         SetIDCapability.drop()
         HostThread.allowInterruption()
-        if let processor { Processors.bindThread(to: processor) }
+        binding.begin()
         let code = unsafe ring_make(&ring, memory.base, UInt32(entries.count))
         occasion.gate.reportMade(code)
         if code == 0, occasion.gate.mayRegister() {
@@ -140,7 +140,10 @@ import Synchronization
             guard take() == 0, !transport.isEnding else { return nil }
             // Before the next request, which others behind it may follow without end.
             wipe(asked: transport.wipesAsked)
-            if let index = delivered.popLast() { return entries[index] }
+            if let index = delivered.popLast() {
+                binding.note(waited: !isPatient)
+                return entries[index]
+            }
             if isPatient {
                 spin()
                 isPatient = false
@@ -188,15 +191,13 @@ import Synchronization
 
     private func process(_ request: UnsafeMutableRawBufferPointer, _ entry: RingEntry) {
         let start = request.baseAddress!
-        // The processor is for the requests behind this one.
-        let isLong = unsafe RingWorker.isLong(start)
-        if isLong, processor != nil { Processors.releaseThread() }
         unsafe context.serve(start, of: entry)
         var buffer = unsafe fuse_buf()
         unsafe buffer.mem = start
         unsafe buffer.size = request.count
-        unsafe fuse_session_process_buf(session.connection, &buffer)
-        if isLong, let processor { Processors.bindThread(to: processor) }
+        binding.whileFree(unsafe RingWorker.isLong(start)) {
+            unsafe fuse_session_process_buf(session.connection, &buffer)
+        }
         guard !entry.isAnswered else { return }
         // The kernel waits for no reply, but for the commit. Of NOTIFY_REPLY it takes an error alone.
         let opcode = unsafe start.load(fromByteOffset: 4, as: UInt32.self)

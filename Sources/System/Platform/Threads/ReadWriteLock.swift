@@ -61,6 +61,8 @@ import Glibc
             for _ in 0..<ReadWriteLock.relaxations { platform_relax() }
             if isNeedless() { return false }
             if unsafe pthread_rwlock_trywrlock(lock) == 0 { return true }
+            // The holder may be waiting for this processor.
+            sched_yield()
         } while MonotonicClock.nanoseconds < end
         unsafe pthread_rwlock_wrlock(lock)
         return true

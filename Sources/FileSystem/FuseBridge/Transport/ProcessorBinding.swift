@@ -1,0 +1,48 @@
+// The processor of a worker over io_uring: bound to it for a client that waits, and free where requests queue up.
+
+import Platform
+
+/// Decides whether a worker stays on its queue's processor. Used by the worker's own thread.
+///
+/// A client that waits for each reply is served fastest on its own processor. But the kernel's writeback sends many
+/// requests at a time from one processor: bound to it, all of that queue's threads would share it while others are idle.
+struct ProcessorBinding {
+    /// nil for a worker that is never bound.
+    private let processor: Int?
+    private var isBound = false
+    /// Rises with each request that was there before the one before it was over, and falls with each that was waited for.
+    private var backlog = 0
+
+    /// From so many on the worker is free. It is bound again when all of them have been made up for.
+    private static let limit = 4
+
+    init(_ processor: Int?) {
+        self.processor = processor
+    }
+
+    /// Binds the calling thread, at its start.
+    mutating func begin() {
+        if let processor { isBound = Processors.bindThread(to: processor) }
+    }
+
+    /// Notes a request.
+    /// - Parameter waited: whether the worker had to wait for it.
+    mutating func note(waited: Bool) {
+        guard let processor else { return }
+        backlog = waited ? max(backlog - 1, 0) : min(backlog + 1, ProcessorBinding.limit)
+        if isBound, backlog == ProcessorBinding.limit {
+            Processors.releaseThread()
+            isBound = false
+        } else if !isBound, backlog == 0 {
+            isBound = Processors.bindThread(to: processor)
+        }
+    }
+
+    /// Runs a request that takes long on whichever processor is free: its own is for the requests behind it.
+    func whileFree(_ isLong: Bool, _ body: () -> Void) {
+        guard isLong, isBound, let processor else { return body() }
+        Processors.releaseThread()
+        body()
+        Processors.bindThread(to: processor)
+    }
+}
