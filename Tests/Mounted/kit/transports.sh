@@ -1,29 +1,5 @@
 # shellcheck shell=bash
-# Over which transports cases run. Sourced by run.
-
-# The cases that a plain run has over io_uring too, as root: themes (`faults/`) or parts of names, as NAME of `run`.
-OVER_BOTH='
-faults/damage.sh
-faults/kill.sh
-faults/limits.sh
-faults/power.sh
-files/calls.sh
-files/host-calls.sh
-files/hosts.sh
-files/tools.sh
-life/daemon.sh
-life/transport.sh
-protection/classes.sh
-protection/lock.sh
-protection/revocation.sh
-'
-
-# is_over_both FILE:FUNCTION
-is_over_both() {
-    local pattern
-    for pattern in $OVER_BOTH; do [[ $1 != *"$pattern"* ]] || return 0; done
-    return 1
-}
+# The kernel's offer of FUSE over io_uring. Sourced by run and by scripts/test.
 
 # The kernel's setting: whether it offers FUSE over io_uring to new mounts.
 URING=/sys/module/fuse/parameters/enable_uring
