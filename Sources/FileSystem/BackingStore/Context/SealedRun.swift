@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Lock: its fields belong to the thread that writes it, from the moment at which it joins a ``SealedRunQueue`` to the one
 /// at which it is done; before and after, to its owner.
-final class SealedRun: Sendable {
+final class SealedRun: @unchecked Sendable {
     /// The most blocks. Longer writes need the lock for a smaller part of their time.
     static let capacity = 16
 
@@ -31,7 +31,9 @@ final class SealedRun: Sendable {
         var group: Int { ContentLayout.group(of: blocks.lowerBound) }
 
         /// The blocks' places in their group, a bit for each.
-        var places: UInt64 { (UInt64(1) << UInt64(blocks.count) - 1) << UInt64(ContentLayout.index(of: blocks.lowerBound)) }
+        var places: UInt64 {
+            (UInt64(1) << UInt64(blocks.count) - 1) << UInt64(ContentLayout.index(of: blocks.lowerBound))
+        }
 
         /// In bytes of content.
         var range: Range<Int64> {
@@ -44,7 +46,7 @@ final class SealedRun: Sendable {
     let image: PageBuffer
     /// Nonce and tag of each block, as in its slot of the tag page.
     let seals = PageBuffer(count: capacity * BlockCipher.slotLength)
-    @safe nonisolated(unsafe) var write = Write()
+    var write = Write()
     let isDone = Atomic<Bool>(false)
 
     init(image: PageBuffer) {
@@ -60,8 +62,8 @@ final class SealedRun: Sendable {
     static func sealOffset(_ index: Int) -> Int { index * BlockCipher.slotLength }
 }
 
-/// The runs of one file that wait for the holder of its lock. Lock: a leaf.
-final class SealedRunQueue: Sendable {
+/// The runs of one file that wait for the holder of its lock. Lock: a leaf. No object of its own: each open file has one.
+struct SealedRunQueue: ~Copyable {
     private let waiting = Mutex<[SealedRun]>([])
 
     func add(_ run: SealedRun) {

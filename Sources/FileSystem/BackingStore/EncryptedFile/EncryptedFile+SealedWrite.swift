@@ -66,11 +66,7 @@ extension EncryptedFile {
     /// Writes all runs that wait. The caller holds the lock exclusively.
     private func writeSealedRuns(_ workspace: Workspace) {
         sealedRuns.take(&takenRuns)
-        takenRuns.removeAll { run in
-            let isAdmitted = admits(run, workspace)
-            if !isAdmitted { run.finish(.refused) }
-            return !isAdmitted
-        }
+        keepAdmittedRuns(workspace)
         var next = 0
         while next < takenRuns.count {
             let end = endOfBatch(from: next)
@@ -82,6 +78,21 @@ extension EncryptedFile {
             next = end
         }
         takenRuns.removeAll(keepingCapacity: true)
+    }
+
+    /// By hand: `removeAll(where:)` allocates in a build without optimization.
+    private func keepAdmittedRuns(_ workspace: Workspace) {
+        var kept = 0
+        for index in stride(from: 0, to: takenRuns.count, by: 1) {
+            let run = takenRuns[index]
+            if admits(run, workspace) {
+                takenRuns[kept] = run
+                kept += 1
+            } else {
+                run.finish(.refused)
+            }
+        }
+        takenRuns.removeLast(takenRuns.count - kept)
     }
 
     /// Whether a run may be written as it was sealed. Otherwise the ordinary write answers for what is in its way.
@@ -119,7 +130,8 @@ extension EncryptedFile {
         var next = runs.lowerBound
         do throws(Fault) {
             guard let page = try tagPage(group, workspace) else { throw corrupt(.group(group)) }
-            for index in runs { advance(takenRuns[index], in: page) }
+            // stride: a range's iterator allocates in a build without optimization.
+            for index in stride(from: runs.lowerBound, to: runs.upperBound, by: 1) { advance(takenRuns[index], in: page) }
             isChanged = true
             try writePage(page, workspace)
             while next < runs.upperBound {

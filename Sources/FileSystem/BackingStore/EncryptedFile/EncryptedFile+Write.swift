@@ -32,7 +32,8 @@ extension EncryptedFile {
             if isComplete { workspace.wipePlaintext() }
             context.workspaces.give(workspace)
         }
-        if case .written(let writeback) = try writeSealed(bytes, at: offset, for: purpose, workspace) { return writeback }
+        let outcome = try writeSealed(bytes, at: offset, for: purpose, workspace)
+        if case .written(let writeback) = outcome { return writeback }
         // By hand, because a closure cannot capture a span.
         lock.lockForWriting()
         defer { lock.unlock() }

@@ -38,6 +38,14 @@ struct SealedWriteTests {
         return run
     }
 
+    private func outcome(of run: SealedRun) -> String {
+        switch run.write.outcome {
+        case .refused: "refused"
+        case .written: "written"
+        case .failed(let fault): "\(fault)"
+        }
+    }
+
     private func value(of block: Int, in content: [UInt8]) -> UInt8? {
         let bytes = content[block * Self.block..<(block + 1) * Self.block]
         return bytes.allSatisfy { $0 == bytes.first } ? bytes.first : nil
@@ -59,8 +67,7 @@ struct SealedWriteTests {
         faults_disarm()
         for run in runs {
             let isDone = run.isDone.load(ordering: .acquiring)
-            #expect(isDone)
-            guard case .written = run.write.outcome else { Issue.record("not written"); continue }
+            #expect(isDone && outcome(of: run) == "written")
         }
         try file.commit()
         stored.restart()
@@ -120,11 +127,9 @@ struct SealedWriteTests {
             // Of another group: the failure is not this call's.
             try file.write(bytes(4), at: Int64(20 * Self.block))
             faults_disarm()
-            let isWritten = runs.map { if case .written = $0.write.outcome { true } else { false } }
-            #expect(isWritten == [countdown == 3, false, false])
-            guard case .failed(.system(.noSpace)) = runs[1].write.outcome else { Issue.record("no failure"); continue }
             // The store was read anew, so the call of another group is made again by its own thread.
-            guard case .refused = runs[2].write.outcome else { Issue.record("not given back"); continue }
+            let failure = "\(Fault.system(.noSpace))"
+            #expect(runs.map(outcome) == [countdown == 3 ? "written" : failure, failure, "refused"])
             #expect(file.isRefused(Int64(71 * Self.block)..<Int64(72 * Self.block)), "writeback was lost")
             #expect(value(of: 20, in: try file.readAll(count: 64 * Self.block)) == 4)
             let later = try file.readAll(from: Int64(70 * Self.block), count: Self.block)
@@ -142,7 +147,7 @@ struct SealedWriteTests {
         #expect(throws: Fault.refused(.dataProtection)) { try file.write(bytes(2), at: Int64(6 * Self.block)) }
         file.restoreKey()
         try file.write(bytes(2), at: Int64(6 * Self.block))
-        guard case .refused = run.write.outcome else { Issue.record("written with a key of before"); return }
+        #expect(outcome(of: run) == "refused", "written with a key of before")
         #expect(value(of: 5, in: try file.readAll()) == 0)
     }
 
@@ -154,7 +159,7 @@ struct SealedWriteTests {
         let run = try queue(1, at: 8, to: file, workspace)
         try file.truncate(to: Int64(3 * Self.block))
         try file.write(bytes(2), at: Int64(2 * Self.block))
-        guard case .refused = run.write.outcome else { Issue.record("written behind the end"); return }
+        #expect(outcome(of: run) == "refused", "written behind the end")
         #expect(file.length == Int64(3 * Self.block))
         #expect(value(of: 2, in: try file.readAll()) == 2)
     }
