@@ -131,7 +131,9 @@ extension EncryptedFile {
         do throws(Fault) {
             guard let page = try tagPage(group, workspace) else { throw corrupt(.group(group)) }
             // stride: a range's iterator allocates in a build without optimization.
-            for index in stride(from: runs.lowerBound, to: runs.upperBound, by: 1) { advance(takenRuns[index], in: page) }
+            for index in stride(from: runs.lowerBound, to: runs.upperBound, by: 1) {
+                advance(takenRuns[index], in: page)
+            }
             isChanged = true
             try writePage(page, workspace)
             while next < runs.upperBound {

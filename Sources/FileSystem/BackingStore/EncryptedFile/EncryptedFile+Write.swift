@@ -32,8 +32,7 @@ extension EncryptedFile {
             if isComplete { workspace.wipePlaintext() }
             context.workspaces.give(workspace)
         }
-        let outcome = try writeSealed(bytes, at: offset, for: purpose, workspace)
-        if case .written(let writeback) = outcome { return writeback }
+        if case .written(let early) = try writeSealed(bytes, at: offset, for: purpose, workspace) { return early }
         // By hand, because a closure cannot capture a span.
         lock.lockForWriting()
         defer { lock.unlock() }
