@@ -56,8 +56,8 @@ public final class UseRecord: Sendable {
     // MARK: Recording
 
     /// Records that an entry is used now. Allocates only for an entry without a recorded use.
-    /// - Parameter place: called only then.
-    public func record(_ inode: UInt64, at place: () -> Place) {
+    /// - Parameter place: called only then; nil for an entry that lies in no container any more, whose use does not count.
+    public func record(_ inode: UInt64, at place: () -> Place?) {
         changes.wrappingAdd(1, ordering: .relaxed)
         let now = clock()
         let isKnown = state.withLock { state in
@@ -66,14 +66,13 @@ public final class UseRecord: Sendable {
             return true
         }
         if isKnown { return }
-        let use = Use(time: now, place: place())
-        state.withLock { $0[inode] = use }
+        guard let place = place() else { return }
+        state.withLock { $0[inode] = Use(time: now, place: place) }
     }
 
     /// Records the new place of a moved entry.
-    public func move(_ inode: UInt64, to place: () -> Place) {
-        guard state.withLock({ $0[inode] != nil }) else { return }
-        let place = place()
+    public func move(_ inode: UInt64, to place: () -> Place?) {
+        guard state.withLock({ $0[inode] != nil }), let place = place() else { return }
         state.withLock { $0[inode]?.place = place }
     }
 

@@ -96,11 +96,11 @@ struct AccessTracking {
         uses.record(unit.node.inode) { place(of: unit) }
     }
 
-    private func place(of unit: PurgeableUnit) -> UseRecord.Place {
-        // Library and tmp are entries of the home, and stay where they are.
-        let library = unit.directory == .caches ? unit.parent.parent! : unit.parent
-        let container = table.withNames(of: library) { $0.home!.data }
-        return UseRecord.Place(container: container, directory: unit.directory, name: unit.name, lock: names)
+    /// - Returns: nil where the unit has left the home since it was found: a close waits for no update.
+    private func place(of unit: PurgeableUnit) -> UseRecord.Place? {
+        table.withNames(of: unit.parent) { $0.home?.data }.map {
+            UseRecord.Place(container: $0, directory: unit.directory, name: unit.name, lock: names)
+        }
     }
 
     /// The inodes of the purgeable entries that a node is or lies in: a file with several names may lie in several.

@@ -14,7 +14,11 @@ import Testing
     var volume: Volume { home.volume }
 
     init() throws {
-        home = try TestHome()
+        self.init(try TestHome())
+    }
+
+    private init(_ home: TestHome) {
+        self.home = home
     }
 
     /// Another bundle, and an empty `tmp` and other metadata in the place of those that are there.
@@ -137,6 +141,33 @@ import Testing
         #expect(try volume.bytes(of: closed) == Array("closed".utf8))
         #expect(volume.homePath(of: closed).path == nil)
         volume.close(handle)
+    }
+
+    @Test func `a file of tmp may be closed while its tmp leaves the home`() throws {
+        let duringClose = Mutex<(@Sendable () -> Void)?>(nil)
+        // A close asks for the time between finding the entry that it is a use of, and writing down where that lies.
+        let home = try TestHome(clock: {
+            let body = duringClose.withLock { body in
+                defer { body = nil }
+                return body
+            }
+            body?()
+            return .now
+        })
+        let updates = UpdateTests(home)
+        let (_, handle) = try home.volume.create("file", in: try home.volume.node("tmp"))
+        // The creation was a use too: with that one written, the close has to write down a place again.
+        home.context.uses.writeDown()
+        let failure = Mutex<String?>(nil)
+        duringClose.withLock { body in
+            body = {
+                do { try updates.update() } catch { failure.withLock { $0 = "\(error)" } }
+            }
+        }
+        home.volume.close(handle)
+        #expect(failure.withLock { $0 } == nil)
+        #expect(duringClose.withLock { $0 == nil }, "the update has come in between")
+        #expect(try home.volume.text("Later.app/Info.plist") == "later")
     }
 
     @Test(arguments: [true, false]) func `a file of tmp that has another name stays the same file`(isKnown: Bool) throws
