@@ -9,9 +9,10 @@ public import SandboxModel
 /// The volume carries out operations, one file for each family (`Volume+Lookup`, `Volume+Open` and so on). State lies
 /// in the types that the operations delegate to, each with its lock rule.
 ///
-/// Lock rule: every call may come from any thread. Locks, outermost first: `names`; the open lock of one node
-/// (``OpenFileTable``); the locks of ``EncryptedFile``; those of the node table and the directory cache. Reading and
-/// writing take neither of the first two: the open decided what they need.
+/// Lock rule: every call may come from any thread. Locks, outermost first: `names`; those of directories' entries and then
+/// of files' places (``EntryLocks``); the open lock of one node (``OpenFileTable``); the locks of ``EncryptedFile``; those
+/// of the node table and the directory cache. Reading and writing take none of the first three: the open decided what
+/// they need.
 public final class Volume: Sendable {
     /// The content of the root.
     public enum View: Sendable {
@@ -24,8 +25,10 @@ public final class Volume: Sendable {
     let context: StoreContext
     /// The device's directory, for the host filesystem's figures.
     let device: SharedDescriptor
-    /// Held shared while a call relies on where nodes lie, exclusively while names go or move.
+    /// Held shared while a call relies on where directories lie, exclusively while they go or move, or zones change.
     let names = ReadWriteLock()
+    /// Of a call that holds `names` shared, and relies on an entry or on where a file lies, or changes that.
+    let entryLocks = EntryLocks()
     let places: NodePlaces
     let openFiles: OpenFileTable
     let homes: HomeRegistry
@@ -90,6 +93,16 @@ public final class Volume: Sendable {
         let node = try node(id)
         guard node.isDirectory else { throw .system(.notDirectory) }
         return node
+    }
+
+    /// Runs a call on one node, which keeps its place meanwhile.
+    func keepingPlace<Result>(
+        of id: NodeID, _ body: (Node) throws(Fault) -> Result
+    ) throws(Fault) -> Result {
+        try names.reading { () throws(Fault) in
+            let node = try self.node(id)
+            return try entryLocks.keepingPlace(of: node) { () throws(Fault) in try body(node) }
+        }
     }
 
     /// Whether the kernel may rely on a node's attributes. It may not for content that is closed even to open

@@ -1,5 +1,5 @@
 // Facts about a node that follow from the nodes above it: its home, the zones of its entries, and the rules of these.
-// The caller holds the volume's `names` or the table's lock.
+// The caller holds the volume's `names`, and keeps the place of a file, or holds the table's lock.
 
 import BackingStore
 import Platform

@@ -53,9 +53,11 @@ extension Volume {
     func enter(through name: FileName) throws(Fault) -> Entry? {
         guard let id = aliases.node(name), let node = table.lookUpAgain(id) else { return nil }
         do throws(Fault) {
-            return Entry(
-                node: node.id, generation: UInt64(node.generation), status: try statuses.status(of: node),
-                mayCacheStatus: false, keepsName: false)
+            return try entryLocks.keepingPlace(of: node) { () throws(Fault) in
+                Entry(
+                    node: node.id, generation: UInt64(node.generation), status: try statuses.status(of: node),
+                    mayCacheStatus: false, keepsName: false)
+            }
         } catch {
             forget(id, count: 1)
             throw error

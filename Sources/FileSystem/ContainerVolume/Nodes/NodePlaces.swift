@@ -6,8 +6,8 @@ import SandboxModel
 
 /// Resolves nodes to places on the host.
 ///
-/// Lock rule: the caller of each method holds the volume's `names`, shared or exclusively, so that no name moves until
-/// the place was used. Below it these methods take the locks of the table and of the directory cache, one at a time.
+/// Lock rule: the caller of each method holds the volume's `names`, so that no directory moves until the place was used,
+/// and for a file's place that place's lock too (``EntryLocks``), unless it holds `names` exclusively. Below it these methods take the locks of the table and of the directory cache, one at a time.
 final class NodePlaces: Sendable {
     let table: NodeTable
     let epochs = RestartEpochs()

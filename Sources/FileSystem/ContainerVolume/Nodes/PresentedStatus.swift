@@ -33,7 +33,7 @@ extension FileStatus {
         return FileStatus(shown)
     }
 
-    /// As above, for a known node. The caller holds `names`.
+    /// As above, for a known node. The caller keeps the node's place.
     func presented(of node: Node) -> FileStatus {
         presented(zone: node.zone, home: node.zone == .container ? nil : node.home, sealed: node.rare?.sealed)
     }

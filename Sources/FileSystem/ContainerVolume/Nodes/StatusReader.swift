@@ -7,7 +7,7 @@ import SandboxModel
 
 /// Reads the status of nodes as the mount shows it.
 ///
-/// Lock rule: it has no state of its own. The caller of each method holds `names` and no open lock.
+/// Lock rule: it has no state of its own. The caller of each method keeps the node's place, and holds no open lock.
 struct StatusReader {
     let openFiles: OpenFileTable
     let homes: HomeRegistry

@@ -11,8 +11,7 @@ extension Volume {
     /// - Throws: ENOENT, ENOTDIR, or the host's error.
     public func inspect(_ path: [FileName]) throws(Fault) -> NodeInspection {
         try reach(path) { (id) throws(Fault) in
-            try names.reading { () throws(Fault) in
-                let node = try node(id)
+            try keepingPlace(of: id) { (node) throws(Fault) in
                 let shown = try statuses.status(of: node)
                 let stored = try stored(node)
                 // A damaged file has no class.
@@ -26,7 +25,7 @@ extension Volume {
         }
     }
 
-    /// The host's status; nil for a node that the host does not have. The caller holds `names`.
+    /// The host's status; nil for a node that the host does not have. The caller keeps the node's place.
     private func stored(_ node: Node) throws(Fault) -> FileStatus? {
         switch try places.place(of: node) {
         case .none: nil

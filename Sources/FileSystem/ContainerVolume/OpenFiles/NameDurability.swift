@@ -8,7 +8,7 @@ import SandboxModel
 /// Makes the entries of directories durable.
 ///
 /// Lock rule: it has no state of its own; each directory's node counts its names (``GivenNames``). The caller of each
-/// method holds `names`.
+/// method holds `names`, and keeps the place of a file.
 struct NameDurability {
     let places: NodePlaces
     /// The device's directory, for a sync of the whole host filesystem.

@@ -10,15 +10,15 @@ import Synchronization
 /// The open files of a volume, with the rules of the device's state about their content.
 ///
 /// Lock rule: each node has an open lock, one of 64, that guards the node's `open`, `isStale` and `isNameless`. The
-/// open lock is taken after the volume's `names` and before the locks of `EncryptedFile`, the table and the directory
-/// cache. Reading and writing take none: a handle holds the content.
+/// open lock is taken after the volume's `names` and ``EntryLocks``, and before the locks of `EncryptedFile`, the table and
+/// the directory cache. Reading and writing take none: a handle holds the content.
 final class OpenFileTable: Sendable {
     let places: NodePlaces
     let context: StoreContext
     let kernel: KernelCacheReference
     private let locks = (0..<64).map { _ in ReadWriteLock() }
-    /// How often the last handle of a file was closed.
-    private let closings = Atomic<UInt64>(0)
+    /// How often a file that nobody has open may have got another status on the host.
+    private let changes = Atomic<UInt64>(0)
 
     init(places: NodePlaces, context: StoreContext, kernel: KernelCacheReference) {
         self.places = places
@@ -36,7 +36,7 @@ final class OpenFileTable: Sendable {
 
     // MARK: Opening
 
-    /// Adds a handle to a file: the first opens the backing file. The caller holds `names`.
+    /// Adds a handle to a file: the first opens the backing file. The caller keeps the node's place.
     ///
     /// - Parameter thread: the opening thread; 0 for one that cannot be seen.
     /// - Throws: `refused` by the protection class; `corrupt`; ESTALE where the kernel has a wrong idea of the file's
@@ -95,7 +95,7 @@ final class OpenFileTable: Sendable {
     }
 
     /// Opens the backing file, for writing where that can be: writes come late, and any opening may have to finish
-    /// what a killed process left. The caller holds `names`.
+    /// what a killed process left. The caller keeps the node's place.
     /// - Returns: with the file, whether it is open for writing.
     func openBacking(of node: Node, writing: Bool) throws(Fault) -> (SharedDescriptor, Bool) {
         let place = try places.place(of: node)
@@ -145,7 +145,7 @@ final class OpenFileTable: Sendable {
             }
             guard open.handles == 0 else { return }
             node.open = nil
-            closings.wrappingAdd(1, ordering: .releasing)
+            recordChange()
             guard case .encrypted(let file) = open.content else { return }
             if node.isNameless { file.releaseSpace() }
             dropFromKernel(file, node, writer: open.lastWriter)
@@ -164,8 +164,12 @@ final class OpenFileTable: Sendable {
         for (parent, name) in table.names(of: node) { kernel.current?.forgetEntry(name, in: parent.id) }
     }
 
-    /// The number of closings so far: while it stays, no file that was open has been closed.
-    var closingCount: UInt64 { closings.load(ordering: .acquiring) }
+    /// The number of changes so far: while it stays, a file that nobody has open has the status that it had.
+    var changeCount: UInt64 { changes.load(ordering: .acquiring) }
+
+    /// Records that a file was closed, or got other attributes or another number of names. Called after that, with its
+    /// open lock or the lock of its place held.
+    func recordChange() { changes.wrappingAdd(1, ordering: .releasing) }
 
     // MARK: Access to open content
 
@@ -207,7 +211,8 @@ final class OpenFileTable: Sendable {
     }
 
     /// The place by which a node's status, flags and extended attributes are reached: its open file where there is one,
-    /// because a descriptor keeps its rights though the file's directory has become closed. The caller holds `names`.
+    /// because a descriptor keeps its rights though the file's directory has become closed. The caller keeps the node's
+    /// place.
     func inodePlace(of node: Node) throws(Fault) -> Place {
         if node.kind == .file, let backing = lock(of: node).reading({ node.open?.content.backing }) {
             return .descriptor(backing)

@@ -15,7 +15,7 @@ extension Volume {
         _ name: FileName, in parent: NodeID, mode: FileMode, flags: Int32, caller: Caller
     ) throws(Fault) -> (Entry, FileHandle) {
         let request = Creation(name: name, mode: mode, flags: flags, caller: caller)
-        return try making(in: parent) { () throws(Fault) in try create(request, in: try self.parent(parent)) }
+        return try making(in: parent) { (parent) throws(Fault) in try create(request, in: parent) }
     }
 
     /// The arguments of a create call.
@@ -26,7 +26,7 @@ extension Volume {
         let caller: Caller
     }
 
-    /// The caller holds `names`.
+    /// The caller holds `names` and the lock of the directory's entries.
     private func create(_ new: Creation, in parent: Node) throws(Fault) -> (Entry, FileHandle) {
         try parent.zone.permit(.create)
         try parent.permit(name: new.name)
@@ -63,7 +63,9 @@ extension Volume {
         do throws(Fault) {
             let node = try node(entry.node)
             guard node.kind == .file else { throw .system(.exists) }
-            return (entry, try open(node, flags: new.flags, by: new.caller.thread))
+            return try entryLocks.keepingPlace(of: node) { () throws(Fault) in
+                (entry, try open(node, flags: new.flags, by: new.caller.thread))
+            }
         } catch {
             forget(entry.node, count: 1)
             throw error

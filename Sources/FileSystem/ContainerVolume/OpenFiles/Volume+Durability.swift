@@ -14,7 +14,12 @@ extension Volume {
         case .encrypted(let file): try file.synchronize(dataOnly: dataOnly)
         case .sealed, .synthetic: return
         }
-        try names.reading { () throws(Fault) in try durability.makeNamesDurable(of: handle.node) }
+        // Otherwise the file could lie in neither directory while each is synchronized.
+        try names.reading { () throws(Fault) in
+            try entryLocks.keepingPlace(of: handle.node) { () throws(Fault) in
+                try durability.makeNamesDurable(of: handle.node)
+            }
+        }
     }
 
     /// Makes a directory's entries durable, with the names that lead to it.

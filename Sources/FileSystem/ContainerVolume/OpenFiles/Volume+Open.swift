@@ -14,15 +14,14 @@ extension Volume {
     /// - Throws: `refused` by the node's zone or its protection class; `corrupt`; ESTALE where the kernel has a wrong
     ///   idea of the file's length, whereupon it looks the name up again.
     public func open(_ node: NodeID, flags: Int32, by thread: pid_t = 0) throws(Fault) -> FileHandle {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
+        try keepingPlace(of: node) { (node) throws(Fault) in
             if node.kind == .cacheTag { return try cacheTags.open(node, flags: flags) }
             guard node.kind == .file else { throw .system(node.isDirectory ? .isDirectory : .noSuchAddress) }
             return try open(node, flags: flags, by: thread)
         }
     }
 
-    /// The caller holds `names`.
+    /// The caller keeps the node's place.
     func open(_ node: Node, flags: Int32, by thread: pid_t) throws(Fault) -> FileHandle {
         let writing = flags & O_ACCMODE != O_RDONLY
         let truncates = flags & O_TRUNC != 0

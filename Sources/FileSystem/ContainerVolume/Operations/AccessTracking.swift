@@ -21,7 +21,7 @@ private struct PurgeableUnit {
     }
 
     /// The unit that a node is or lies in, by one of its names; nil where there is none. The caller holds the table's
-    /// lock or `names`.
+    /// lock.
     init?(around node: Node, _ name: FileName?, in parent: Node?) {
         guard let directory = parent, let name else { return nil }
         if let kind = directory.purgeableDirectory {
@@ -49,8 +49,8 @@ private struct PurgeableUnit {
 
 /// Records when purgeable entries were last used.
 ///
-/// Lock rule: it has no state of its own. Units are found under the table's lock or `names`; the record has a lock of
-/// its own, and takes `names` later when it writes a place down.
+/// Lock rule: it has no state of its own. Units are found under the table's lock; the record has a lock of its own, and
+/// takes `names` later when it writes a place down.
 struct AccessTracking {
     let table: NodeTable
     let uses: UseRecord
@@ -79,14 +79,14 @@ struct AccessTracking {
         if let unit, unit.node === directory { record(unit) }
     }
 
-    /// A node has another place. The caller holds `names` exclusively.
+    /// A node has another place. The caller holds the lock of a file's place exclusively, or `names`.
     func recordMove(of node: Node) {
         guard let parent = node.parent, let name = node.name, let directory = parent.purgeableDirectory else { return }
         let unit = PurgeableUnit(node, name, in: parent, of: directory)
         uses.move(node.inode) { place(of: unit) }
     }
 
-    /// A name was removed from a directory. The caller holds `names` exclusively.
+    /// A name was removed from a directory. The caller holds the lock of a file's place exclusively, or `names`.
     func recordRemoval(of status: FileStatus, in parent: Node) {
         guard status.kind == .directory || status.linkCount <= 1, parent.purgeableDirectory != nil else { return }
         uses.forget(status.inode)

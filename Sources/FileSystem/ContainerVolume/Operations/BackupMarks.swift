@@ -8,7 +8,7 @@ import SandboxPolicy
 
 /// Reads and changes backup marks.
 ///
-/// Lock rule: it has no state of its own. The caller of each method holds `names` and no open lock.
+/// Lock rule: it has no state of its own. The caller of each method keeps the node's place, and holds no open lock.
 struct BackupMarks {
     let accounting: SpaceAccounting
 

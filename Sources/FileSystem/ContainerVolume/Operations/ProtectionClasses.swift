@@ -9,7 +9,7 @@ import SandboxPolicy
 /// Reads and changes the protection classes of nodes.
 ///
 /// Lock rule: it has no state of its own; a class that is known is cached in the node (``KnownClass``). The caller of
-/// each method holds `names` and no open lock.
+/// each method keeps the node's place, and holds no open lock.
 struct ProtectionClasses {
     let openFiles: OpenFileTable
 

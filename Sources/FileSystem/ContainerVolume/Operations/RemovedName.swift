@@ -4,9 +4,44 @@ import BackingStore
 import Platform
 import SandboxModel
 
+/// A node that a name leads to, as the host has it.
+struct NamedNode {
+    /// Names the node when its name is gone.
+    let descriptor: SharedDescriptor
+    let status: FileStatus
+    /// How many changes had been counted before the host was asked.
+    private let changes: UInt64
+
+    /// - Throws: the host's error.
+    init(_ name: FileName, in directory: SharedDescriptor, of openFiles: OpenFileTable) throws(Fault) {
+        let changes = openFiles.changeCount
+        let descriptor = try onHost { () throws(SystemError) in
+            SharedDescriptor(try directory.descriptor.openNode(name))
+        }
+        try self.init(descriptor, changes)
+    }
+
+    private init(_ descriptor: SharedDescriptor, _ changes: UInt64) throws(Fault) {
+        self.descriptor = descriptor
+        self.changes = changes
+        status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
+    }
+
+    /// Whether a file that nobody has open must have this status still.
+    func isCurrent(in openFiles: OpenFileTable) -> Bool { openFiles.changeCount == changes }
+
+    /// The node with its status now: the host is asked again only where another call may have changed a file since. The
+    /// caller holds the lock of its place.
+    func renewed(in openFiles: OpenFileTable) throws(Fault) -> NamedNode {
+        let changes = openFiles.changeCount
+        return changes == self.changes ? self : try NamedNode(descriptor, changes)
+    }
+}
+
 /// A directory entry that is about to lose its name, by removal or because another entry replaces it.
 ///
-/// The caller holds the volume's `names` exclusively from the making of this value until its release.
+/// From the making of this value until its release the caller holds the volume's `names` exclusively, or, for a file, the
+/// locks of the directory's entries and of the file's place (``EntryLocks``).
 struct RemovedName {
     /// nil where the kernel does not know the node.
     let node: Node?
@@ -24,12 +59,13 @@ struct RemovedName {
     /// Opens a descriptor of the node before its name goes.
     /// - Throws: the host's error; EMFILE or ENFILE where an open file would be left without a descriptor.
     init(_ name: FileName, in parent: Node, _ directory: SharedDescriptor, of openFiles: OpenFileTable) throws(Fault) {
+        try self.init(NamedNode(name, in: directory, of: openFiles), name, in: parent, of: openFiles)
+    }
+
+    /// - Throws: EMFILE or ENFILE where an open file would be left without a descriptor.
+    init(_ named: NamedNode, _ name: FileName, in parent: Node, of openFiles: OpenFileTable) throws(Fault) {
         let table = openFiles.table
-        let closings = openFiles.closingCount
-        let descriptor = try onHost { () throws(SystemError) in
-            SharedDescriptor(try directory.descriptor.openNode(name))
-        }
-        let status = try onHost { () throws(SystemError) in try descriptor.descriptor.status() }
+        let (descriptor, status) = (named.descriptor, named.status)
         let nodes = status.kind == .directory ? table.nodes(inode: status.inode) : []
         node = nodes.first ?? table.known(inode: status.inode)
         others = Array(nodes.dropFirst())
@@ -43,7 +79,7 @@ struct RemovedName {
         // A directory has one name, which a home may have lost sight of.
         isLast = node.kind == .directory || table.isOnlyName(name, in: parent, of: node)
         let isOpen = openFiles.lock(of: node).reading { node.open != nil }
-        isSettled = !isOpen && openFiles.closingCount == closings
+        isSettled = !isOpen && named.isCurrent(in: openFiles)
         // A node that nobody has open is forgotten at once.
         if isLast, isOpen {
             try onHost { () throws(SystemError) in try descriptor.descriptor.requireNotOfReserve() }
@@ -62,12 +98,19 @@ struct RemovedName {
 
     private func removeName(_ name: FileName, in parent: Node, of node: Node, from table: NodeTable) -> [Node] {
         let elsewhere = table.removeName(name, in: parent, of: node)
-        if isLast, node.parent == nil {
+        guard isLast else { return elsewhere }
+        // Under the table's lock, because a lookup by another name may come in between and add that name. The
+        // descriptor of an earlier last name is closed after it.
+        var earlier: SharedDescriptor?
+        table.withNames(of: node) { node in
+            guard node.parent == nil else { return }
             node.withRare { rare in
+                earlier = rare.orphan
                 rare.orphan = descriptor
                 rare.lastStatus = status
             }
         }
+        _ = earlier
         return elsewhere
     }
 }

@@ -6,7 +6,7 @@ import SandboxModel
 
 /// Counts entries in the device's space ledger.
 ///
-/// Lock rule: it has no state of its own. It takes a node's open lock, so the caller may hold `names` but no open lock.
+/// Lock rule: it has no state of its own. It takes a node's open lock, so the caller may hold `names` and locks of entries, but no open lock.
 struct SpaceAccounting {
     let space: SpaceLedger
     let openFiles: OpenFileTable
@@ -16,7 +16,8 @@ struct SpaceAccounting {
         space.recount(status.inode, from: 0, to: space.weights.bytes(status))
     }
 
-    /// A name was removed. The caller holds `names` exclusively, so that no file is opened meanwhile.
+    /// A name was removed. The caller holds the lock of the file's place exclusively, or `names`, so that the file is not
+    /// opened meanwhile.
     func recordRemoval(_ removed: RemovedName) {
         let status = removed.status
         if status.kind != .directory, status.linkCount > 1 { return }
@@ -40,6 +41,7 @@ struct SpaceAccounting {
         of node: Node, at place: Place, _ body: () throws(SystemError) -> Void
     ) throws(SystemError) {
         guard node.kind == .file else { return try body() }
+        defer { openFiles.recordChange() }
         // The file is neither opened nor closed meanwhile.
         try openFiles.lock(of: node).reading { () throws(SystemError) in
             if case .encrypted(let file)? = node.open?.content {

@@ -11,8 +11,7 @@ extension Volume {
     public func makeDirectory(
         _ name: FileName, in parent: NodeID, mode: FileMode, caller: Caller
     ) throws(Fault) -> Entry {
-        try making(in: parent) { () throws(Fault) in
-            let parent = try self.parent(parent)
+        try making(in: parent) { (parent) throws(Fault) in
             try parent.zone.permit(.makeDirectory)
             try parent.permit(name: name)
             let directory = try places.directory(parent)
@@ -56,8 +55,7 @@ extension Volume {
     public func makeSymbolicLink(
         _ name: FileName, in parent: NodeID, target: [UInt8], caller: Caller
     ) throws(Fault) -> Entry {
-        try making(in: parent) { () throws(Fault) in
-            let parent = try self.parent(parent)
+        try making(in: parent) { (parent) throws(Fault) in
             try parent.zone.permit(.makeSymbolicLink)
             try parent.permit(name: name)
             let directory = try places.directory(parent)
@@ -85,8 +83,7 @@ extension Volume {
         default:
             throw .refused(.deviceNode)
         }
-        return try making(in: parent) { () throws(Fault) in
-            let parent = try self.parent(parent)
+        return try making(in: parent) { (parent) throws(Fault) in
             try parent.zone.permit(.makeNode)
             try parent.permit(name: name)
             let directory = try places.directory(parent)
@@ -101,20 +98,30 @@ extension Volume {
     /// Gives a file a further name.
     /// - Throws: `refused` by the zone of the file or of the directory; EPERM for a directory; the host's error.
     public func link(_ node: NodeID, to name: FileName, in parent: NodeID) throws(Fault) -> Entry {
-        try names.writing { () throws(Fault) in
+        try names.reading { () throws(Fault) in
             let node = try self.node(node)
             let parent = try self.parent(parent)
             try node.zone.permit(.linkFrom)
             try parent.zone.permit(.linkInto)
             try parent.permit(name: name)
             guard !node.isDirectory else { throw .system(.notPermitted) }
-            guard case .entry(let source, let oldName) = try places.place(of: node) else { throw .system(.noEntry) }
-            let target = try places.directory(parent)
-            let status = try onHost { () throws(SystemError) in
-                try source.descriptor.link(oldName, to: name, in: target.descriptor)
-                return try target.descriptor.status(of: name)
+            return try entryLocks.changingEntries(of: parent) { () throws(Fault) in
+                try entryLocks.changingPlace(of: node.inode) { () throws(Fault) in
+                    try link(node, to: name, in: parent)
+                }
             }
-            return entry(status, name, parent, isNew: true)
         }
+    }
+
+    /// The caller holds the locks of the directory's entries and of the file's place, and has asked the rules.
+    private func link(_ node: Node, to name: FileName, in parent: Node) throws(Fault) -> Entry {
+        guard case .entry(let source, let oldName) = try places.place(of: node) else { throw .system(.noEntry) }
+        let target = try places.directory(parent)
+        defer { openFiles.recordChange() }
+        let status = try onHost { () throws(SystemError) in
+            try source.descriptor.link(oldName, to: name, in: target.descriptor)
+            return try target.descriptor.status(of: name)
+        }
+        return entry(status, name, parent, isNew: true)
     }
 }

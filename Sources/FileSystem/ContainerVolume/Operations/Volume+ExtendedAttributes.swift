@@ -26,33 +26,31 @@ extension Volume {
             guard try self.node(node).kind == .home else { throw .system(.noAttribute) }
             return Array(ProtectedData(in: context.deviceState).rawValue.utf8)
         case .protection:
-            return try names.reading { () throws(Fault) in
-                guard let protection = try classes.protection(of: try self.node(node)) else {
+            return try keepingPlace(of: node) { (node) throws(Fault) in
+                guard let protection = try classes.protection(of: node) else {
                     throw .system(.noAttribute)
                 }
                 return Array(protection.foundationName.utf8)
             }
         case .mark(let form):
-            return try names.reading { () throws(Fault) in
-                guard try marks.isExcluded(try self.node(node)) else { throw .system(.noAttribute) }
+            return try keepingPlace(of: node) { (node) throws(Fault) in
+                guard try marks.isExcluded(node) else { throw .system(.noAttribute) }
                 return form.canonicalValue
             }
         case .inclusion:
-            return try names.reading { () throws(Fault) in
-                let node = try self.node(node)
+            return try keepingPlace(of: node) { (node) throws(Fault) in
                 guard node.kind != .device else { throw .system(.noAttribute) }
                 return try marks.inclusion(of: node).attributeValue
             }
         case .stored(let stored):
-            return try names.reading { () throws(Fault) in
-                let node = try self.node(node)
+            return try keepingPlace(of: node) { (node) throws(Fault) in
                 guard node.holdsAttributes else { throw .system(.noAttribute) }
                 return try value(stored, of: node)
             }
         }
     }
 
-    /// The value of an attribute that the host stores. The caller holds `names`.
+    /// The value of an attribute that the host stores. The caller keeps the node's place.
     private func value(_ stored: [UInt8], of node: Node) throws(Fault) -> [UInt8] {
         let place = try openFiles.inodePlace(of: node)
         return try onHost { () throws(SystemError) in
@@ -68,8 +66,7 @@ extension Volume {
     /// - Throws: `refused` by the node's zone, unless the attribute has the value already; ENOSPC when the host does
     ///   not hold a value of that size.
     public func setAttribute(_ name: [UInt8], to value: [UInt8], flags: Int32, of node: NodeID) throws(Fault) {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
+        try keepingPlace(of: node) { (node) throws(Fault) in
             let stored: [UInt8]
             switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
@@ -104,8 +101,7 @@ extension Volume {
 
     /// - Throws: `refused` by the node's zone; ENODATA when the attribute is not there.
     public func removeAttribute(_ name: [UInt8], of node: NodeID) throws(Fault) {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
+        try keepingPlace(of: node) { (node) throws(Fault) in
             let stored: [UInt8]
             switch ExtendedAttributeName(name) {
             case .stored(let name): stored = name
@@ -129,8 +125,7 @@ extension Volume {
 
     /// The names that copying tools should carry along: each attribute once, under its `user.` name.
     public func attributeNames(of node: NodeID) throws(Fault) -> [[UInt8]] {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
+        try keepingPlace(of: node) { (node) throws(Fault) in
             guard node.holdsAttributes else { return [] }
             let place = try openFiles.inodePlace(of: node)
             let all = try onHost { () throws(SystemError) in

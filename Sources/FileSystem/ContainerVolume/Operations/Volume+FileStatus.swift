@@ -19,9 +19,9 @@ extension Volume {
             let node = handle.node
             if node.kind == .cacheTag { return names.reading { cacheTags.status(of: node) } }
             let status = try handle.content.shownStatus()
-            return names.reading { status.presented(of: node) }
+            return names.reading { entryLocks.keepingPlace(of: node) { status.presented(of: node) } }
         }
-        return try names.reading { () throws(Fault) in try statuses.status(of: try self.node(node)) }
+        return try keepingPlace(of: node) { (node) throws(Fault) in try statuses.status(of: node) }
     }
 
     /// Changes the status, and returns the new one.
@@ -33,8 +33,7 @@ extension Volume {
     public func changeStatus(
         _ change: FileStatusChange, of node: NodeID, handle: FileHandle?, by caller: Caller? = nil
     ) throws(Fault) -> FileStatus {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
+        try keepingPlace(of: node) { (node) throws(Fault) in
             if change.mode != nil { try node.zone.permit(.changeMode) }
             if change.owner != nil || change.group != nil { try node.zone.permit(.changeOwner) }
             if change.size != nil { try node.zone.permit(.truncate) }
@@ -57,11 +56,12 @@ extension Volume {
         }
     }
 
-    /// The caller holds `names`, and has asked the rules.
+    /// The caller keeps the node's place, and has asked the rules.
     private func apply(
         _ change: FileStatusChange, to node: Node, _ handle: FileHandle?, by caller: Caller?
     ) throws(Fault) -> FileStatus {
         if let size = change.size { try truncate(node, to: size, handle) }
+        defer { openFiles.recordChange() }
         let place: Place =
             if let backing = handle?.content.backing { .descriptor(backing) } else {
                 try openFiles.inodePlace(of: node)

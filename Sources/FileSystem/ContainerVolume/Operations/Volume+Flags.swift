@@ -13,10 +13,10 @@ extension Volume {
 
     /// The flags of a node, of FS_NODUMP_FL and FS_NOATIME_FL.
     public func inodeFlags(of node: NodeID) throws(Fault) -> UInt32 {
-        try names.reading { () throws(Fault) in try flags(of: try self.node(node)) }
+        try keepingPlace(of: node) { (node) throws(Fault) in try flags(of: node) }
     }
 
-    /// The caller holds `names`.
+    /// The caller keeps the node's place.
     private func flags(of node: Node) throws(Fault) -> UInt32 {
         let place = try openFiles.inodePlace(of: node)
         return try (marks.isExcluded(node) ? Volume.noDump : 0) | (place.flags & Volume.noAccessTimes)
@@ -24,8 +24,7 @@ extension Volume {
 
     /// - Throws: `refused` as for an attribute; EOPNOTSUPP for any other flag than those that an owner may set.
     public func setInodeFlags(_ flags: UInt32, of node: NodeID) throws(Fault) {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
+        try keepingPlace(of: node) { (node) throws(Fault) in
             let present = try self.flags(of: node)
             // chattr(1) sets the flags that it has read once more.
             if flags == present { return }

@@ -29,15 +29,17 @@ extension Volume {
     ) throws(Fault) {
         try names.reading { () throws(Fault) in
             let parent = try self.parent(node)
-            if parent.kind == .directory {
-                try listHost(parent, from: position, withEntries: withEntries, emit)
-            } else {
-                try listSynthetic(parent, from: position, withEntries: withEntries, emit)
+            try entryLocks.keepingEntries(of: parent) { () throws(Fault) in
+                if parent.kind == .directory {
+                    try listHost(parent, from: position, withEntries: withEntries, emit)
+                } else {
+                    try listSynthetic(parent, from: position, withEntries: withEntries, emit)
+                }
             }
         }
     }
 
-    /// Lists a directory of the host. The caller holds `names`.
+    /// Lists a directory of the host. The caller holds `names` and the lock of the directory's entries.
     private func listHost(
         _ parent: Node, from position: Int64, withEntries: Bool, _ emit: (ListedEntry) -> Bool
     ) throws(Fault) {
@@ -63,7 +65,7 @@ extension Volume {
                 do throws(SystemError) {
                     found = entry(try directory.descriptor.status(of: name), name, parent)
                 } catch {
-                    // An entry may go while the directory is listed: it is then not listed. One that may not be
+                    // An entry may go from the host while the directory is listed: it is then not listed. One that may not be
                     // looked up, in a directory without search permission, is.
                     if error == .noEntry { continue }
                 }
@@ -79,7 +81,8 @@ extension Volume {
         }
     }
 
-    /// Lists the device's root, a home's top level, `Groups` or `iCloud`. The caller holds `names`.
+    /// Lists the device's root, a home's top level, `Groups` or `iCloud`. The caller holds `names` and the lock of the
+    /// directory's entries.
     private func listSynthetic(
         _ parent: Node, from position: Int64, withEntries: Bool, _ emit: (ListedEntry) -> Bool
     ) throws(Fault) {

@@ -12,11 +12,12 @@ extension Volume {
     public func lookup(_ name: FileName, in parent: NodeID) throws(Fault) -> Entry {
         try names.reading { () throws(Fault) in
             if parent == .root, let entry = try enter(through: name) { return entry }
-            return try find(name, in: try self.parent(parent))
+            let parent = try self.parent(parent)
+            return try entryLocks.keepingEntries(of: parent) { () throws(Fault) in try find(name, in: parent) }
         }
     }
 
-    /// Finds an entry of a directory of any kind. The caller holds `names`.
+    /// Finds an entry of a directory of any kind. The caller holds `names` and the lock of the directory's entries.
     func find(_ name: FileName, in parent: Node) throws(Fault) -> Entry {
         switch parent.kind {
         case .device:
@@ -97,7 +98,8 @@ extension Volume {
             mayCacheStatus: !(root.view?.isShared ?? false))
     }
 
-    /// Counts a lookup of an entry that the host has. The caller holds `names`.
+    /// Counts a lookup of an entry that the host has. The caller holds `names` and the lock of the directory's entries
+    /// since it asked the host.
     /// - Parameter isNew: whether a call has just made the entry.
     func entry(_ status: FileStatus, _ name: FileName, _ parent: Node, isNew: Bool = false) -> Entry {
         let kind: Node.Kind =
@@ -125,8 +127,7 @@ extension Volume {
 
     /// The target of a symbolic link; in the bundle, the target as it was installed.
     public func symbolicLinkTarget(of node: NodeID) throws(Fault) -> [UInt8] {
-        try names.reading { () throws(Fault) in
-            let node = try self.node(node)
+        try keepingPlace(of: node) { (node) throws(Fault) in
             if let target = node.sealedTarget { return target }
             guard case .entry(let directory, let name) = try places.place(of: node) else { throw .system(.stale) }
             return try onHost { () throws(SystemError) in try directory.descriptor.symbolicLinkTarget(name) }

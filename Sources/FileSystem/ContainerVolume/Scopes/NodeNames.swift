@@ -91,13 +91,13 @@ struct NodeNames {
 }
 
 extension Node {
-    /// Every name by which the node is known. The caller holds the table's lock, or `names`.
+    /// Every name by which the node is known. The caller holds the table's lock.
     var names: [NodeNames.Name] {
         guard let parent, let name else { return [] }
         return [(parent, name)] + (rare?.furtherNames.all ?? [])
     }
 
-    /// The directories in which the node has names, each once. The caller holds the table's lock, or `names`.
+    /// The directories in which the node has names, each once. The caller holds the table's lock.
     var parents: [Node] {
         guard let parent else { return [] }
         let further = rare?.furtherNames.directories ?? []

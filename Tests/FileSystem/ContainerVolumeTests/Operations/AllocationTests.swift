@@ -96,8 +96,13 @@ struct AllocationTests {
             known.append(entry.node)
         }
         #expect(creations < 16, "create, write and close")
+        let moved = (0..<1000).map { FileName("another-name-that-is-long-\(10_000 + $0)")! }
+        let renames = try each { number in
+            try volume.rename(names[number], in: documents, to: moved[number], in: documents, mode: .replacing)
+        }
+        #expect(renames < 44, "rename: as many as before it took locks of entries")
         let removals = try each { number in
-            try volume.removeFile(names[number], in: documents)
+            try volume.removeFile(moved[number], in: documents)
             volume.forget(known[number], count: 1)
         }
         #expect(removals < 5, "unlink and forget")
