@@ -194,6 +194,18 @@ TABLE
     whole
 }
 
+case_a_storm_of_names_leaves_every_file_under_the_names_that_it_has() {
+    start
+    name_storm() { timeout 300 /usr/bin/python3 "$HERE/name_storm.py" "$@"; }
+    for seed in 1 2; do
+        mkdir "$DOCUMENTS/storm-$seed"
+        name_storm run "$DOCUMENTS/storm-$seed" "$(rounds seconds_of_a_storm_of_names)" "$seed"
+    done
+    again
+    for seed in 1 2; do name_storm verify "$DOCUMENTS/storm-$seed"; done
+    whole
+}
+
 case_links_fifos_sockets_and_times() {
     start
     echo text >"$DOCUMENTS/f"
