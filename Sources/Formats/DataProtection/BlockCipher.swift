@@ -104,11 +104,6 @@ public import Platform
         finish(tagTo: slot.buffer, at: slot.offset + BlockCipher.nonceLength)
     }
 
-    /// Decrypts a block in place.
-    public func open(_ block: Place, count: Int, key: FileKey, binding: Binding, slot: Place) -> Bool {
-        open(Route(from: block, to: block), count: count, key: key, binding: binding, slot: slot)
-    }
-
     /// Decrypts a block.
     /// - Returns: false if it was not sealed with this key and binding. The target is then zero, so that no
     ///   unauthenticated byte leaves.

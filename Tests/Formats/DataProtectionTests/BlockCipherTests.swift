@@ -44,7 +44,7 @@ struct BlockCipherTests {
         let slot = PageBuffer(count: 4096)
         sealed(plain, target, slot)
         if length > 15 { #expect(target.bytes(0, count: length) != plain) }
-        #expect(cipher.open(.init(target, 0), count: length, key: key, binding: binding, slot: .init(slot, 40)))
+        #expect(cipher.open(.inPlace(target), count: length, key: key, binding: binding, slot: .init(slot, 40)))
         #expect(target.bytes(0, count: length) == plain)
     }
 
@@ -60,10 +60,10 @@ struct BlockCipherTests {
         let slot = PageBuffer(count: 4096)
         for wrong in elsewhere {
             sealed([UInt8](repeating: 9, count: 4096), target, slot)
-            #expect(!cipher.open(.init(target, 0), count: 4096, key: key, binding: wrong, slot: .init(slot, 40)))
+            #expect(!cipher.open(.inPlace(target), count: 4096, key: key, binding: wrong, slot: .init(slot, 40)))
         }
         sealed([UInt8](repeating: 9, count: 4096), target, slot)
-        #expect(!cipher.open(.init(target, 0), count: 4096, key: other, binding: binding, slot: .init(slot, 40)))
+        #expect(!cipher.open(.inPlace(target), count: 4096, key: other, binding: binding, slot: .init(slot, 40)))
     }
 
     @Test("A block with a changed bit in ciphertext, nonce or tag does not open, and leaves zeros")
@@ -73,13 +73,13 @@ struct BlockCipherTests {
         for byte in [0, 1, 15, 16, 2048, 4095] {
             sealed([UInt8](repeating: 9, count: 4096), target, slot)
             target.store(target.load(UInt8.self, at: byte) ^ 0x10, at: byte)
-            #expect(!cipher.open(.init(target, 0), count: 4096, key: key, binding: binding, slot: .init(slot, 40)))
+            #expect(!cipher.open(.inPlace(target), count: 4096, key: key, binding: binding, slot: .init(slot, 40)))
             #expect(target.isZero(0, count: 4096))
         }
         for byte in 40..<68 {
             sealed([UInt8](repeating: 9, count: 4096), target, slot)
             slot.store(slot.load(UInt8.self, at: byte) ^ 1, at: byte)
-            #expect(!cipher.open(.init(target, 0), count: 4096, key: key, binding: binding, slot: .init(slot, 40)))
+            #expect(!cipher.open(.inPlace(target), count: 4096, key: key, binding: binding, slot: .init(slot, 40)))
         }
     }
 
@@ -111,8 +111,8 @@ struct BlockCipherTests {
                 cipher.seal($0, key: other, binding: binding, into: .init(two, 0), slot: .init(slotTwo, 0))
             }
             cipher.wipe()
-            #expect(cipher.open(.init(two, 0), count: 3, key: other, binding: binding, slot: .init(slotTwo, 0)))
-            #expect(cipher.open(.init(one, 0), count: 3, key: key, binding: binding, slot: .init(slotOne, 0)))
+            #expect(cipher.open(.inPlace(two), count: 3, key: other, binding: binding, slot: .init(slotTwo, 0)))
+            #expect(cipher.open(.inPlace(one), count: 3, key: key, binding: binding, slot: .init(slotOne, 0)))
             #expect(one.bytes(0, count: 3) == [1, 2, 3])
             #expect(two.bytes(0, count: 3) == [4, 5, 6])
         }
@@ -145,4 +145,9 @@ struct BlockCipherTests {
         #expect(!cipher.verify(page, ranges: ((64, 16), (80, 16)), key: key, binding: binding, tagAt: 0))
         #expect(!cipher.verify(page, ranges: ((0, 0), (64, 32)), key: key, binding: binding, tagAt: 0))
     }
+}
+
+extension BlockCipher.Route {
+    /// The way of a block that is decrypted at the beginning of a buffer.
+    static func inPlace(_ buffer: PageBuffer) -> Self { Self(from: .init(buffer, 0), to: .init(buffer, 0)) }
 }

@@ -32,7 +32,7 @@ struct ForgottenKeyTests {
         page.withBytes(0, count: 4096) {
             cipher.seal($0, key: key, binding: binding, into: .init(page, 0), slot: .init(slot, 0))
         }
-        #expect(cipher.open(.init(page, 0), count: 4096, key: again, binding: binding, slot: .init(slot, 0)))
+        #expect(cipher.open(.inPlace(page), count: 4096, key: again, binding: binding, slot: .init(slot, 0)))
         let fileKey = masked(key.secret)
         let classKey = masked(try #require(ring.classKey(protection)).secret)
         #expect(ProcessMemory.occurrences(masked: fileKey) >= 2)
