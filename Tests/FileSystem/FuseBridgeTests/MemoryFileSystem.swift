@@ -38,6 +38,12 @@ final class MemoryFileSystem: FileSystem {
         /// LSEEKs are answered by another thread, after a signal of ``MemoryFileSystem/goOn`` each.
         var seeksAreLate = false
         var lateSeeks = 0
+        /// Called within each lookup.
+        var atLookup: (@Sendable () -> Void)?
+        /// The lines about sessions that can serve no longer.
+        var failures: [String] = []
+        /// An errno with which statfs(2) fails.
+        var statisticsFailure: Int32?
     }
 
     /// The generation of every node but the root.
@@ -141,6 +147,7 @@ final class MemoryFileSystem: FileSystem {
     // MARK: Names
 
     func lookup(_ name: [UInt8], in parent: KernelNode, reply: consuming EntryReply) {
+        state.withLock { $0.atLookup }?()
         let isSlow = state.withLock { state in
             let isSlow = state.slowPrefix.map { name.starts(with: $0) } ?? false
             state.slowLookups += isSlow ? 1 : 0
@@ -338,6 +345,11 @@ final class MemoryFileSystem: FileSystem {
     }
 
     func statistics(of node: KernelNode, reply: consuming StatisticsReply) {
+        let failure = state.withLock { state in
+            count("statfs", &state)
+            return state.statisticsFailure
+        }
+        if let failure { return reply.fail(failure) }
         reply.statistics(
             FileSystemStatistics(
                 blockSize: 4096, blocks: 1000, freeBlocks: 600, availableBlocks: 500, files: 100, freeFiles: 90))

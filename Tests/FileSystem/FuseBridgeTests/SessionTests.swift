@@ -230,6 +230,19 @@ import Testing
         }
     }
 
+    @Test func aMountIsAbandonedThoughTheKernelLetsGoOfItAMomentLater() throws {
+        try Mounted.run { mount in
+            // As calls of the moment between the death of a process and the end of its connection.
+            mount.fileSystem.state.withLock { $0.statisticsFailure = ECANCELED }
+            let end = try HostThread(name: "end") {
+                eventually("it is asked again") { mount.fileSystem.calls("statfs") > 1 }
+                mount.session.stop()
+            }
+            #expect(HostMount.isAbandoned(mount.path))
+            end.join()
+        }
+    }
+
     @Test(.enabled(if: geteuid() == 0, "a second mount is for privileged processes"))
     func oneSuperblockCanBeMountedTwice() throws {
         try Mounted.run { mount in

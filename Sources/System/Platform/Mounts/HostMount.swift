@@ -49,11 +49,33 @@ public enum HostMount {
 
     /// `statvfs(3)`: whether the process that served the mount is gone (ENOTCONN).
     ///
-    /// The kernel still answers stat(2) from its cache; it caches no answer to statvfs.
+    /// The kernel still answers stat(2) from its cache; it caches no answer to statvfs. A connection over io_uring goes a
+    /// moment after its process, and calls are cancelled or aborted till then: that moment is waited out.
     public static func isAbandoned(_ path: String) -> Bool {
+        let end = MonotonicClock.nanoseconds + longestDisconnection
+        while true {
+            let code = ActingUser.asSuperuser {
+                var figures = statvfs()
+                return unsafe statvfs(path, &figures) == -1 ? errno : 0
+            }
+            guard code == ECANCELED || code == ECONNABORTED, MonotonicClock.nanoseconds < end else {
+                return code == ENOTCONN
+            }
+            usleep(500)
+        }
+    }
+
+    /// Nanoseconds. It takes milliseconds, and longer on a machine with much else to do.
+    private static let longestDisconnection: UInt64 = 5_000_000_000
+
+    /// `umount2(2)` with `MNT_FORCE` of a FUSE mount that is held meanwhile, so that it stays: its connection is aborted.
+    /// - Returns: false if it is none, or this process may not.
+    public static func abort(_ path: String) -> Bool {
         ActingUser.asSuperuser {
-            var figures = statvfs()
-            return unsafe statvfs(path, &figures) == -1 && errno == ENOTCONN
+            guard let held = try? Descriptor.openDirectory(path: path) else { return false }
+            let code = unsafe umount2(path, Int32(MNT_FORCE | UMOUNT_NOFOLLOW)) == -1 ? errno : 0
+            _ = consume held
+            return code == 0 || code == EBUSY
         }
     }
 
