@@ -94,8 +94,12 @@ static int enter(struct ring *ring, unsigned wait, unsigned flags) {
     // More than those just added after a call that failed.
     unsigned waiting = *ring->submission_tail - __atomic_load_n(ring->submission_head, __ATOMIC_ACQUIRE);
     long count = syscall(SYS_io_uring_enter, ring->number, waiting, wait, flags | IORING_ENTER_REGISTERED_RING, NULL, 0);
-    // A signal while it waits, after commands were submitted, shows as their number.
-    return count < 0 ? errno : 0;
+    if (count < 0) {
+        return errno;
+    }
+    // A signal while it waits, after commands were submitted, shows as their number. Fewer than were added are an error too.
+    unsigned left = *ring->submission_tail - __atomic_load_n(ring->submission_head, __ATOMIC_ACQUIRE);
+    return left > 0 ? EAGAIN : 0;
 }
 
 int ring_submit(struct ring *ring, unsigned wait) {

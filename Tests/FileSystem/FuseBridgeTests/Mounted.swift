@@ -33,6 +33,7 @@ struct Mounted {
         var options = Session.Options(source: "a, test", subtype: "memory", otherUsers: false)
         options.transport = transport
         options.replyDropped = { line in fileSystem.state.withLock { $0.dropped.append(line) } }
+        options.failed = { line in fileSystem.state.withLock { $0.failures.append(line) } }
         let session = try Session.mount(fileSystem, at: path, options: options)
         let mounted = Mounted(fileSystem: fileSystem, session: session, path: path)
         defer {

@@ -99,10 +99,24 @@ struct RingEntryTests {
         #expect(!entry.answerLate(78, bytes))
         #expect(entry.answerLate(77, bytes))
         #expect(!entry.answerLate(77, bytes))
-        entry.answer(late: try #require(entry.late.access { $0 }))
+        entry.answer(late: try #require(entry.late.access { entry.take(&$0) }))
         #expect(word(entry, 272, UInt32.self) == 1)
         entry.end()
         #expect(!entry.answerLate(77, bytes), "it is over")
+    }
+
+    @Test func aRequestBeginsWhileAnotherThreadHoldsTheLockOfLateReplies() throws {
+        let entry = try entry(operation: [], content: [])
+        let hasBegun = Semaphore()
+        let thread = try entry.late.access { _ in
+            let thread = try HostThread(name: "worker") {
+                _ = unsafe entry.begin()
+                hasBegun.signal()
+            }
+            #expect(hasBegun.wait(milliseconds: 10_000))
+            return thread
+        }
+        thread.join()
     }
 
     @Test func nothingOfARequestAndItsReplyIsLeftAfterAWipe() throws {

@@ -38,6 +38,45 @@ import Testing
         }
     }
 
+    /// Each further worker has the kernel send a request whose number the bridge chooses.
+    @Test func aRetrievalIsNeverTakenForARequestThatIsUnderWay() throws {
+        try Mounted.run { mount in
+            let fileSystem = mount.fileSystem
+            // Made behind the kernel's back, so that the requests below have the first numbers.
+            try fileSystem.state.withLock { state in
+                state.seeksAreLate = true
+                for index in 0..<TransportTests.more {
+                    let name = Array("file\(index)".utf8)
+                    let number = fileSystem.add(name, .root, S_IFREG | 0o644, RequestCaller.root, &state)
+                    state.nodes[try #require(number)]!.content = Array("content".utf8)
+                }
+            }
+            let wrong = Atomic<Int>(0)
+            var seekers: [HostThread] = []
+            for index in 0..<TransportTests.more {
+                let path = mount.path("file\(index)")
+                seekers.append(
+                    try HostThread(name: "seeker") {
+                        // All in one queue.
+                        Processors.bindThread(to: 0)
+                        guard let file = try? Descriptor.open(path: path, flags: O_RDONLY),
+                            lseek(file.number, 3, platform_SEEK_HOLE) == 7
+                        else {
+                            wrong.add(1, ordering: .relaxed)
+                            return
+                        }
+                    })
+                eventually("it waits") { fileSystem.state.withLock { $0.lateSeeks } == index + 1 }
+            }
+            for _ in seekers { fileSystem.goOn.signal() }
+            for seeker in seekers { seeker.join() }
+            #expect(wrong.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    /// More than the numbers of the first requests of a mount.
+    private static let more = 80
+
     @Test func contentThatMustNotRemainArrives() throws {
         try Mounted.run { mount in
             mount.fileSystem.state.withLock { $0.isSecret = true }
@@ -91,10 +130,9 @@ import Testing
 
     @Test func anEntryOfAListThatTheKernelRefusesIsForgotten() throws {
         try Mounted.run { mount in
-            let root = RequestCaller(user: 0, group: 0, thread: 0)
             try mount.fileSystem.state.withLock { state in
                 // A type that no file has: the kernel takes the name, and drops the node.
-                _ = try #require(mount.fileSystem.add(Array("bad".utf8), .root, 0o150644, root, &state))
+                _ = try #require(mount.fileSystem.add(Array("bad".utf8), .root, 0o150644, RequestCaller.root, &state))
             }
             #expect(try mount.names() == ["bad"])
             let lists = mount.fileSystem.calls("readdirplus")
@@ -143,4 +181,8 @@ import Testing
         #expect(fileSystem.state.withLock { $0.ended })
         #expect(ends.load(ordering: .relaxed) == 0, "a mount that was refused does not end")
     }
+}
+
+extension RequestCaller {
+    fileprivate static let root = RequestCaller(user: 0, group: 0, thread: 0)
 }

@@ -116,10 +116,12 @@ extension VolumeFileSystem {
         // The kernel sends LSEEK without writing dirty pages out: have it do so first. This thread must be free to serve
         // those writes, so the notification's thread replies.
         let waiting = WaitingReply(reply)
-        kernel.forgetContent(of: KernelNode(handle.nodeID)) { [self] in
+        let isSent = kernel.forgetContent(of: KernelNode(handle.nodeID)) { [self] in
             guard let reply = waiting.take() else { return }
             seekNow(handle, from: offset, toHole: toHole, reply: reply)
         }
+        // The session is ending, and calls in the mount fail so from now on.
+        if !isSent { waiting.take()?.fail(ENOTCONN) }
     }
 
     private func seekNow(_ handle: FileHandle, from offset: Int64, toHole: Bool, reply: consuming PositionReply) {

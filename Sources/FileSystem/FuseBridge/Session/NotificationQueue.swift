@@ -3,27 +3,33 @@
 import CFuse
 import Platform
 import SandboxModel
+import Synchronization
 
 /// libfuse's session handle.
 @safe struct Connection: @unchecked Sendable {
     @unsafe let session: OpaquePointer
 }
 
-/// Sends notifications in order. Those added after the end are dropped. Errors are ignored: the kernel does not know
-/// the node or the name, or the mount is gone, so nothing is cached.
+/// Sends notifications in order. Errors are ignored: the kernel does not know the node or the name, or the mount is gone,
+/// so nothing is cached.
 @safe final class NotificationQueue: @unchecked Sendable {
-    typealias Notice = @Sendable (Connection) -> Void
+    struct Notice: Sendable {
+        let send: @Sendable (Connection) -> Void
+        /// Runs after the kernel is done.
+        var then: (@Sendable () -> Void)?
+    }
 
     private struct Queue {
         var waiting: [Notice] = []
-        /// Notifications ever added, and ever sent: ``drain()`` compares them.
+        /// Notifications ever added, and ever sent or dropped: ``drain()`` compares them.
         var added: UInt64 = 0
         var sent: UInt64 = 0
-        var isClosed = false
     }
 
     private let name: String
     private let queue = Monitor(Queue())
+    /// Changed with the queue's lock held.
+    private let isClosed = Atomic<Bool>(false)
     // Set by `start` and `stop`, which the session calls once each.
     private var thread: HostThread?
 
@@ -32,33 +38,48 @@ import SandboxModel
     }
 
     /// Appends a notification. Returns at once.
-    func add(_ notice: @escaping Notice) {
+    /// - Returns: false after the end: the notification is dropped.
+    @discardableResult
+    func add(_ notice: Notice) -> Bool {
         queue.access { queue in
-            guard !queue.isClosed else { return }
+            guard !isClosed.load(ordering: .relaxed) else { return false }
             queue.waiting.append(notice)
             queue.added += 1
+            return true
         }
     }
 
     /// Waits until all notifications added so far have been sent.
     func drain() {
         let goal = queue.access { $0.added }
-        queue.wait { $0.sent >= goal || $0.isClosed ? () : nil }
+        queue.wait { $0.sent >= goal || isClosed.load(ordering: .relaxed) ? () : nil }
     }
 
     /// - Parameter connection: valid until ``stop()`` has returned.
     func start(_ connection: Connection) throws(SystemError) {
         thread = try HostThread(name: name) { [self] in
             while let batch = next() {
-                for notice in batch { notice(connection) }
+                for notice in batch {
+                    // After the end only what somebody waits for.
+                    if notice.then != nil || !isClosed.load(ordering: .relaxed) { notice.send(connection) }
+                    notice.then?()
+                }
                 queue.access { $0.sent += UInt64(batch.count) }
             }
         }
     }
 
-    /// Sends the waiting notifications, to a connection that may be broken, and ends the thread.
+    /// Drops the waiting notifications, but for those whose end somebody waits for, and all later ones. Returns at once.
+    func close() {
+        queue.access { _ in isClosed.store(true, ordering: .relaxed) }
+    }
+
+    /// Whether the kernel has obeyed everything that was not dropped. After ``close()`` that stays so.
+    var isIdle: Bool { queue.access { $0.sent == $0.added } }
+
+    /// Ends the thread, which is idle then, or on a connection that has ended.
     func stop() {
-        queue.access { $0.isClosed = true }
+        close()
         thread?.join()
         thread = nil
     }
@@ -71,7 +92,7 @@ import SandboxModel
                 defer { queue.waiting = [] }
                 return queue.waiting
             }
-            return queue.isClosed ? .some(nil) : nil
+            return isClosed.load(ordering: .relaxed) ? .some(nil) : nil
         }
     }
 }

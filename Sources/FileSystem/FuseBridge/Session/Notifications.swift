@@ -22,13 +22,15 @@ import Synchronization
     /// Invalidates an inode's status and its cached pages of `count` bytes from `offset`, after writing dirty ones out
     /// (FUSE_NOTIFY_INVAL_INODE). A count of 0 means to the end; a negative offset, the status only.
     /// - Parameter then: runs after the kernel is done, on the queue's thread; also if the connection is broken.
+    /// - Returns: false if the session is ending: nothing is sent, and `then` never runs.
+    @discardableResult
     public func forgetContent(
         of node: KernelNode, offset: Int64 = 0, count: Int64 = 0, then: (@Sendable () -> Void)? = nil
-    ) {
-        content.add { connection in
+    ) -> Bool {
+        let send: @Sendable (Connection) -> Void = { connection in
             unsafe fuse_lowlevel_notify_inval_inode(connection.session, node.rawValue, off_t(offset), off_t(count))
-            then?()
         }
+        return content.add(NotificationQueue.Notice(send: send, then: then))
     }
 
     /// Invalidates an inode's status, and returns when the kernel has done so: it takes no lock for that which a request
@@ -44,12 +46,13 @@ import Synchronization
     public func forgetEntry(
         _ name: [UInt8], in parent: KernelNode, unless isBack: @escaping @Sendable () -> Bool = { false }
     ) {
-        names.add { connection in
+        let send: @Sendable (Connection) -> Void = { connection in
             if isBack() { return }
             unsafe Notifications.withTerminated(name) { name, count in
                 unsafe fuse_lowlevel_notify_inval_entry(connection.session, parent.rawValue, name, count)
             }
         }
+        names.add(NotificationQueue.Notice(send: send))
         // If the name is not cached, the kernel keeps the listing (fuse_reverse_inval_entry): invalidate that too.
         forgetContent(of: parent)
     }
@@ -57,7 +60,7 @@ import Synchronization
     /// Has the kernel look a name up again before its next use (FUSE_EXPIRE_ONLY). Unlike ``forgetEntry(_:in:unless:)``
     /// this takes no time, however much is cached below the name.
     public func expireEntry(_ name: [UInt8], in parent: KernelNode) {
-        names.add { connection in
+        let send: @Sendable (Connection) -> Void = { connection in
             unsafe Notifications.withTerminated(name) { name, count in
                 let answer = unsafe fuse_lowlevel_notify_expire_entry(
                     connection.session, parent.rawValue, name, count, FUSE_LL_EXPIRE_ONLY)
@@ -66,6 +69,7 @@ import Synchronization
                 return unsafe fuse_lowlevel_notify_inval_entry(connection.session, parent.rawValue, name, count)
             }
         }
+        names.add(NotificationQueue.Notice(send: send))
     }
 
     /// Waits until the kernel has obeyed all notifications so far. Do not call it from a request, nor with a lock held
@@ -83,9 +87,20 @@ import Synchronization
         direct.withLock { $0 = connection }
     }
 
-    /// Sends the waiting notifications and ends both threads. Later ones are dropped.
-    func stop() {
+    /// Drops the waiting notifications, but for those whose end a request waits for, and all later ones.
+    func close() {
         direct.withLock { $0 = nil }
+        names.close()
+        content.close()
+    }
+
+    /// Whether the kernel is done with all that was not dropped. After ``close()`` that stays so.
+    var areIdle: Bool { names.isIdle && content.isIdle }
+
+    /// Ends both threads. They are idle, or the connection has ended: a thread that waits in the kernel for a request
+    /// would never come back from there.
+    func stop() {
+        close()
         names.stop()
         content.stop()
     }

@@ -78,8 +78,10 @@ extension Session {
         guard options.transport != .devFuse, word(4) == 26, word(40 + 12) & Session.moreFlags != 0,
             word(40 + 16) & Session.overRings != 0
         else { return }
-        let plan = RingPlan(
-            possible: Processors.possibleCount(), online: Processors.online(), allowed: Processors.isAllowed)
+        let plan =
+            options.ringPlan
+            ?? RingPlan(
+                possible: Processors.possibleCount(), online: Processors.online(), allowed: Processors.isAllowed)
         do throws(SystemError) {
             let made = try RingTransport(self, plan)
             rings.withLock { $0 = made }
@@ -104,9 +106,9 @@ extension Session {
         }
     }
 
-    /// - Parameter path: the mount, which is removed if it has not the transport that was demanded.
+    /// Removes a mount that has not the transport that was demanded.
     /// - Throws: ``MountFailure`` of kind `configuration`.
-    func checkTransport(at path: String) throws(MountFailure) {
+    func checkTransport() throws(MountFailure) {
         guard transport == .devFuse, options.transport == .ioUring else { return }
         let obstacle = negotiation.obstacle
         negotiation.refuse()

@@ -8,8 +8,8 @@ import Synchronization
 
 extension Session {
     /// Starts the threads: for notifications, the workers, the watch for stalls, and one that ends the session.
-    /// - Parameter path: the mount, which is removed if a thread cannot be made; no thread is left then.
-    func serve(at path: String, _ ended: @escaping @Sendable () -> Void) throws(SystemError) {
+    /// - Throws: if a thread cannot be made; the mount is removed then, and no thread is left.
+    func serve(_ ended: @escaping @Sendable () -> Void) throws(SystemError) {
         var stallWatch: HostThread?
         do throws(SystemError) {
             let source = try WorkerPool(self)
@@ -19,14 +19,14 @@ extension Session {
             let watch = try HostThread(name: "fuse-oversight") { source.watchForStalls() }
             stallWatch = watch
             try HostThread(name: "fuse-end") {
-                self.finish(at: path, joining: watch)
+                self.finish(joining: watch)
                 if self.negotiation.isAccepted { ended() }
             }
             .detach()
         } catch {
             try? Session.unmount(path, lazily: true)
-            stop { self.running.access { $0 == 0 } }
-            finish(at: path, joining: stallWatch)
+            stopWorkers { self.running.access { $0.workers == 0 } }
+            finish(joining: stallWatch)
             throw error
         }
     }
@@ -46,14 +46,14 @@ extension Session {
     }
 
     /// Counts a thread that serves requests, before it runs. The session ends when none is left.
-    func beginServing() { running.access { $0 += 1 } }
+    func beginServing() { running.access { $0.workers += 1 } }
 
-    func endServing() { running.access { $0 -= 1 } }
+    func endServing() { running.access { $0.workers -= 1 } }
 
     /// Waits until no worker is left, and joins the threads. libfuse's session is destroyed last: notifications and
     /// handles refer to it.
-    private func finish(at path: String, joining stallWatch: HostThread?) {
-        running.wait { $0 == 0 ? () : nil }
+    private func finish(joining stallWatch: HostThread?) {
+        if running.wait({ $0.hasFailed ? true : $0.workers == 0 ? false : nil }) { breakOff() }
         stallWatch?.join()
         // Off the list before they are joined, because `stop` interrupts the threads on the list.
         let workers = self.workers.withLock { workers in
@@ -68,24 +68,13 @@ extension Session {
         notifications.stop()
         for number in opened.withLock({ $0 }) { fileSystem.closeAbandoned(number, in: self) }
         fileSystem.ended()
+        let isLeft = isStopping && negotiation.usesRings
+        // The kernel lets go of rings, and with them of the connection, a moment after their threads; till then calls in a
+        // mount that is left would be cancelled or aborted, and not fail with ENOTCONN.
+        let isAborted = isLeft && abort()
+        control.withLock { $0 = nil }
         unsafe fuse_session_destroy(connection)
-        if isStopping, negotiation.usesRings { Session.awaitDisconnection(of: path) }
+        if isLeft, !isAborted { _ = HostMount.isAbandoned(path) }
         hasEnded.access { $0 = true }
-    }
-
-    /// Waits until calls in a mount that is left behind fail with ENOTCONN. The kernel lets go of rings, and with them of
-    /// the connection, a moment after their threads; till then calls are cancelled or aborted.
-    private static func awaitDisconnection(of path: String) {
-        let deadline = ContinuousClock.now + .seconds(2)
-        while ContinuousClock.now < deadline {
-            do throws(SystemError) {
-                try ActingUser.asSuperuser { () throws(SystemError) in try HostPath.requireAnswer(path) }
-                // Another filesystem: the mount is out of sight.
-                return
-            } catch {
-                guard error.code == ECONNABORTED || error.code == ECANCELED else { return }
-                usleep(500)
-            }
-        }
     }
 }

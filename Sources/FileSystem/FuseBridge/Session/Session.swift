@@ -26,6 +26,11 @@ import Synchronization
         public var reserve = 4
         /// Called with a line for the log when a reply was dropped, at most once a minute. It must not call the mount.
         public var replyDropped: @Sendable (String) -> Void = { _ in }
+        /// Called with a line for the log when the session ends because it can serve no longer. It must not call the
+        /// mount.
+        public var failed: @Sendable (String) -> Void = { _ in }
+        /// For tests; nil for that of this machine.
+        var ringPlan: RingPlan?
 
         public init(source: String, subtype: String, otherUsers: Bool) {
             self.source = source
@@ -34,8 +39,17 @@ import Synchronization
         }
     }
 
+    struct Running {
+        /// Workers that serve. The session ends when none is left.
+        var workers = 0
+        /// Whether the others are to end.
+        var hasFailed = false
+    }
+
     let fileSystem: any FileSystem
     let options: Options
+    /// Where the session was mounted first.
+    let path: String
     public let notifications: Notifications
 
     // Set once in init; valid until `finish` destroys it, after the last worker and the last notification.
@@ -50,9 +64,11 @@ import Synchronization
     let negotiation = Negotiation()
     let hasEnded = Monitor(false)
     /// Set by ``stop()``, and read by the workers between two requests.
-    private let stopping = Atomic<Bool>(false)
-    /// Workers that serve. The session ends when none is left.
-    let running = Monitor(0)
+    let stopping = Atomic<Bool>(false)
+    let hasFailed = Atomic<Bool>(false)
+    let running = Monitor(Running())
+    /// nil before the mount and after the end. Held while the connection is aborted, which must not have been replaced.
+    let control = Mutex<ConnectionControl?>(nil)
     let requests = Mutex<WorkerPool?>(nil)
     /// Threads of /dev/fuse that have not been joined.
     let workers = Mutex<[HostThread]>([])
@@ -69,25 +85,27 @@ import Synchronization
     ) throws(MountFailure) -> Session {
         let privileged = ActingUser.isPrivileged
         try Preconditions.check(at: path, privileged: privileged, otherUsers: options.otherUsers)
-        let session = try Session(fileSystem, options: options)
+        let session = try Session(fileSystem, at: path, options: options)
         do throws(MountFailure) {
             let device = privileged ? try session.mountDirectly(at: path) : try session.mountThroughHelper(at: path)
             try session.connect(device)
+            session.control.withLock { $0 = ConnectionControl(at: path, type: "fuse.\(options.subtype)") }
         } catch {
             unsafe fuse_session_destroy(session.connection)
             throw error
         }
         do throws(SystemError) {
-            try session.serve(at: path, ended)
+            try session.serve(ended)
         } catch {
             throw MountFailure.system("no thread could be made for the mount", error.code)
         }
-        try session.checkTransport(at: path)
+        try session.checkTransport()
         return session
     }
 
-    private init(_ fileSystem: any FileSystem, options: Options) throws(MountFailure) {
+    private init(_ fileSystem: any FileSystem, at path: String, options: Options) throws(MountFailure) {
         self.fileSystem = fileSystem
+        self.path = path
         self.options = options
         notifications = Notifications()
         // A placeholder: `self` cannot be passed on before every field is set.
@@ -98,25 +116,7 @@ import Synchronization
         unsafe self.connection = unsafe connection
     }
 
-    // MARK: The end
-
-    /// Ends the session though mounts of it are left: requests under way are answered, later calls in the mount fail
-    /// with ENOTCONN. Waits for the end, so do not call it from a request.
-    public func stop() {
-        stop { self.hasEnded.access { $0 } }
-    }
-
-    func stop(until isOver: () -> Bool) {
-        MountHelper.spawning.withLock { _ in
-            stopping.store(true, ordering: .relaxed)
-            // Repeatedly, because a worker may be interrupted just before it blocks.
-            while !isOver() {
-                workers.withLock { for worker in $0 { worker.interrupt() } }
-                rings.withLock { $0 }?.interrupt()
-                usleep(1000)
-            }
-        }
-    }
+    // MARK: The end; see Session+Ending.swift
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
 

@@ -16,7 +16,7 @@ import Synchronization
     private let content: PageBuffer
     private let capacity: Int
     /// The kernel's number of the request for the commit.
-    private(set) var commit: UInt64 = 0
+    var commit: UInt64 = 0
     /// The node of the request.
     private(set) var node = KernelNode.root
     private(set) var isAnswered = true
@@ -28,8 +28,15 @@ import Synchronization
     private var used = 0
     /// The request that is served (`unique` in linux/fuse.h); 0 between two requests.
     private let request = Atomic<UInt64>(0)
-    /// A reply by another thread, for the entry's own to send.
-    let late = Monitor<[UInt8]?>(nil)
+    /// A reply by another thread, for the entry's own to send. Touched for such replies only: a request that its own
+    /// thread answers takes no lock.
+    let late = Monitor<LateReply?>(nil)
+
+    struct LateReply {
+        let request: UInt64
+        /// With its header.
+        let bytes: [UInt8]
+    }
 
     private static let lead = PageBuffer.pageSize
     /// sizeof(struct fuse_in_header) and sizeof(struct fuse_out_header).
@@ -70,7 +77,6 @@ import Synchronization
         node = KernelNode(rawValue: header.load(UInt64.self, at: 16))
         isAnswered = false
         mustZero = false
-        late.access { $0 = nil }
         request.store(header.load(UInt64.self, at: 8), ordering: .releasing)
         let length = Int(header.load(UInt32.self, at: 0))
         let payload = self.payload
@@ -144,10 +150,19 @@ import Synchronization
     /// - Returns: false if the entry does not serve that request.
     func answerLate(_ unique: UInt64, _ reply: [UInt8]) -> Bool {
         late.access { late in
-            guard serves(unique), late == nil else { return false }
-            late = reply
+            // One of an earlier request came when that was over.
+            guard serves(unique), late?.request != unique else { return false }
+            late = LateReply(request: unique, bytes: reply)
             return true
         }
+    }
+
+    /// Takes the reply of another thread to the request that is served.
+    /// - Parameter late: the value of ``late``, in whose access this is called.
+    func take(_ late: inout LateReply?) -> [UInt8]? {
+        guard let reply = late, serves(reply.request) else { return nil }
+        late = nil
+        return reply.bytes
     }
 
     /// Sends the reply of another thread.

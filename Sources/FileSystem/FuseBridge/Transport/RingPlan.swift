@@ -25,6 +25,11 @@ struct RingPlan: Equatable {
     /// Queues of one thread, for processors that are switched off.
     static let mostQueues = 16
 
+    init(workers: [Worker], payload: Int) {
+        self.workers = workers
+        self.payload = payload
+    }
+
     /// - Parameters:
     ///   - possible: how many processors the machine may ever have: the number of queues.
     ///   - online: those that run now.

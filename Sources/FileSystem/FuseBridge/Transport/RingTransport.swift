@@ -34,6 +34,7 @@ import Synchronization
     let queues: [RingQueue]
     /// Whether a thread may poll: there is another processor for the client.
     let mayPoll: Bool
+    let retrievals = RetrievalNumbers()
     private let gate: RingGate
     private let members = Mutex<[Member]>([])
     /// Set when the connection goes on without rings.

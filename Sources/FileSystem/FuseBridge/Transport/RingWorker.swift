@@ -21,9 +21,11 @@ import Synchronization
     private let context: ThreadContext
     private let memory: PageBuffer
     private var ring = unsafe CRing.ring()
-    /// Entries with a request that the kernel delivered beside another's.
-    private var delivered: [Int] = []
-    /// The errno with which the kernel took an entry back: the worker ends.
+    /// Entries with a request that has not begun.
+    private var delivered = Deliveries()
+    /// The errno with which the kernel refused a command, after which nobody may serve the entry: the worker ends.
+    private var refusal: Int32 = 0
+    /// The errno with which io_uring_enter failed for good.
     private var failure: Int32 = 0
 
     /// - Throws: ENOMEM.
@@ -37,7 +39,6 @@ import Synchronization
         for queue in plan.queues { entries.append(try RingEntry(transport.queues[Int(queue)], payload: payload)) }
         self.entries = entries
         context = unsafe ThreadContext(UnsafeRawPointer(memory.base))
-        delivered.reserveCapacity(entries.count)
     }
 
     /// Serves requests until the session ends or the entries cannot be registered.
@@ -58,6 +59,7 @@ import Synchronization
                 if case .beside(let node, _) = occasion { pump(node) }
                 while let entry = next() { serve(entry) }
                 for entry in entries { entry.queue.remove() }
+                reportEnd()
             }
         }
         wipe(asked: .max)
@@ -66,17 +68,22 @@ import Synchronization
     /// - Returns: 0, or the errno with which the kernel refused an entry.
     private func register() -> Int32 {
         for index in entries.indices {
-            let code = register(index)
-            guard code == 0 else { return code }
+            var pieces = unsafe entries[index].memory
+            unsafe ring_add_register(&ring, device, &pieces, entries[index].queue.number, UInt64(index))
+            guard submit(0) else { return failure }
+            take()
+            guard refusal == 0 else { return refusal }
         }
-        return take()
+        return 0
     }
 
-    private func register(_ index: Int) -> Int32 {
-        var pieces = unsafe entries[index].memory
-        unsafe ring_add_register(&ring, device, &pieces, entries[index].queue.number, UInt64(index))
-        let code = submit(0)
-        return code == EINTR ? 0 : code
+    /// Tells the session of an end that nobody wanted: the requests of these entries would wait for ever.
+    private func reportEnd() {
+        guard !transport.isEnding else { return }
+        // Also if the kernel refused a command because the connection was about to end.
+        guard !session.isDisconnected else { return }
+        let step = failure != 0 ? "io_uring_enter" : "a command over io_uring"
+        session.fail("\(step) failed: \(SystemError(code: failure != 0 ? failure : refusal).message)")
     }
 
     /// Has the kernel look at the queue of an entry that was added later. It gives a request that came while no entry was
@@ -85,51 +92,53 @@ import Synchronization
     /// - Parameter node: a regular file that the kernel knows.
     private func pump(_ node: KernelNode) {
         for entry in entries where Processors.bindThread(to: Int(entry.queue.number)) {
-            unsafe fuse_lowlevel_notify_retrieve(session.connection, node.rawValue, 0, 0, nil)
+            // It fails where the connection has ended.
+            _ = sendRetrieval(transport.retrievals.next(), of: node, to: device)
         }
         Processors.releaseThread()
     }
 
     // MARK: The ring
 
-    /// io_uring_enter(2). Repeated while the kernel has no memory for it: a command that it has not seen is a request that
-    /// waits for ever.
-    /// - Parameter wait: 1 to wait for a completion.
-    private func submit(_ wait: UInt32) -> Int32 {
-        repeatedly { unsafe ring_submit(&ring, wait) }
+    /// io_uring_enter(2).
+    /// - Parameter wait: 1 to wait for a completion, or a signal.
+    /// - Returns: false if it has failed for good.
+    private func submit(_ wait: UInt32) -> Bool {
+        enter { unsafe ring_submit(&ring, wait) }
     }
 
-    private func repeatedly(_ call: () -> Int32) -> Int32 {
+    /// Repeats the call while the kernel has no memory for it: a command that it has not seen is a request that waits for
+    /// ever.
+    private func enter(_ call: () -> Int32) -> Bool {
         while true {
             let code = call()
-            guard code == EAGAIN || code == EBUSY, !transport.isEnding else { return code }
+            switch code {
+            // By a signal the kernel has taken the commands, and the caller looks whether it is to end.
+            case 0, EINTR: return true
+            case EAGAIN, EBUSY: if transport.isEnding { return true }
+            default:
+                failure = code
+                return false
+            }
             usleep(1000)
         }
     }
 
     /// Takes the completions that there are.
-    /// - Returns: 0, or the errno with which the kernel took an entry back, also earlier.
-    private func take() -> Int32 {
+    private func take() {
         var tag: UInt64 = 0
         var result: Int32 = 0
         while unsafe ring_take(&ring, &tag, &result) != 0 {
-            let index = Int(tag)
             if result >= 0 {
-                entries[index].noteDelivery()
-                delivered.append(index)
-            } else if RingWorker.endings.contains(-result) {
-                failure = -result
+                entries[Int(tag)].noteDelivery()
+                delivered.append(Int(tag))
             } else {
-                // The kernel has given the entry up, and not the connection.
-                let code = register(index)
-                if code != 0 { failure = code }
+                refusal = -result
             }
         }
-        return failure
     }
 
-    /// The mount is gone, or this process is about to be.
-    private static let endings: Set<Int32> = [ENOTCONN, ECONNABORTED, ECANCELED, ENODEV]
+    private var hasFailed: Bool { failure != 0 || refusal != 0 }
 
     // MARK: Waiting for a request
 
@@ -137,10 +146,11 @@ import Synchronization
     private func next() -> RingEntry? {
         var isPatient = true
         while true {
-            guard take() == 0, !transport.isEnding else { return nil }
+            take()
+            guard !hasFailed, !transport.isEnding else { return nil }
             // Before the next request, which others behind it may follow without end.
             wipe(asked: transport.wipesAsked)
-            if let index = delivered.popLast() {
+            if let index = delivered.next() {
                 binding.note(waited: !isPatient)
                 return entries[index]
             }
@@ -148,8 +158,7 @@ import Synchronization
                 spin()
                 isPatient = false
             }
-            let code = submit(unsafe ring_has_news(&ring) != 0 ? 0 : 1)
-            guard code == 0 || code == EINTR else { return nil }
+            guard submit(unsafe ring_has_news(&ring) != 0 ? 0 : 1) else { return nil }
         }
     }
 
@@ -180,8 +189,8 @@ import Synchronization
             return
         }
         // The kernel may put the next request of the queue there at once.
-        guard repeatedly({ unsafe ring_send(&ring) }) == 0 else { return }
-        _ = take()
+        guard enter({ unsafe ring_send(&ring) }) else { return }
+        take()
         entry.wipe()
     }
 
@@ -192,17 +201,17 @@ import Synchronization
     private func process(_ request: UnsafeMutableRawBufferPointer, _ entry: RingEntry) {
         let start = request.baseAddress!
         unsafe context.serve(start, of: entry)
+        // libfuse knows no retrieval of ours. Of the answer the kernel takes an error alone.
+        let opcode = unsafe start.load(fromByteOffset: 4, as: UInt32.self)
+        if opcode == RingWorker.notifyReply { return entry.answer(error: EIO) }
         var buffer = unsafe fuse_buf()
         unsafe buffer.mem = start
         unsafe buffer.size = request.count
         binding.whileFree(unsafe RingWorker.isLong(start)) {
             unsafe fuse_session_process_buf(session.connection, &buffer)
         }
-        guard !entry.isAnswered else { return }
-        // The kernel waits for no reply, but for the commit. Of NOTIFY_REPLY it takes an error alone.
-        let opcode = unsafe start.load(fromByteOffset: 4, as: UInt32.self)
-        if unsafe WorkerPool.isForget(start) { entry.answer(error: 0) }
-        if opcode == RingWorker.notifyReply { entry.answer(error: EIO) }
+        // The kernel waits for no reply, but for the commit.
+        if !entry.isAnswered, unsafe WorkerPool.isForget(start) { entry.answer(error: 0) }
     }
 
     private static let notifyReply: UInt32 = 41
@@ -223,7 +232,7 @@ import Synchronization
         }
         while true {
             let reply: [UInt8]?? = entry.late.wait { late in
-                if let late { return .some(late) }
+                if let reply = entry.take(&late) { return .some(reply) }
                 return transport.isEnding || serving.owesWipe(transport.wipesAsked) ? .some(nil) : nil
             }
             if case .some(.some(let reply)) = reply {

@@ -186,7 +186,10 @@ import Synchronization
             // ENOENT: the caller was killed before its request was read.
             case EINTR, EAGAIN, ENOENT: continue
             // ENODEV: the last mount is gone. No other error would go away by reading again.
-            default: return nil
+            case let code:
+                guard !session.isDisconnected else { return nil }
+                session.fail("no request can be read: \(SystemError(code: code).message)")
+                return nil
             }
         }
         return nil
