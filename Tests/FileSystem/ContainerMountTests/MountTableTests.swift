@@ -1,7 +1,6 @@
 // Tests of mounts: their start, their content and their end.
 
 import ContainerVolume
-import FuseBridge
 import Glibc
 import Platform
 import SandboxModel
@@ -10,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import ContainerMount
+@testable import FuseBridge
 
 @Suite(.serialized) struct MountTableTests {
     @Test func anAppsHomeIsShownAndItsContentIsStoredEncrypted() throws {
@@ -258,6 +258,23 @@ import Testing
             #expect(try read(fixture.place + "/Documents/a") == "kept")
             let left = try MountInfo.all().filter { $0.mountPoint == fixture.root + "/other" }
             #expect(left.isEmpty, "other mounts of the device are cleared as well")
+        }
+    }
+
+    @Test func aHomeIsMountedAgainAfterItsConnectionHasFailed() throws {
+        try MountFixture.run { fixture in
+            let table = try fixture.makeTable()
+            let home = try fixture.home(notes)
+            _ = try table.mount(home, at: fixture.place, options: MountOptions())
+            try write("kept", to: fixture.place + "/Documents/a")
+            let session = try #require(table.superblocks.first).session
+            session.fail("a test says so")
+            session.waitUntilEnded()
+            #expect(unsafe code(access(fixture.place + "/Documents/b", F_OK)) == ENOTCONN)
+            // A bind is still in the table; a mount of its own has ended with its session.
+            if isRoot { try table.unmount(fixture.place, lazily: false) }
+            _ = try table.mount(home, at: fixture.place, options: MountOptions())
+            #expect(try read(fixture.place + "/Documents/a") == "kept")
         }
     }
 

@@ -40,6 +40,7 @@ enum Program {
             source: arguments.source, subtype: "passthrough", otherUsers: geteuid() == 0)
         options.transport = arguments.transport
         options.replyDropped = { print("passthrough: \($0)", to: STDERR_FILENO) }
+        options.failed = options.replyDropped
         let session: Session
         do throws(MountFailure) {
             session = try Session.mount(fileSystem, at: arguments.mountPoint, options: options)

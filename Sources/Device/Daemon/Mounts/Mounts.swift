@@ -59,7 +59,8 @@ final class Mounts: Sendable {
                     log.warning("refused \(lost.range.count) bytes of \(path), written while the device locked")
                     events.record(Event(lost))
                 },
-                dropped: { log.error("\($0)") }),
+                dropped: { log.error("\($0)") },
+                failed: { log.error("\($0)") }),
             guardian: guardian)
     }
 

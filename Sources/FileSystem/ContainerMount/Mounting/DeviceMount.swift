@@ -37,6 +37,7 @@ final class DeviceMount: Sendable {
         var options = Session.Options(source: device + ":", subtype: MountPoint.subtype, otherUsers: true)
         options.transport = transport
         options.replyDropped = events.dropped
+        options.failed = events.failed
         do throws(Complaint) {
             let (mounted, whole, options) = (mounted, directory + "/device", options)
             session = try translatingFailure { () throws(MountFailure) in

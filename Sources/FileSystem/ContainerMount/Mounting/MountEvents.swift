@@ -4,7 +4,7 @@ public import ContainerVolume
 public import Glibc
 public import SandboxModel
 
-/// Callbacks of a device's mounts. All but `ended` are called on the thread of a request.
+/// Callbacks of a device's mounts. All but `ended` and `failed` are called on the thread of a request.
 public struct MountEvents: Sendable {
     /// A mount has ended.
     let ended: @Sendable (ActiveMount) -> Void
@@ -19,18 +19,22 @@ public struct MountEvents: Sendable {
     /// A line for the log about a request that failed with EIO because its reply was dropped, which is a bug of this
     /// program; at most once a minute.
     let dropped: @Sendable (String) -> Void
+    /// A line for the log: a connection to the kernel can serve no longer, and ends with its mounts.
+    let failed: @Sendable (String) -> Void
 
     public init(
         ended: @escaping @Sendable (ActiveMount) -> Void,
         admits: @escaping @Sendable (Rule, pid_t) -> Int? = { _, _ in 0 },
         refused: @escaping @Sendable (RefusedCall) -> Void = { _ in },
         lost: @escaping @Sendable (LostRange) -> Void = { _ in },
-        dropped: @escaping @Sendable (String) -> Void = { _ in }
+        dropped: @escaping @Sendable (String) -> Void = { _ in },
+        failed: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.ended = ended
         self.admits = admits
         self.refused = refused
         self.lost = lost
         self.dropped = dropped
+        self.failed = failed
     }
 }

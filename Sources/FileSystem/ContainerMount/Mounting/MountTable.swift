@@ -154,7 +154,7 @@ public final class MountTable: Sendable {
         _ home: Home, _ options: MountOptions, _ serial: UInt64, at place: MountPlace
     ) throws(Complaint) -> MountRecord {
         let device: DeviceMount
-        if let known = state.withLock({ $0.device }) {
+        if let known = state.withLock({ $0.device }), !dropFailed(known) {
             try known.requireTransport(options.transport)
             device = known
         } else {
@@ -174,6 +174,14 @@ public final class MountTable: Sendable {
         return MountRecord(mount: mount, place: place, home: home, volume: device.volume, session: nil)
     }
 
+    /// - Returns: true if the connection has failed: the next mount makes another.
+    private func dropFailed(_ known: DeviceMount) -> Bool {
+        guard known.session.waitUntilEnded(atMost: .zero) else { return false }
+        state.withLock { $0.device = nil }
+        known.end()
+        return true
+    }
+
     /// Mounts a home with a volume and a session of its own.
     private func mountAlone(
         _ home: Home, _ options: MountOptions, _ serial: UInt64, at place: MountPlace
@@ -187,6 +195,7 @@ public final class MountTable: Sendable {
         settings.readOnly = options.readOnly
         settings.transport = options.transport ?? transport
         settings.replyDropped = events.dropped
+        settings.failed = events.failed
         let session = try translatingFailure { () throws(MountFailure) in
             try Session.mount(mounted, at: place.path, options: settings) { [weak self] in self?.finish(serial) }
         }
