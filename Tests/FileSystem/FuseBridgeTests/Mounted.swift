@@ -1,11 +1,12 @@
 // A mount for one test, removed at its end. It fails without /dev/fuse.
 
-import FuseBridge
 import Glibc
 import Platform
 import SandboxModel
 import Synchronization
 import Testing
+
+@testable import FuseBridge
 
 struct Mounted {
     let fileSystem: MemoryFileSystem
@@ -23,8 +24,9 @@ struct Mounted {
         for transport in transports { try run(over: transport, timeout: timeout, body) }
     }
 
+    /// - Parameter plan: of the rings, if not that of this machine.
     static func run(
-        over transport: TransportChoice, timeout: Double = 3600, _ body: (Mounted) throws -> Void
+        over transport: TransportChoice, plan: RingPlan? = nil, timeout: Double = 3600, _ body: (Mounted) throws -> Void
     ) throws {
         var template = Array("/tmp/fusebridge.XXXXXX".utf8CString)
         let path = unsafe template.withUnsafeMutableBufferPointer { unsafe String(cString: mkdtemp($0.baseAddress!)) }
@@ -32,6 +34,7 @@ struct Mounted {
         let fileSystem = MemoryFileSystem(timeout: timeout)
         var options = Session.Options(source: "a, test", subtype: "memory", otherUsers: false)
         options.transport = transport
+        options.ringPlan = plan
         options.replyDropped = { line in fileSystem.state.withLock { $0.dropped.append(line) } }
         options.failed = { line in fileSystem.state.withLock { $0.failures.append(line) } }
         let session = try Session.mount(fileSystem, at: path, options: options)

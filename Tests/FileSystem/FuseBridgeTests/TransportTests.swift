@@ -15,27 +15,36 @@ import Testing
     private static let many = 40
 
     @Test func repliesOfOtherThreadsKeepNoRequestWaiting() throws {
-        try Mounted.run { mount in
-            let fileSystem = mount.fileSystem
-            for index in 0..<TransportTests.many { try mount.write("content", to: "file\(index)") }
-            fileSystem.state.withLock { $0.seeksAreLate = true }
-            let wrong = Atomic<Int>(0)
-            let seekers = try (0..<TransportTests.many).map { index in
-                // Files of their own: the kernel holds a file's lock meanwhile.
-                let file = try Descriptor.open(path: mount.path("file\(index)"), flags: O_RDONLY)
-                return try HostThread(name: "seeker") {
-                    if lseek(file.number, 3, platform_SEEK_HOLE) != 7 { wrong.add(1, ordering: .relaxed) }
-                }
+        try Mounted.run { mount in try TransportTests.seekLate(mount) }
+    }
+
+    /// As for processors that are switched on after the mount.
+    @Test(arguments: Mounted.transports.filter { $0 == .ioUring })
+    func aThreadOfSeveralQueuesServesThemWhileItsRepliesAreLate(transport: TransportChoice) throws {
+        let plan = RingPlan(possible: Processors.possibleCount(), online: [], allowed: { _ in true })
+        try Mounted.run(over: transport, plan: plan) { mount in try TransportTests.seekLate(mount) }
+    }
+
+    private static func seekLate(_ mount: Mounted) throws {
+        let fileSystem = mount.fileSystem
+        for index in 0..<TransportTests.many { try mount.write("content", to: "file\(index)") }
+        fileSystem.state.withLock { $0.seeksAreLate = true }
+        let wrong = Atomic<Int>(0)
+        let seekers = try (0..<TransportTests.many).map { index in
+            // Files of their own: the kernel holds a file's lock meanwhile.
+            let file = try Descriptor.open(path: mount.path("file\(index)"), flags: O_RDONLY)
+            return try HostThread(name: "seeker") {
+                if lseek(file.number, 3, platform_SEEK_HOLE) != 7 { wrong.add(1, ordering: .relaxed) }
             }
-            eventually("all wait") { fileSystem.state.withLock { $0.lateSeeks } == TransportTests.many }
-            for index in 0..<20 { #expect(unsafe code(access(mount.path("absent\(index)"), F_OK)) == ENOENT) }
-            // A lock of the device meanwhile zeroes the memory of those that wait.
-            mount.session.wipeRequests()
-            mount.session.quiesce()
-            for _ in 0..<TransportTests.many { fileSystem.goOn.signal() }
-            for seeker in seekers { seeker.join() }
-            #expect(wrong.load(ordering: .relaxed) == 0)
         }
+        eventually("all wait") { fileSystem.state.withLock { $0.lateSeeks } == TransportTests.many }
+        for index in 0..<20 { #expect(unsafe code(access(mount.path("absent\(index)"), F_OK)) == ENOENT) }
+        // A lock of the device meanwhile zeroes the memory of those that wait.
+        mount.session.wipeRequests()
+        mount.session.quiesce()
+        for _ in 0..<TransportTests.many { fileSystem.goOn.signal() }
+        for seeker in seekers { seeker.join() }
+        #expect(wrong.load(ordering: .relaxed) == 0)
     }
 
     /// Each further worker has the kernel send a request whose number the bridge chooses.

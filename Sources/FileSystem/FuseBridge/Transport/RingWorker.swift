@@ -23,6 +23,8 @@ import Synchronization
     private var ring = unsafe CRing.ring()
     /// Entries with a request that has not begun.
     private var delivered = Deliveries()
+    /// Entries whose replies other threads give, of a worker with several: it serves the others meanwhile.
+    private var waiting: [RingEntry] = []
     /// The errno with which the kernel refused a command, after which nobody may serve the entry: the worker ends.
     private var refusal: Int32 = 0
     /// The errno with which io_uring_enter failed for good.
@@ -150,6 +152,7 @@ import Synchronization
             guard !hasFailed, !transport.isEnding else { return nil }
             // Before the next request, which others behind it may follow without end.
             wipe(asked: transport.wipesAsked)
+            sendLateReplies()
             if let index = delivered.next() {
                 binding.note(waited: !isPatient)
                 return entries[index]
@@ -158,7 +161,10 @@ import Synchronization
                 spin()
                 isPatient = false
             }
-            guard submit(unsafe ring_has_news(&ring) != 0 ? 0 : 1) else { return nil }
+            let mayWait = unsafe ring_has_news(&ring) == 0
+            guard submit(mayWait && waiting.isEmpty ? 1 : 0) else { return nil }
+            // A late reply wakes no thread that is in io_uring_enter.
+            if mayWait, !waiting.isEmpty { usleep(500) }
         }
     }
 
@@ -180,7 +186,10 @@ import Synchronization
         } else {
             entry.answer(error: EIO)
         }
-        guard entry.isAnswered || waitForReply(entry) else { return }
+        if entry.isAnswered || waitForReply(entry) { commit(entry) }
+    }
+
+    private func commit(_ entry: RingEntry) {
         entry.end()
         unsafe ring_add_commit(&ring, device, entry.commit, entry.queue.number, tag(of: entry))
         entry.queue.free.add(1, ordering: .relaxed)
@@ -217,18 +226,18 @@ import Synchronization
     private static let notifyReply: UInt32 = 41
 
     /// Waits until another thread has replied, such as that of the notifications for LSEEK.
-    /// - Returns: false if the session is stopping: the kernel then answers itself.
+    /// - Returns: false if there is none yet and other entries are to be served meanwhile, or if the session is stopping: the
+    ///   kernel then answers itself.
     private func waitForReply(_ entry: RingEntry) -> Bool {
         serving.end()
-        // This thread serves none of its entries meanwhile.
-        for other in entries where other !== entry { other.queue.free.subtract(1, ordering: .relaxed) }
-        defer {
-            for other in entries where other !== entry { other.queue.free.add(1, ordering: .relaxed) }
-            serving.begin()
-        }
-        guard entries.allSatisfy({ transport.hasFreeEntry($0.queue, besides: entry.node) }) else {
+        defer { serving.begin() }
+        guard transport.hasFreeEntry(entry.queue, besides: entry.node) else {
             entry.answer(error: ENOMEM)
             return true
+        }
+        guard entries.count == 1 else {
+            waiting.append(entry)
+            return false
         }
         while true {
             let reply: [UInt8]?? = entry.late.wait { late in
@@ -241,6 +250,18 @@ import Synchronization
             }
             guard !transport.isEnding else { return false }
             wipe(asked: transport.wipesAsked)
+        }
+    }
+
+    private func sendLateReplies() {
+        guard !waiting.isEmpty else { return }
+        serving.begin()
+        defer { serving.end() }
+        waiting.removeAll { entry in
+            guard let reply = entry.late.access({ entry.take(&$0) }) else { return false }
+            entry.answer(late: reply)
+            commit(entry)
+            return true
         }
     }
 
