@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: Mounted.transports.filter { $0 == .ioUring })
     func aConnectionThatIsAbortedHasNotFailed(transport: TransportChoice) throws {
         try Mounted.run(over: transport) { mount in
-            try HostMount.unmount(mount.path, .byForce)
+            #expect(mount.session.abort())
             mount.session.waitUntilEnded()
             #expect(mount.fileSystem.state.withLock { $0.failures } == [])
         }
