@@ -337,7 +337,8 @@ usercase_little_lockable_memory_is_a_warning() {
     appcontainer create "$DEVICE"
     appcontainer install "$DEVICE" "$BASE/Notes.app"
     appcontainer shutdown "$DEVICE"
-    (ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT") 2>err
+    # io_uring needs such memory too, so a mount that may choose takes /dev/fuse.
+    (unset APPCONTAINER_TRANSPORT; ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT") 2>err
     same "$(wc -l <err)" 1 "lines on standard error"
     grep -q '^appcontainer: warning: memlock' err || fail "no warning: $(cat err)"
     same "$(ulimit -l 0; appcontainer check "$DEVICE" 2>&1)" whole "where the daemon runs already"
