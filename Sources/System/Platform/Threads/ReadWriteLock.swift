@@ -69,7 +69,7 @@ import Glibc
     }
 
     /// Nanoseconds for which a thread polls.
-    @usableFromInline static let patience: UInt64 = 30_000
+    @usableFromInline static let patience: UInt64 = 100_000
     /// Pauses of the processor between two looks.
     @usableFromInline static let relaxations = 16
 
