@@ -27,29 +27,42 @@ struct Homes: Sendable {
     func make(_ purpose: Purpose, of container: String) throws(Complaint) -> String {
         let parent = "\(directory)/\(purpose.rawValue)"
         let path = "\(parent)/\(container)"
+        let above = HostPath.place(of: directory)?.directory
+        let directories = [above, directory, parent, path].compactMap { $0 }
         try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
-            let above = HostPath.place(of: directory)?.directory
-            for directory in [above, directory, parent, path].compactMap({ $0 }) {
-                try HostDirectory.make(directory, mode: mode)
+            for attempt in 1... {
+                do throws(SystemError) {
+                    for directory in directories { try HostDirectory.make(directory, mode: mode) }
+                    return
+                } catch {
+                    // The end of another mount has removed a directory that it found empty.
+                    guard error == .noEntry, attempt < Homes.mostAttempts else { throw error }
+                }
             }
         }
         return path
     }
+
+    /// Each further one takes the end of another mount, in the moment between two calls.
+    private static let mostAttempts = 100
 
     /// Whether a mount point was made here, for a purpose.
     func contain(_ mountPoint: String, _ purpose: Purpose) -> Bool {
         mountPoint.hasPrefix("\(directory)/\(purpose.rawValue)/")
     }
 
-    /// Removes the directories that a killed daemon left, after its mounts are gone.
+    /// Removes the directories that a killed daemon left, after its mounts are gone: also the empty ones, of a daemon
+    /// that was killed before it made a mount point or after it removed the last.
     func removeAll() {
         for purpose in Purpose.allCases {
             let parent = "\(directory)/\(purpose.rawValue)"
             let names = ActingUser.asSuperuser {
                 try? Descriptor.open(path: parent, flags: O_RDONLY | O_DIRECTORY).names(where: { _ in true })
             }
-            for name in names ?? [] { remove("\(parent)/\(name.text)") }
+            for name in names ?? [] { try? HostDirectory.remove("\(parent)/\(name.text)") }
+            try? HostDirectory.remove(parent)
         }
+        try? HostDirectory.remove(directory)
     }
 
     /// Removes a mount point that was made here, and the directories above it that are empty. Ignores any other path.
