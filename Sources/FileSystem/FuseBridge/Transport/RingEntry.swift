@@ -201,10 +201,19 @@ final class RingQueue: Sendable {
     private let entries = Atomic<Int>(0)
     /// Entries that serve no request.
     let free = Atomic<Int>(0)
+    /// Changes with each worker that begins to poll.
+    private let polls = Atomic<UInt32>(0)
 
     init(_ number: UInt16) {
         self.number = number
     }
+
+    /// Begins to poll for a request of this queue.
+    /// - Returns: a number for ``isPolled(_:)``.
+    func beginPolling() -> UInt32 { polls.add(1, ordering: .relaxed).newValue }
+
+    /// Whether no other worker has begun to poll since.
+    func isPolled(_ number: UInt32) -> Bool { polls.load(ordering: .relaxed) == number }
 
     var isEmpty: Bool { entries.load(ordering: .relaxed) == 0 }
 

@@ -168,11 +168,18 @@ import Synchronization
         }
     }
 
-    /// Polls for as long as it takes an active client to send its next request, as a worker of /dev/fuse does.
+    /// Polls for as long as it takes an active client to send its next request, as a worker of /dev/fuse does. It stops when
+    /// another entry of its queue becomes free, for the kernel gives that one the next request.
     private func spin() {
         guard transport.mayPoll else { return }
+        let queue = entries[0].queue
+        let poll = queue.beginPolling()
         let end = MonotonicClock.nanoseconds + WorkerPool.spinNanoseconds
-        while unsafe ring_has_news(&ring) == 0, !transport.isEnding, MonotonicClock.nanoseconds < end { sched_yield() }
+        while unsafe ring_has_news(&ring) == 0, queue.isPolled(poll), !transport.isEnding,
+            MonotonicClock.nanoseconds < end
+        {
+            sched_yield()
+        }
     }
 
     // MARK: Serving
