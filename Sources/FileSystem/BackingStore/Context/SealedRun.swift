@@ -1,14 +1,14 @@
-// A write of whole blocks that was sealed before the file's lock was held, and waits for whoever holds it.
+// A write of whole blocks that was sealed before the file's lock was held, and waits for the holder of that lock.
 
 import DataProtection
 import Platform
 import SandboxModel
 import Synchronization
 
-/// Whole blocks over existing ones, sealed into a workspace's image.
+/// Whole blocks over existing ones, sealed into an image.
 ///
 /// Lock: its fields belong to the thread that writes it, from the moment at which it joins a ``SealedRunQueue`` to the one
-/// at which it is done; before and after, to its owner.
+/// at which it is done; before and after, to its owner. An acknowledged one has no owner any more.
 final class SealedRun: @unchecked Sendable {
     /// The most blocks. Longer writes need the lock for a smaller part of their time.
     static let capacity = 16
@@ -17,6 +17,8 @@ final class SealedRun: @unchecked Sendable {
         /// Not written: the owner writes it as any other write.
         case refused
         case written(EarlyWriteback?)
+        /// Another thread is about to write it, and holds the file's lock until then.
+        case acknowledged
         case failed(Fault)
     }
 
@@ -26,7 +28,11 @@ final class SealedRun: @unchecked Sendable {
         /// ``FileKey/serial`` of the key that sealed the blocks.
         var key: UInt64 = 0
         var purpose = SpaceLedger.Purpose.call
+        /// Whether they are pages of the kernel's cache, for no call that waits for them.
+        var isFromCache = false
         var outcome = Outcome.refused
+        /// Whether the kernel was told that it is written.
+        var isAcknowledged = false
 
         var group: Int { ContentLayout.group(of: blocks.lowerBound) }
 
@@ -43,15 +49,13 @@ final class SealedRun: @unchecked Sendable {
     }
 
     /// The blocks' ciphertext, one behind the other.
-    let image: PageBuffer
+    let image = PageBuffer(count: capacity * ContentLayout.blockSize)
     /// Nonce and tag of each block, as in its slot of the tag page.
     let seals = PageBuffer(count: capacity * BlockCipher.slotLength)
     var write = Write()
     let isDone = Atomic<Bool>(false)
 
-    init(image: PageBuffer) {
-        self.image = image
-    }
+    fileprivate init() {}
 
     /// Gives the run back to its owner.
     func finish(_ outcome: Outcome) {
@@ -62,17 +66,13 @@ final class SealedRun: @unchecked Sendable {
     static func sealOffset(_ index: Int) -> Int { index * BlockCipher.slotLength }
 }
 
-/// The runs of one file that wait for the holder of its lock. Lock: a leaf. No object of its own: each open file has one.
-struct SealedRunQueue: ~Copyable {
-    private let waiting = Mutex<[SealedRun]>([])
+/// The runs of a device. A write takes one, and whoever writes its blocks gives it back; there are as many as ever waited at
+/// once.
+final class SealedRunPool: Sendable {
+    // Lock: innermost. Runs hold ciphertext only, so a lock of the device need not zero them.
+    private let idle = Mutex<[SealedRun]>([])
 
-    func add(_ run: SealedRun) {
-        run.isDone.store(false, ordering: .relaxed)
-        waiting.withLock { $0.append(run) }
-    }
+    func take() -> SealedRun { idle.withLock { $0.popLast() } ?? SealedRun() }
 
-    /// Exchanges the runs that wait, in the order in which they came, for an empty array with room for the next.
-    func take(_ runs: inout [SealedRun]) {
-        waiting.withLock { swap(&$0, &runs) }
-    }
+    func give(_ run: SealedRun) { idle.withLock { $0.append(run) } }
 }

@@ -15,6 +15,7 @@ public final class StoreContext: Sendable {
     /// The last use of each purgeable entry.
     public let uses: UseRecord
     let workspaces: WorkspacePool
+    let sealedRuns: SealedRunPool
     private let reporter: @Sendable (Corruption) -> Void
     private let reported = Mutex<Set<Corruption>>([])
     private let disturbance: Disturbance
@@ -34,6 +35,7 @@ public final class StoreContext: Sendable {
         self.history = history
         reporter = report
         workspaces = WorkspacePool()
+        sealedRuns = SealedRunPool()
         disturbance = Disturbance()
         openFiles = OpenFileRegistry(keys: keys, workspaces: workspaces)
     }
@@ -46,6 +48,7 @@ public final class StoreContext: Sendable {
         space = other.space
         uses = other.uses
         workspaces = other.workspaces
+        sealedRuns = other.sealedRuns
         disturbance = other.disturbance
         reporter = report
     }
@@ -57,6 +60,7 @@ public final class StoreContext: Sendable {
         history = other.history
         openFiles = other.openFiles
         workspaces = other.workspaces
+        sealedRuns = other.sealedRuns
         disturbance = other.disturbance
         space = SpaceLedger()
         uses = other.uses

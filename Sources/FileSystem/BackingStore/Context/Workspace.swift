@@ -18,8 +18,6 @@ public final class Workspace: @unchecked Sendable {
     var sha256 = MessageDigest(.sha256)
     /// The image of a range of the backing file.
     let image = PageBuffer(count: largestTransfer + sparePages * ContentLayout.pageSize)
-    /// A write that is sealed into the image before the file's lock is held.
-    let sealed: SealedRun
     /// Bytes of the last read in the image.
     var imageCount = 0 {
         didSet { mostRead = max(mostRead, imageCount) }
@@ -44,7 +42,6 @@ public final class Workspace: @unchecked Sendable {
     fileprivate var generation: UInt64 = 0
 
     fileprivate init() {
-        sealed = SealedRun(image: image)
         segments.reserveCapacity(512)
     }
 

@@ -4,6 +4,11 @@
 // Writeback sends the pages that a program wrote here and there as many small requests at a time, in the order of the
 // file. Their encryption runs in parallel, and one tag page is written for all that wait in its group. As for any other
 // blocks that exist, the tag page is written first: its other slots still describe the old blocks.
+//
+// A thread that finds another one writing leaves its run there and answers the kernel at once: on few processors the wait
+// costs more than the write. Until the run is on the host the lock is held, so nothing can tell; only a process that is
+// killed in these microseconds loses the pages, as it loses those that the kernel had not sent yet. The thread that writes
+// tells the kernel of a failure, with its own answer.
 
 import DataProtection
 import Platform
@@ -12,30 +17,36 @@ import Synchronization
 
 extension EncryptedFile {
     /// Writes bytes that fill whole blocks and replace existing ones.
-    /// - Returns: `written`; `refused` if they do not, or if they are to be written in the ordinary way.
-    /// - Throws: as ``write(_:at:for:)``.
+    /// - Returns: `written` or `acknowledged`; `refused` if they do not, or if they are to be written in the ordinary way.
+    /// - Throws: as ``write(_:at:for:)``; EIO where blocks that other threads left here could not be written.
     func writeSealed(
-        _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose, _ workspace: Workspace
+        _ bytes: borrowing RawSpan, at offset: Int64, _ write: SealedRun.Write, _ workspace: Workspace
     ) throws(Fault) -> SealedRun.Outcome {
-        guard let run = sealRun(bytes, at: offset, for: purpose, workspace) else { return .refused }
-        sealedRuns.add(run)
+        guard let run = sealRun(bytes, at: offset, write, workspace) else { return .refused }
+        if sealedRuns.add(run) { return .acknowledged }
+        defer { context.sealedRuns.give(run) }
         if lock.lockForWriting(unless: { run.isDone.load(ordering: .acquiring) }) {
-            writeSealedRuns(workspace)
-            lock.unlock()
+            defer { lock.unlock() }
+            guard writeSealedRuns(acknowledging: write.isFromCache, workspace) else {
+                if case .refused = run.write.outcome { recordRefusal(run.write.range) }
+                // Never ENOSPC: after a purge the caller would try again, and the lost blocks are here no more.
+                throw .system(.inputOutput)
+            }
         }
         if case .failed(let fault) = run.write.outcome { throw fault }
         return run.write.outcome
     }
 
     /// Seals bytes without the lock.
-    /// - Returns: the workspace's run; nil if the bytes are to be written in the ordinary way.
+    /// - Parameter write: its purpose.
+    /// - Returns: nil if the bytes are to be written in the ordinary way.
     func sealRun(
-        _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose, _ workspace: Workspace
+        _ bytes: borrowing RawSpan, at offset: Int64, _ write: SealedRun.Write, _ workspace: Workspace
     ) -> SealedRun? {
         guard let blocks = overwritten(offset, count: bytes.byteCount), let key = sealingKey.withLock({ $0 }) else {
             return nil
         }
-        let run = workspace.sealed
+        let run = context.sealedRuns.take()
         let size = ContentLayout.blockSize
         for index in stride(from: 0, to: blocks.count, by: 1) {
             workspace.cipher.seal(
@@ -44,7 +55,8 @@ extension EncryptedFile {
                 into: BlockCipher.Place(run.image, index * size),
                 slot: BlockCipher.Place(run.seals, SealedRun.sealOffset(index)))
         }
-        run.write = SealedRun.Write(blocks: blocks, key: key.serial, purpose: purpose)
+        run.write = write
+        (run.write.blocks, run.write.key) = (blocks, key.serial)
         return run
     }
 
@@ -63,36 +75,42 @@ extension EncryptedFile {
 
     // MARK: With the lock held
 
-    /// Writes all runs that wait. The caller holds the lock exclusively.
-    private func writeSealedRuns(_ workspace: Workspace) {
-        sealedRuns.take(&takenRuns)
-        keepAdmittedRuns(workspace)
-        var next = 0
-        while next < takenRuns.count {
-            let end = endOfBatch(from: next)
-            guard writeSealedRuns(next..<end, in: takenRuns[next].write.group, workspace) else {
-                // Reading the file anew may have used this thread's image.
-                for index in end..<takenRuns.count { takenRuns[index].finish(.refused) }
-                break
-            }
-            next = end
+    /// The most runs that one thread writes for others before it answers its own request.
+    private static let mostRuns = 64
+
+    /// Writes all runs that wait, and those that are left here meanwhile. The caller holds the lock exclusively.
+    /// - Parameter acknowledging: whether others may leave theirs. Only the reply to a write from the kernel's cache can tell
+    ///   of their failure: the next fsync(2) or close(2) reports it.
+    /// - Returns: whether no acknowledged run was lost.
+    func writeSealedRuns(acknowledging: Bool, _ workspace: Workspace) -> Bool {
+        hasLostRuns = false
+        if acknowledging, !mayHaveHoles, access == .full, let key = heldKey {
+            sealedRuns.acknowledge(SealedRunQueue.Terms(key: key.serial, length: contentLength))
         }
-        takenRuns.removeAll(keepingCapacity: true)
+        var count = 0
+        var isLast = false
+        while !isLast {
+            isLast = count >= EncryptedFile.mostRuns
+            guard sealedRuns.take(&takenRuns, isLast: isLast) else { break }
+            count += takenRuns.count
+            writeTakenRuns(workspace)
+            takenRuns.removeAll(keepingCapacity: true)
+        }
+        return !hasLostRuns
     }
 
-    /// By hand: `removeAll(where:)` allocates in a build without optimization.
-    private func keepAdmittedRuns(_ workspace: Workspace) {
-        var kept = 0
-        for index in stride(from: 0, to: takenRuns.count, by: 1) {
-            let run = takenRuns[index]
-            if admits(run, workspace) {
-                takenRuns[kept] = run
-                kept += 1
-            } else {
-                run.finish(.refused)
+    private func writeTakenRuns(_ workspace: Workspace) {
+        var next = 0
+        while next < takenRuns.count {
+            guard admits(takenRuns[next], workspace) else {
+                refuse(takenRuns[next])
+                next += 1
+                continue
             }
+            let end = endOfBatch(from: next, workspace)
+            writeBatch(next..<end, in: takenRuns[next].write.group, workspace)
+            next = end
         }
-        takenRuns.removeLast(takenRuns.count - kept)
     }
 
     /// Whether a run may be written as it was sealed. Otherwise the ordinary write answers for what is in its way.
@@ -113,20 +131,22 @@ extension EncryptedFile {
 
     /// The index of the first run that cannot be written with those before it: it is of another group, or of a block that
     /// one of them has. A tag page describes the block that is on the disk and the one to come, and no third.
-    private func endOfBatch(from start: Int) -> Int {
+    private func endOfBatch(from start: Int, _ workspace: Workspace) -> Int {
         let group = takenRuns[start].write.group
-        var places: UInt64 = 0
-        var end = start
-        while end < takenRuns.count, takenRuns[end].write.group == group, takenRuns[end].write.places & places == 0 {
+        var places = takenRuns[start].write.places
+        var end = start + 1
+        while end < takenRuns.count, takenRuns[end].write.group == group, takenRuns[end].write.places & places == 0,
+            admits(takenRuns[end], workspace)
+        {
             places |= takenRuns[end].write.places
             end += 1
         }
         return end
     }
 
-    /// Writes the tag page of a group, and then the blocks of runs of that group.
-    /// - Returns: false after an error, when the state in memory has been read anew.
-    private func writeSealedRuns(_ runs: Range<Int>, in group: Int, _ workspace: Workspace) -> Bool {
+    /// Writes the tag page of a group, and then the blocks of runs of that group. After an error the state in memory is read
+    /// anew.
+    private func writeBatch(_ runs: Range<Int>, in group: Int, _ workspace: Workspace) {
         var next = runs.lowerBound
         do throws(Fault) {
             guard let page = try tagPage(group, workspace) else { throw corrupt(.group(group)) }
@@ -140,18 +160,27 @@ extension EncryptedFile {
                 try put(takenRuns[next])
                 next += 1
             }
-            return true
         } catch {
+            // Its holes and its end may be others now.
+            sealedRuns.endAcknowledging()
             reload(after: error, workspace)
             recountSpace()
             // Those before are on the host, tag page and blocks.
-            for index in next..<runs.upperBound {
-                let run = takenRuns[index]
-                if run.write.purpose == .writtenBack { recordRefusal(run.write.range) }
-                run.finish(.failed(error))
-            }
-            return false
+            for index in next..<runs.upperBound { fail(takenRuns[index], error) }
         }
+    }
+
+    /// Gives back a run that cannot be written as it was sealed.
+    private func refuse(_ run: SealedRun) {
+        guard run.write.isAcknowledged else { return run.finish(.refused) }
+        fail(run, .system(.inputOutput))
+    }
+
+    private func fail(_ run: SealedRun, _ fault: Fault) {
+        if run.write.purpose == .writtenBack { recordRefusal(run.write.range) }
+        guard run.write.isAcknowledged else { return run.finish(.failed(fault)) }
+        hasLostRuns = true
+        context.sealedRuns.give(run)
     }
 
     /// Takes the seals of a run into its tag page.
@@ -176,6 +205,9 @@ extension EncryptedFile {
         endLoss(write.range)
         syncHabit.wrote(
             ContentLayout.tagPageOffset(group: write.group)..<ContentLayout.backingLength(of: write.range.upperBound))
-        run.finish(.written(syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }))
+        guard write.isAcknowledged else {
+            return run.finish(.written(syncHabit.expected.map { EarlyWriteback(file: file, range: $0) }))
+        }
+        context.sealedRuns.give(run)
     }
 }

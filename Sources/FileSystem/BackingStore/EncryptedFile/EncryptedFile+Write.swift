@@ -15,12 +15,14 @@ extension EncryptedFile {
     ///
     /// - Parameter purpose: a call is refused earlier than writeback. Bytes that writeback cannot write are lost to
     ///   their application: see ``LostRanges``.
+    /// - Parameter fromCache: whether they are pages of the kernel's cache. Such a write may return before the blocks are on
+    ///   the host: until then the lock is held. Their failure is told by the write that holds it.
     /// - Returns: a range whose writeback may begin once the caller has its reply; usually nil.
     /// - Throws: ENOSPC and other errors of the host; completed runs of the same write then stay. EFBIG behind
-    ///   ``ContentLayout/maximumLength``. EIO or `refused(.dataProtection)` without a key.
+    ///   ``ContentLayout/maximumLength``. EIO if other writes from the cache are lost. EIO or `refused(.dataProtection)` without a key.
     @discardableResult
     public func write(
-        _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose = .call
+        _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose = .call, fromCache: Bool = false
     ) throws(Fault) -> EarlyWriteback? {
         let count = bytes.byteCount
         guard count > 0 else { return nil }
@@ -32,11 +34,22 @@ extension EncryptedFile {
             if isComplete { workspace.wipePlaintext() }
             context.workspaces.give(workspace)
         }
-        if case .written(let early) = try writeSealed(bytes, at: offset, for: purpose, workspace) { return early }
+        let write = SealedRun.Write(purpose: purpose, isFromCache: fromCache)
+        switch try writeSealed(bytes, at: offset, write, workspace) {
+        case .written(let early): return early
+        case .acknowledged: return nil
+        case .refused, .failed: return try writeLocked(bytes, at: offset, for: purpose, workspace)
+        }
+    }
+
+    /// Writes bytes of any kind, with the lock held all the time.
+    private func writeLocked(
+        _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose, _ workspace: Workspace
+    ) throws(Fault) -> EarlyWriteback? {
         // By hand, because a closure cannot capture a span.
         lock.lockForWriting()
         defer { lock.unlock() }
-        let end = offset + Int64(count)
+        let end = offset + Int64(bytes.byteCount)
         do throws(Fault) {
             try requireWriting()
         } catch {

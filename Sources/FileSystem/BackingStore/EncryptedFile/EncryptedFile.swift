@@ -54,6 +54,8 @@ public final class EncryptedFile: @unchecked Sendable {
     }
     /// The runs that the holder of the lock writes.
     var takenRuns: [SealedRun] = []
+    /// Whether acknowledged runs were lost since the holder of the lock began to write.
+    var hasLostRuns = false
     var losses = LostRanges()
     /// The backing file.
     var file: SharedDescriptor

@@ -54,17 +54,18 @@ extension VolumeFileSystem {
     func write(_ handle: FileHandle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply) {
         do throws(Fault) {
             try clearSetIDsIfAsked(of: handle, for: reply.caller)
-            let early = try volume.write(handle, bytes: bytes, to: offset)
+            let early = try volume.write(
+                handle, bytes: bytes, to: offset, fromCache: CurrentRequest.writesPages)
             reply.count(bytes.byteCount)
             early?.begin()
         } catch {
             fail(reply, error, .write, of: handle.nodeID)
             // The kernel would keep the pages that it could not write out, and let them be read.
             guard handle.hasLoss else { return }
-            if case .refused = error {
-                forgetContent(of: handle.nodeID)
-            } else {
-                forgetContent(of: handle.nodeID, offset..<offset + Int64(bytes.byteCount))
+            switch error {
+            // Pages of other requests may be lost with these.
+            case .refused, .system(.inputOutput): forgetContent(of: handle.nodeID)
+            default: forgetContent(of: handle.nodeID, offset..<offset + Int64(bytes.byteCount))
             }
         }
     }

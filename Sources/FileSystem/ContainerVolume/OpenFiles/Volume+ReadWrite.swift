@@ -25,17 +25,19 @@ extension Volume {
     /// Writes all of the bytes, or throws. Where there is no space, the write is made again as long as a purge releases
     /// some; then as much of it is written as there is space for.
     ///
+    /// - Parameter fromCache: whether they are pages of the kernel's cache, for no call that waits for them.
     /// - Returns: write-back that the caller begins once it has answered the write.
-    /// - Throws: `refused` when the device's state has closed the content; EBADF without the right to write; ENOSPC.
+    /// - Throws: `refused` when the device's state has closed the content; EBADF without the right to write; ENOSPC; EIO if
+    ///   pages of other requests are lost.
     @discardableResult
     public func write(
-        _ handle: FileHandle, bytes: borrowing RawSpan, to offset: Int64
+        _ handle: FileHandle, bytes: borrowing RawSpan, to offset: Int64, fromCache: Bool = false
     ) throws(Fault) -> EarlyWriteback? {
         guard handle.canWrite, case .encrypted(let file) = handle.content else { throw .system(.badDescriptor) }
         // A loop of its own and not `SpaceLedger.retrying`: a closure cannot capture a span.
         for _ in 0..<SpaceLedger.tries {
             do throws(Fault) {
-                return try file.write(bytes, at: offset, for: .writtenBack)
+                return try file.write(bytes, at: offset, for: .writtenBack, fromCache: fromCache)
             } catch {
                 guard error == .system(.noSpace) else { throw error }
                 if space.purge(for: Int64(bytes.byteCount) + Volume.mostPages) { continue }
@@ -44,7 +46,7 @@ extension Volume {
                 throw error
             }
         }
-        return try file.write(bytes, at: offset, for: .writtenBack)
+        return try file.write(bytes, at: offset, for: .writtenBack, fromCache: fromCache)
     }
 
     /// Bytes. More than the pages that describe the blocks of one write.

@@ -37,12 +37,7 @@ public struct CurrentRequest: Sendable {
     /// flags of FUSE_HANDLE_KILLPRIV_V2, which libfuse 3.14 does not pass on. False on a thread that serves no requests.
     @inline(__always)
     public static var clearsSetIDs: Bool {
-        // As in `current`. The request's own structure (linux/fuse.h) follows the header of 40 bytes.
-        guard let header = unsafe RequestContext.header else { return false }
-        func flag(_ bit: UInt32, at offset: Int) -> Bool {
-            unsafe header.load(fromByteOffset: 40 + offset, as: UInt32.self) >> bit & 1 == 1
-        }
-        return switch unsafe header.load(fromByteOffset: 4, as: UInt32.self) {
+        switch opcode {
         // fuse_setattr_in.valid: FATTR_KILL_SUIDGID
         case 4: flag(11, at: 0)
         // fuse_open_in.open_flags: FUSE_OPEN_KILL_SUIDGID
@@ -53,6 +48,20 @@ public struct CurrentRequest: Sendable {
         case 35: flag(0, at: 12)
         default: false
         }
+    }
+
+    /// Whether the request writes pages of the kernel's cache, for no call that waits for it: FUSE_WRITE_CACHE, in
+    /// fuse_write_in.write_flags.
+    @inline(__always)
+    public static var writesPages: Bool { opcode == 16 && flag(0, at: 20) }
+
+    /// A bit of the request's own structure (linux/fuse.h), which follows the header of 40 bytes. False on a thread that
+    /// serves no requests.
+    @inline(__always)
+    private static func flag(_ bit: UInt32, at offset: Int) -> Bool {
+        // As in `current`.
+        guard let header = unsafe RequestContext.header else { return false }
+        return unsafe header.load(fromByteOffset: 40 + offset, as: UInt32.self) >> bit & 1 == 1
     }
 }
 

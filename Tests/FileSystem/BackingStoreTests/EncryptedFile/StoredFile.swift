@@ -151,4 +151,9 @@ extension EncryptedFile {
     func write(_ bytes: [UInt8], at offset: Int64) throws {
         try unsafe write(bytes.span.bytes, at: offset)
     }
+
+    /// As writeback of the kernel's cache.
+    func writeFromCache(_ bytes: [UInt8], at offset: Int64) throws {
+        try unsafe write(bytes.span.bytes, at: offset, for: .writtenBack, fromCache: true)
+    }
 }
