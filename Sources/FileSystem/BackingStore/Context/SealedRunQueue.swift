@@ -11,7 +11,7 @@ struct SealedRunQueue: ~Copyable {
     struct Terms {
         /// ``FileKey/serial``.
         let key: UInt64
-        /// Below it every block exists; bytes of content.
+        /// Below it are no holes; bytes of content.
         let length: Int64
     }
 
@@ -42,13 +42,9 @@ struct SealedRunQueue: ~Copyable {
 
     /// Begins to acknowledge runs. The caller holds the file's lock exclusively, and calls ``take(_:isLast:)`` until that
     /// finds none.
-    func acknowledge(_ terms: Terms) {
+    /// - Parameter terms: nil to end that early.
+    func acknowledge(_ terms: Terms?) {
         state.withLock { $0.terms = terms }
-    }
-
-    /// Ends that early.
-    func endAcknowledging() {
-        state.withLock { $0.terms = nil }
     }
 
     /// Exchanges the runs that wait, in the order in which they came, for an empty array with room for the next.

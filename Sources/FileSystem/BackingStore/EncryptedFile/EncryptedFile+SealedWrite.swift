@@ -28,6 +28,7 @@ extension EncryptedFile {
         if lock.lockForWriting(unless: { run.isDone.load(ordering: .acquiring) }) {
             defer { lock.unlock() }
             guard writeSealedRuns(acknowledging: write.isFromCache, workspace) else {
+                // The ordinary write would follow, which this error prevents.
                 if case .refused = run.write.outcome { recordRefusal(run.write.range) }
                 // Never ENOSPC: after a purge the caller would try again, and the lost blocks are here no more.
                 throw .system(.inputOutput)
@@ -75,8 +76,8 @@ extension EncryptedFile {
 
     // MARK: With the lock held
 
-    /// The most runs that one thread writes for others before it answers its own request.
-    private static let mostRuns = 64
+    /// Runs after which a thread takes those that wait for the last time, and then answers its own request.
+    private static let manyRuns = 64
 
     /// Writes all runs that wait, and those that are left here meanwhile. The caller holds the lock exclusively.
     /// - Parameter acknowledging: whether others may leave theirs. Only the reply to a write from the kernel's cache can tell
@@ -84,19 +85,24 @@ extension EncryptedFile {
     /// - Returns: whether no acknowledged run was lost.
     func writeSealedRuns(acknowledging: Bool, _ workspace: Workspace) -> Bool {
         hasLostRuns = false
-        if acknowledging, !mayHaveHoles, access == .full, let key = heldKey {
-            sealedRuns.acknowledge(SealedRunQueue.Terms(key: key.serial, length: contentLength))
-        }
+        if acknowledging { sealedRuns.acknowledge(sealedTerms) }
         var count = 0
         var isLast = false
         while !isLast {
-            isLast = count >= EncryptedFile.mostRuns
+            isLast = count >= EncryptedFile.manyRuns
             guard sealedRuns.take(&takenRuns, isLast: isLast) else { break }
             count += takenRuns.count
             writeTakenRuns(workspace)
             takenRuns.removeAll(keepingCapacity: true)
         }
         return !hasLostRuns
+    }
+
+    /// nil where every write is to wait. The caller holds the lock.
+    var sealedTerms: SealedRunQueue.Terms? {
+        // After a power cut blocks may be missing, which only the ordinary write replaces.
+        guard !mayHaveHoles, !context.history.hasLostPower, access == .full, let key = heldKey else { return nil }
+        return SealedRunQueue.Terms(key: key.serial, length: contentLength)
     }
 
     private func writeTakenRuns(_ workspace: Workspace) {
@@ -162,7 +168,7 @@ extension EncryptedFile {
             }
         } catch {
             // Its holes and its end may be others now.
-            sealedRuns.endAcknowledging()
+            sealedRuns.acknowledge(nil)
             reload(after: error, workspace)
             recountSpace()
             // Those before are on the host, tag page and blocks.

@@ -210,7 +210,7 @@ final class RingQueue: Sendable {
 
     /// Begins to poll for a request of this queue.
     /// - Returns: a number for ``isPolled(_:)``.
-    func beginPolling() -> UInt32 { polls.add(1, ordering: .relaxed).newValue }
+    func beginPolling() -> UInt32 { polls.wrappingAdd(1, ordering: .relaxed).newValue }
 
     /// Whether no other worker has begun to poll since.
     func isPolled(_ number: UInt32) -> Bool { polls.load(ordering: .relaxed) == number }

@@ -55,17 +55,25 @@ import Glibc
     /// - Returns: false if it has; the lock is not held then.
     @inline(__always)
     public func lockForWriting(unless isNeedless: () -> Bool) -> Bool {
-        guard unsafe pthread_rwlock_trywrlock(lock) != 0 else { return true }
+        guard unsafe pthread_rwlock_trywrlock(lock) != 0 else { return keeps(unless: isNeedless) }
         let end = MonotonicClock.nanoseconds + ReadWriteLock.patience
         repeat {
             for _ in 0..<ReadWriteLock.relaxations { platform_relax() }
             if isNeedless() { return false }
-            if unsafe pthread_rwlock_trywrlock(lock) == 0 { return true }
+            if unsafe pthread_rwlock_trywrlock(lock) == 0 { return keeps(unless: isNeedless) }
             // The holder may be waiting for this processor.
             sched_yield()
         } while MonotonicClock.nanoseconds < end
         unsafe pthread_rwlock_wrlock(lock)
-        return true
+        return keeps(unless: isNeedless)
+    }
+
+    /// Lets go of the lock if it has become needless while this thread got it.
+    @inline(__always)
+    private func keeps(unless isNeedless: () -> Bool) -> Bool {
+        guard isNeedless() else { return true }
+        unlock()
+        return false
     }
 
     /// Nanoseconds for which a thread polls.
