@@ -117,16 +117,16 @@ rootcase_the_memory_of_many_open_files_is_given_back() {
     start
     files=$(rounds files_open_at_once)
     depth burst "$DOCUMENTS/many" "$files"
-    eventually gave_back
+    eventually gave_back 120000
     first=$resident
     for _ in $(seq "$(rounds bursts_of_open_files)"); do depth burst "$DOCUMENTS/many" "$files"; done
-    eventually gave_back
-    [ "$resident" -le $((first + 30000)) ] || fail "$first kB after one burst, $resident kB after the others"
+    # The kernel forgets the last files a moment after they were closed, and memory that is not given back never is.
+    eventually gave_back $((first + 30000))
 }
-# Whether the daemon has not much more than before its files were opened: kB.
+# gave_back MOST: whether the daemon has no more memory than so many kB.
 gave_back() {
     resident=$(awk '$1 == "VmRSS:" { print $2 }' "/proc/$(daemon_pid)/status")
-    [ "$resident" -lt 120000 ]
+    [ "$resident" -le "$1" ]
 }
 
 rootcase_a_read_only_mount_leaves_times_of_access() {
