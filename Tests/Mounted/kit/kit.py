@@ -8,6 +8,7 @@ import os
 import random
 import socket
 import sys
+import time
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
@@ -18,6 +19,15 @@ MIB = 1 << 20
 def check(condition, *seen):
     if not condition:
         raise AssertionError(" ".join(map(str, seen)) or "not as it should be")
+
+
+def eventually(body, *seen):
+    """Half a minute is for a machine with much else to do, and for the time that a device takes to lock."""
+    for _ in range(6000):
+        if body():
+            return
+        time.sleep(0.005)
+    check(False, "did not come true:", *seen)
 
 
 def in_another_process(body):

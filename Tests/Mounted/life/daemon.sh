@@ -157,6 +157,16 @@ case_a_busy_mount_is_not_unmounted_and_lazily_it_is() {
     exec 7<&-
 }
 
+case_a_mount_that_is_in_use_for_a_moment_is_unmounted() {
+    start
+    echo content >"$DOCUMENTS/f"
+    # The descriptor that a process has which another one has just started.
+    sleep 0.2 <"$DOCUMENTS/f" &
+    eventually test -e "/proc/$!/fd/0" -a "$(readlink "/proc/$!/fd/0")" = "$DOCUMENTS/f"
+    appcontainer unmount "$MOUNT"
+    not_mounted "$MOUNT"
+}
+
 case_findmnt_shows_the_device_and_the_app() {
     start
     source=$(findmnt -n -o SOURCE "$MOUNT")

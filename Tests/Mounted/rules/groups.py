@@ -12,19 +12,10 @@ import shutil
 import sys
 import time
 
-from kit import check, in_another_process
+from kit import check, eventually, in_another_process
 
 libc = ctypes.CDLL(None, use_errno=True)
 EXCHANGE = 2
-
-
-def eventually(body, *seen):
-    """Half a minute is for a machine with much else to do, and for the time that a device takes to lock."""
-    for _ in range(6000):
-        if body():
-            return
-        time.sleep(0.005)
-    check(False, "did not come true:", *seen)
 
 
 def fails(code, body, *arguments):

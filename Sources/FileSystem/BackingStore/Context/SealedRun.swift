@@ -17,8 +17,6 @@ final class SealedRun: @unchecked Sendable {
         /// Not written: the owner writes it as any other write.
         case refused
         case written(EarlyWriteback?)
-        /// Another thread is about to write it, and holds the file's lock until then.
-        case acknowledged
         case failed(Fault)
     }
 

@@ -17,13 +17,14 @@ import Synchronization
 
 extension EncryptedFile {
     /// Writes bytes that fill whole blocks and replace existing ones.
-    /// - Returns: `written` or `acknowledged`; `refused` if they do not, or if they are to be written in the ordinary way.
+    /// - Returns: `written`, also where another thread is about to write them and holds the lock until then; `refused` if
+    ///   they do not, or if they are to be written in the ordinary way.
     /// - Throws: as ``write(_:at:for:)``; EIO where blocks that other threads left here could not be written.
     func writeSealed(
         _ bytes: borrowing RawSpan, at offset: Int64, _ write: SealedRun.Write, _ workspace: Workspace
     ) throws(Fault) -> SealedRun.Outcome {
         guard let run = sealRun(bytes, at: offset, write, workspace) else { return .refused }
-        if sealedRuns.add(run) { return .acknowledged }
+        if sealedRuns.add(run) { return .written(nil) }
         defer { context.sealedRuns.give(run) }
         if lock.lockForWriting(unless: { run.isDone.load(ordering: .acquiring) }) {
             defer { lock.unlock() }

@@ -19,7 +19,8 @@ extension EncryptedFile {
     ///   the host: until then the lock is held. Their failure is told by the write that holds it.
     /// - Returns: a range whose writeback may begin once the caller has its reply; usually nil.
     /// - Throws: ENOSPC and other errors of the host; completed runs of the same write then stay. EFBIG behind
-    ///   ``ContentLayout/maximumLength``. EIO if other writes from the cache are lost. EIO or `refused(.dataProtection)` without a key.
+    ///   ``ContentLayout/maximumLength``. EIO if other writes from the cache are lost. EIO or
+    ///   `refused(.dataProtection)` without a key.
     @discardableResult
     public func write(
         _ bytes: borrowing RawSpan, at offset: Int64, for purpose: SpaceLedger.Purpose = .call, fromCache: Bool = false
@@ -35,11 +36,8 @@ extension EncryptedFile {
             context.workspaces.give(workspace)
         }
         let write = SealedRun.Write(purpose: purpose, isFromCache: fromCache)
-        switch try writeSealed(bytes, at: offset, write, workspace) {
-        case .written(let early): return early
-        case .acknowledged: return nil
-        case .refused, .failed: return try writeLocked(bytes, at: offset, for: purpose, workspace)
-        }
+        if case .written(let early) = try writeSealed(bytes, at: offset, write, workspace) { return early }
+        return try writeLocked(bytes, at: offset, for: purpose, workspace)
     }
 
     /// Writes bytes of any kind, with the lock held all the time.
