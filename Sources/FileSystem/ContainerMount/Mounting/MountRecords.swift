@@ -72,7 +72,7 @@ struct MountRecords: Sendable {
                 .alreadyMounted,
                 other.isDetached
                     ? "\(home.app) is still in use where it was unmounted, at \(other.mount.mountPoint): "
-                        + "close what is open there"
+                        + "close what is open there, in every mount namespace that has it"
                     : "\(home.app) is already mounted at \(other.mount.mountPoint)")
         }
         guard !sharesSuperblock else { return }

@@ -8,7 +8,7 @@ import Synchronization
 
 extension MountTable {
     /// The longest wait for the end of an unmounted session.
-    static let endPatience = Duration.seconds(5)
+    private static let endPatience = Duration.seconds(2)
 
     /// Unmounts the app at a mount point.
     /// - Parameter lazily: out of sight at once; files open in it still work.

@@ -138,12 +138,12 @@ public final class MountTable: Sendable {
         }
     }
 
-    /// Waits for the end of a mount that has just been removed, by us or by umount(8): the kernel's notice of it and the
-    /// end of its session may still be under way, and take their time on a busy machine.
+    /// Waits briefly for the end of a mount that umount(8) has just removed: the kernel's notice of it and the end of
+    /// its session may still be under way.
     private func awaitUnmount(of app: ContainerIdentifier) {
         guard mount(of: app) != nil || volume(of: app) != nil else { return }
         review()
-        let deadline = ContinuousClock.now + MountTable.endPatience
+        let deadline = ContinuousClock.now + .milliseconds(500)
         while mount(of: app) == nil, volume(of: app) != nil, ContinuousClock.now < deadline {
             usleep(2000)
         }
