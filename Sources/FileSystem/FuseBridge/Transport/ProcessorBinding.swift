@@ -30,19 +30,22 @@ struct ProcessorBinding {
     mutating func note(waited: Bool) {
         guard let processor else { return }
         backlog = waited ? max(backlog - 1, 0) : min(backlog + 1, ProcessorBinding.limit)
-        if isBound, backlog == ProcessorBinding.limit {
-            Processors.releaseThread()
-            isBound = false
+        if backlog == ProcessorBinding.limit {
+            leave()
         } else if !isBound, backlog == 0 {
             isBound = Processors.bindThread(to: processor)
         }
     }
 
-    /// Runs a request that takes long on whichever processor is free: its own is for the requests behind it.
-    func whileFree(_ isLong: Bool, _ body: () -> Void) {
-        guard isLong, isBound, let processor else { return body() }
+    /// Notes that the next request takes long.
+    mutating func noteLong() {
+        backlog = ProcessorBinding.limit
+        leave()
+    }
+
+    private mutating func leave() {
+        guard isBound else { return }
         Processors.releaseThread()
-        body()
-        Processors.bindThread(to: processor)
+        isBound = false
     }
 }

@@ -223,9 +223,8 @@ import Synchronization
         var buffer = unsafe fuse_buf()
         unsafe buffer.mem = start
         unsafe buffer.size = request.count
-        binding.whileFree(unsafe RingWorker.isLong(start)) {
-            unsafe fuse_session_process_buf(session.connection, &buffer)
-        }
+        if unsafe RingWorker.isLong(start) { binding.noteLong() }
+        unsafe fuse_session_process_buf(session.connection, &buffer)
         // The kernel waits for no reply, but for the commit.
         if !entry.isAnswered, unsafe WorkerPool.isForget(start) { entry.answer(error: 0) }
     }

@@ -66,7 +66,6 @@ struct SealedWriteTests {
         switch run.write.outcome {
         case .refused: "refused"
         case .written: "written"
-        case .acknowledged: "acknowledged"
         case .failed(let fault): "\(fault)"
         }
     }
