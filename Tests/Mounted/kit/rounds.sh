@@ -6,8 +6,8 @@
 # NAME                    PLAIN    FULL
 COUNTS='
 kills                        20     120
-exchanges_by_command          2      25
-exchanges_in_calls           50     800
+exchanges_by_command          1      25
+exchanges_in_calls           25     800
 kills_of_one_writer           6      25
 kills_in_purges              20     100
 kills_in_updates             20     100
@@ -18,7 +18,7 @@ locks_under_queued_writers    8      25
 hard_links_of_one_file     2000 1000000
 refusals_of_a_process     10000   50000
 turns_of_the_same_work        5      60
-directories_in_each_other 50000  100000
+directories_in_each_other 20000  100000
 files_in_one_directory    10000  100000
 files_open_at_once         3000   12000
 bursts_of_open_files          3       8
