@@ -53,7 +53,7 @@ final class NodePlaces: Sendable {
             if let directory = try? directory(parent), (try? directory.descriptor.status(of: name)) != nil {
                 return .entry(directory, name)
             }
-            table.preferNextName(of: node)
+            table.preferNextName(of: node, to: (parent, name))
         }
         return nil
     }

@@ -186,9 +186,11 @@ final class NodeTable: Sendable {
     }
 
     /// Makes the next of a node's names its first, by which the node is reached.
-    func preferNextName(of node: Node) {
+    /// - Parameter refused: the first one, by which it is not; nothing happens where another thread has changed it.
+    func preferNextName(of node: Node, to refused: (parent: Node, name: FileName)) {
         state.withLock { _ in
             guard let rare = node.rare, let parent = node.parent, let name = node.name,
+                parent === refused.parent, name == refused.name,
                 let next = rare.furtherNames.exchange((parent, name))
             else { return }
             node.parent = next.parent

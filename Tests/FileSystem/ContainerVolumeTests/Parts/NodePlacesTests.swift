@@ -45,6 +45,15 @@ struct NodePlacesTests {
         #expect(orphan === descriptor)
     }
 
+    @Test("Two threads that find one name refused go to the next, and not beyond it")
+    func refusedName() throws {
+        let file = try parts.file("Documents/file")
+        let documents = try #require(file.parent)
+        parts.table.addName("link", in: try parts.node("tmp"), to: file)
+        for _ in 0..<2 { parts.table.preferNextName(of: file, to: (documents, "file")) }
+        #expect(parts.table.location(of: file)?.name == "link")
+    }
+
     @Test("A file of an earlier epoch is stale, whatever has its name")
     func past() throws {
         let file = try parts.file("Documents/file")
