@@ -7,7 +7,7 @@ import shutil
 import statistics
 import time
 
-from benches.common import FLOOR, NATIVE, OURS, Filesystem, progress
+from benches.common import FLOOR, NATIVE, OURS, Filesystem, drawn, progress
 
 # A total that is less by this much has fallen; a shorter time than a run's would not tell it from noise.
 FALLEN = 0.9
@@ -115,8 +115,7 @@ def measure(options, work, binary):
             counts = {number: {name: [] for name in names} for number in numbers(options.clients)}
             for turn in range(options.rounds):
                 for number, runs in counts.items():
-                    shift = turn % len(systems)
-                    for system in systems[shift:] + systems[:shift]:
+                    for system in drawn(systems, turn, number):
                         progress(f"round {turn + 1} of {options.rounds}: {number} clients in {place}, {system.name}")
                         runs[system.name].append(run_clients(system.directory, number, place == SHARED, seconds))
             progress(None)

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import random
 import subprocess
 import sys
 import time
@@ -38,6 +39,12 @@ def elapsed(*command):
     if done.returncode != 0:
         raise failure(command, done)
     return seconds
+
+
+def drawn(things, turn, row):
+    """The order of a round. A rotation would have each one follow the same other always, and the disk is busy with that
+    one's removed files."""
+    return random.Random(f"{turn} {row}").sample(things, len(things))
 
 
 def drop_caches():

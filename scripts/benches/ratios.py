@@ -3,11 +3,11 @@
 
 import statistics
 
-from benches.common import milliseconds, progress
+from benches.common import drawn, milliseconds, progress
 
 
 class Ratios:
-    """Work done in one way after the other, in an order that rotates; shown are medians and ratios to the first way."""
+    """Work done in one way after the other, in an order drawn anew each round; shown are medians and ratios to the first way."""
 
     def __init__(self, title, ways, options):
         self.ways, self.rounds, self.wanted = ways, options.rounds, options.rows
@@ -30,8 +30,7 @@ class Ratios:
         times = [{way: [] for way in self.ways} for _ in names]
         rounds = self.rounds * repeated
         for turn in range(rounds):
-            shift = turn % len(self.ways)
-            for way in self.ways[shift:] + self.ways[:shift]:
+            for way in drawn(self.ways, turn, name):
                 progress(f"round {turn + 1} of {rounds}: {name}, {way}")
                 done = job(way)
                 for row, seconds in zip(times, done if further else (done,)):

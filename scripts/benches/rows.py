@@ -10,7 +10,7 @@ import statistics
 import time
 
 from benches.common import (
-    BEFORE, EXAMPLE, FLOOR, MIB, NATIVE, OURS, PEER, Filesystem, drop_caches, elapsed, milliseconds, progress, run)
+    BEFORE, EXAMPLE, FLOOR, MIB, NATIVE, OURS, PEER, Filesystem, drawn, drop_caches, elapsed, milliseconds, progress, run)
 
 # Where the peer is as fast as the host, being as fast as the host is enough; this much is noise.
 PARITY = 1.2
@@ -205,8 +205,7 @@ class Bench:
                 self.standing_file(system.directory)
         for turn in range(rounds):
             for name, _, cold, job in self.rows:
-                shift = turn % len(self.filesystems)
-                for system in self.filesystems[shift:] + self.filesystems[:shift]:
+                for system in drawn(self.filesystems, turn, name):
                     progress(f"round {turn + 1} of {rounds}: {name}, {system.name}")
                     if cold:
                         drop_caches()
