@@ -38,11 +38,16 @@ extension EncryptedFile {
         let first = ContentLayout.block(at: offset)
         let last = ContentLayout.block(at: end - 1)
 
-        // An unknown tag page right before the first block is read with it.
+        // An unknown tag page right before the first block is read with it. Elsewhere the disk looks for both at once.
         let firstGroup = ContentLayout.group(of: first)
-        let withTags = firstGroup > 0 && ContentLayout.index(of: first) == 0 && cache.page(firstGroup) == nil
+        let lacksTags = firstGroup > 0 && cache.page(firstGroup) == nil
+        let withTags = lacksTags && ContentLayout.index(of: first) == 0
         let start =
             withTags ? ContentLayout.tagPageOffset(group: firstGroup) : ContentLayout.blockOffset(first)
+        if lacksTags && !withTags {
+            file.descriptor.beginReading(
+                from: ContentLayout.tagPageOffset(group: firstGroup), count: ContentPage.size)
+        }
         let stop = ContentLayout.blockOffset(last) + min(size, contentLength - last * size)
         workspace.imageCount = Int(stop - start)
         let got = try onHost { () throws(SystemError) in
