@@ -7,7 +7,9 @@ from benches.common import drawn, milliseconds, progress
 
 
 class Ratios:
-    """Work done in one way after the other, in an order drawn anew each round; shown are medians and ratios to the first way."""
+    """Work done in one way after the other, in an order drawn anew each round.
+
+    Shown are medians, and their ratios to the first way's."""
 
     def __init__(self, title, ways, options):
         self.ways, self.rounds, self.wanted = ways, options.rounds, options.rows

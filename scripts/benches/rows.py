@@ -206,7 +206,7 @@ class Bench:
         for turn in range(rounds):
             for name, _, cold, job in self.rows:
                 if self.root and "warm" in name:
-                    # Where the machine's memory is that the files come to lie in decides by a fifth: it is drawn too.
+                    # The place of a file's pages in memory changes a warm read by a fifth, so each round places them anew.
                     drop_caches()
                 for system in drawn(self.filesystems, turn, name):
                     progress(f"round {turn + 1} of {rounds}: {name}, {system.name}")
