@@ -37,7 +37,7 @@ public final class UseRecord: Sendable {
     }
 
     /// By inode: the uses not written yet.
-    private let state = Mutex<[UInt64: Use]>([:])
+    private let state = ShortLock<[UInt64: Use]>([:])
     /// One thread writes at a time.
     private let writing = Mutex(())
     private let changes = Atomic<UInt64>(0)

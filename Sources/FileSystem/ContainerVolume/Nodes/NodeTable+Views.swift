@@ -1,5 +1,6 @@
 // Nodes by inode number: one node for each inode, but one for each home of a directory that several homes show.
 
+import Platform
 import SandboxModel
 import Synchronization
 

@@ -25,7 +25,7 @@ final class NodeTable: Sendable {
     }
 
     let root: Node
-    let state: Mutex<State>
+    let state: ShortLock<State>
     /// Closes the descriptors of removed files: FORGET occupies the worker for which the next request waits.
     let released = DeferredRelease(name: "release", bound: min(16_384, OpenFileLimit.current / 4))
 
@@ -34,7 +34,7 @@ final class NodeTable: Sendable {
         self.root = root
         var state = State(slots: [nil, root])
         state.byInode[root.inode] = 1
-        self.state = Mutex(state)
+        self.state = ShortLock(state)
     }
 
     /// The number of nodes. (The slot 0 is never used.)

@@ -1,5 +1,6 @@
 // Changes of a directory that all known nodes below it follow: each looks at every known node once.
 
+import Platform
 import SandboxModel
 import Synchronization
 

@@ -15,6 +15,7 @@ import Synchronization
     private let session: Session
     private unowned let transport: RingTransport
     private var binding: ProcessorBinding
+    private var polling = PollingHabit()
     let entries: [RingEntry]
     let serving = ServingCount()
     private let device: Int32
@@ -171,7 +172,7 @@ import Synchronization
     /// Polls for as long as it takes an active client to send its next request, as a worker of /dev/fuse does. It stops when
     /// another entry of its queue becomes free, for the kernel gives that one the next request.
     private func spin() {
-        guard transport.mayPoll else { return }
+        guard transport.mayPoll, polling.begins() else { return }
         let queue = entries[0].queue
         let poll = queue.beginPolling()
         let end = MonotonicClock.nanoseconds + WorkerPool.spinNanoseconds
@@ -180,6 +181,7 @@ import Synchronization
         {
             sched_yield()
         }
+        polling.end(found: unsafe ring_has_news(&ring) != 0)
     }
 
     // MARK: Serving

@@ -1,0 +1,43 @@
+// Tests of when a worker polls for its next request.
+
+import Testing
+
+@testable import FuseBridge
+
+@Suite("When a worker polls for its next request")
+struct PollingHabitTests {
+    /// Waits in a row, none of which is ended by a request.
+    /// - Returns: how many of them were polled.
+    private func polls(_ habit: inout PollingHabit, waits: Int) -> Int {
+        var polls = 0
+        for _ in 0..<waits where habit.begins() {
+            polls += 1
+            habit.end(found: false)
+        }
+        return polls
+    }
+
+    @Test func `as long as polls find something`() {
+        var habit = PollingHabit()
+        for _ in 0..<100 {
+            #expect(habit.begins())
+            habit.end(found: true)
+        }
+    }
+
+    @Test func `seldom once several in a row have found nothing`() {
+        var habit = PollingHabit()
+        #expect(polls(&habit, waits: PollingHabit.patience) == PollingHabit.patience)
+        #expect(polls(&habit, waits: 10 * PollingHabit.interval) == 10)
+    }
+
+    @Test func `again at each wait from the first that finds something`() {
+        var habit = PollingHabit()
+        _ = polls(&habit, waits: 100)
+        var waits = 0
+        repeat { waits += 1 } while !habit.begins()
+        #expect(waits <= PollingHabit.interval)
+        habit.end(found: true)
+        #expect(polls(&habit, waits: PollingHabit.patience) == PollingHabit.patience)
+    }
+}
