@@ -9,7 +9,7 @@ struct PollingHabit {
     private var sleeps = 0
 
     /// Polls in a row that found nothing, after which the worker goes to sleep at once.
-    static let patience = 3
+    static let patience = 8
     /// One wait of so many is polled then: the clients may be others by now.
     static let interval = 16
 
