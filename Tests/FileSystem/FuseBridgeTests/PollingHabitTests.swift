@@ -20,15 +20,18 @@ struct PollingHabitTests {
     @Test func `as long as polls find something`() {
         var habit = PollingHabit()
         for _ in 0..<100 {
-            #expect(habit.begins())
+            let polls = habit.begins()
+            #expect(polls)
             habit.end(found: true)
         }
     }
 
     @Test func `seldom once several in a row have found nothing`() {
         var habit = PollingHabit()
-        #expect(polls(&habit, waits: PollingHabit.patience) == PollingHabit.patience)
-        #expect(polls(&habit, waits: 10 * PollingHabit.interval) == 10)
+        let first = polls(&habit, waits: PollingHabit.patience)
+        let later = polls(&habit, waits: 10 * PollingHabit.interval)
+        #expect(first == PollingHabit.patience)
+        #expect(later == 10)
     }
 
     @Test func `again at each wait from the first that finds something`() {
@@ -38,6 +41,7 @@ struct PollingHabitTests {
         repeat { waits += 1 } while !habit.begins()
         #expect(waits <= PollingHabit.interval)
         habit.end(found: true)
-        #expect(polls(&habit, waits: PollingHabit.patience) == PollingHabit.patience)
+        let next = polls(&habit, waits: PollingHabit.patience)
+        #expect(next == PollingHabit.patience)
     }
 }

@@ -44,7 +44,8 @@ rootcase_a_change_in_a_group_shows_in_the_other_app_at_once() {
 }
 
 rootcase_content_and_locks_of_a_group_are_one_in_both_homes() {
-    start_both
+    # With a capacity of its own: other programs use the host's space meanwhile.
+    start_both --capacity 1G
     mount_second
     shared content "$FIRST" "$SECOND"
     shared content "$SECOND" "$FIRST"

@@ -8,6 +8,7 @@ capacity.py left FILE                    a range that is refused and left so, wi
 capacity.py again FILE COMMAND…          a file that a command removes, opened once more by what only names it
 """
 
+import ctypes
 import errno
 import mmap
 import multiprocessing
@@ -187,7 +188,23 @@ def left(path):
     got = [attempt(os.pread, descriptor, 4096, page) for page in range(offset, offset + MIB, 4096)]
     check("EIO" in got, "nothing was refused")
     check(os.pread(descriptor, 4096, 256 * MIB - 4096) == pattern(4096), "the last block is gone")
+    # A refused page may be in the cache still when the file is opened: it is not shown.
+    check(is_cached(descriptor, 256 * MIB - 4096), "what was read is not in the cache")
+    os.close(os.open(path, os.O_RDONLY))
+    check(not is_cached(descriptor, 256 * MIB - 4096), "a cache that may have a refused page is kept")
     os.close(descriptor)
+
+
+def is_cached(descriptor, offset):
+    """Whether the kernel holds a page of the file."""
+    with mmap.mmap(descriptor, 4096, access=mmap.ACCESS_COPY, offset=offset) as mapping:
+        first = ctypes.c_ubyte.from_buffer(mapping)
+        state = ctypes.c_ubyte()
+        outcome = libc.mincore(ctypes.c_void_p(ctypes.addressof(first)), ctypes.c_size_t(4096), ctypes.byref(state))
+        # The mapping cannot be closed while something refers to it.
+        del first
+    check(outcome == 0, "mincore(2) failed")
+    return bool(state.value & 1)
 
 
 def again(path, *command):

@@ -40,7 +40,9 @@ extension EncryptedFile {
 
         // An unknown tag page right before the first block is read with it. Elsewhere the disk looks for both at once.
         let firstGroup = ContentLayout.group(of: first)
-        let lacksTags = firstGroup > 0 && cache.page(firstGroup) == nil
+        var page = cache.page(firstGroup)
+        var pageGroup = page == nil ? -1 : firstGroup
+        let lacksTags = firstGroup > 0 && page == nil
         let withTags = lacksTags && ContentLayout.index(of: first) == 0
         let start =
             withTags ? ContentLayout.tagPageOffset(group: firstGroup) : ContentLayout.blockOffset(first)
@@ -54,8 +56,6 @@ extension EncryptedFile {
             try file.descriptor.read(into: workspace.image, count: Int(stop - start), from: start)
         }
 
-        var page: ContentPage?
-        var pageGroup = -1
         // stride: a range's iterator allocates in a build without optimization.
         for block in stride(from: first, through: last, by: 1) {
             let group = ContentLayout.group(of: block)

@@ -13,7 +13,8 @@ extension VolumeFileSystem {
         do throws(Fault) {
             let handle = try volume.open(node.id, flags: flags, by: reply.caller.thread)
             try clearSetIDsIfAsked(of: handle, closing: true, for: reply.caller)
-            if !reply.opened(handle) { volume.close(handle) }
+            // The kernel may hold pages still that it could not write out: they are dropped after the reply to the write.
+            if !reply.opened(handle, keepsContent: !handle.hasLoss) { volume.close(handle) }
         } catch {
             fail(reply, error, .open, of: node.id)
         }

@@ -31,11 +31,11 @@ enum HandleReference {
         return unsafe Unmanaged<Handle>.fromOpaque(address).takeRetainedValue()
     }
 
-    static func information(_ number: UInt64) -> fuse_file_info {
+    static func information(_ number: UInt64, keepsContent: Bool = true) -> fuse_file_info {
         var information = fuse_file_info()
         information.fh = number
         // FOPEN_KEEP_CACHE: content that changes otherwise than through the mount is invalidated by a notification.
-        information.keep_cache = 1
+        information.keep_cache = keepsContent ? 1 : 0
         return information
     }
 }
@@ -45,12 +45,14 @@ public struct OpenReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     let token: ReplyToken
     unowned let session: Session
 
+    /// - Parameter keepsContent: whether the kernel may show what it holds of the file's content. Otherwise it drops that
+    ///   before open(2) returns.
     /// - Returns: false if the kernel did not take the reply: the filesystem must close the handle itself.
     @discardableResult
-    public consuming func opened(_ handle: Handle) -> Bool {
+    public consuming func opened(_ handle: Handle, keepsContent: Bool = true) -> Bool {
         // Before the reply, as RELEASE may be served by another worker before this function returns.
         let number = HandleReference.make(handle, in: session)
-        var information = HandleReference.information(number)
+        var information = HandleReference.information(number, keepsContent: keepsContent)
         if unsafe fuse_reply_open(token.take(), &information) == 0 { return true }
         _ = HandleReference.end(number, as: Handle.self, in: session)
         return false
