@@ -1,7 +1,7 @@
 // Notifications to the kernel, which caches names, attributes and content of this filesystem.
 
+import Platform
 public import SandboxModel
-import Synchronization
 
 /// Notifications that make the kernel drop what it caches, when the filesystem changes behind the kernel's back.
 ///
@@ -37,7 +37,7 @@ extension KernelCache {
 ///
 /// Lock rule: its lock is a leaf, held only to copy the reference.
 final class KernelCacheReference: Sendable {
-    private let cache = Mutex<(any KernelCache)?>(nil)
+    private let cache = ShortLock<(any KernelCache)?>(nil)
 
     var current: (any KernelCache)? {
         get { cache.withLock { $0 } }

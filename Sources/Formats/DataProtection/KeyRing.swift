@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Lock: `keys`, innermost but for that of ``SecretArena``. No call under it waits.
 public final class KeyRing: Sendable {
-    private let keys = Mutex(ClassKeys())
+    private let keys = ShortLock(ClassKeys())
 
     /// A bit for each class whose files can be opened. Atomic, for the data path.
     private let available = Atomic<UInt8>(0)

@@ -3,7 +3,6 @@
 import Glibc
 import HashFunctions
 import Platform
-import Synchronization
 
 /// Pages of locked memory cut into cells of one key each.
 ///
@@ -27,7 +26,7 @@ import Synchronization
     /// In bytes; below the 64 KiB that old systems let a process lock.
     private let slabSize = 32768
 
-    private let state = Mutex(State())
+    private let state = ShortLock(State())
     @unsafe private let lockPages: @Sendable (UnsafeMutableRawPointer, Int) -> Bool
 
     /// - Parameter lockPages: locks a range in memory, and returns whether it could. A parameter, so that a test can

@@ -35,10 +35,10 @@ final class NodeTable: Sendable {
         var next = KernelNode.root.rawValue + 1
     }
 
-    private let state: Mutex<State>
+    private let state: ShortLock<State>
 
     init(root: Node) {
-        state = Mutex(
+        state = ShortLock(
             State(entries: [.root: Entry(node: root, references: 1)], numbers: [root.identity: .root]))
     }
 

@@ -29,7 +29,7 @@ public final class OpenFileRegistry: Sendable {
 
     private let keys: KeyRing
     private let workspaces: WorkspacePool
-    private let files: Mutex<Files>
+    private let files: ShortLock<Files>
     private let state: Atomic<UInt8>
 
     init(keys: KeyRing, workspaces: WorkspacePool) {
@@ -37,7 +37,7 @@ public final class OpenFileRegistry: Sendable {
         self.workspaces = workspaces
         let isUnlocked = keys.isAvailable(.complete)
         state = Atomic(isUnlocked ? DeviceState.unlocked.number : DeviceState.beforeFirstUnlock.number)
-        files = Mutex(Files(admitsComplete: isUnlocked))
+        files = ShortLock(Files(admitsComplete: isUnlocked))
     }
 
     var deviceState: DeviceState {

@@ -68,7 +68,7 @@ final class SealedRun: @unchecked Sendable {
 /// once.
 final class SealedRunPool: Sendable {
     // Lock: innermost. Runs hold ciphertext only, so a lock of the device need not zero them.
-    private let idle = Mutex<[SealedRun]>([])
+    private let idle = ShortLock<[SealedRun]>([])
 
     func take() -> SealedRun { idle.withLock { $0.popLast() } ?? SealedRun() }
 

@@ -4,7 +4,6 @@ import DataProtection
 import Glibc
 import HashFunctions
 public import Platform
-import Synchronization
 
 /// The working memory of one call. No lock: one thread has it at a time.
 public final class Workspace: @unchecked Sendable {
@@ -96,7 +95,7 @@ final class WorkspacePool: Sendable {
         var lentBefore = 0
     }
 
-    private let state = Mutex(State())
+    private let state = ShortLock(State())
 
     /// Takes an idle workspace, or makes one. For callers with a span, which a closure cannot capture: ``give(_:)``
     /// must follow in a `defer`.

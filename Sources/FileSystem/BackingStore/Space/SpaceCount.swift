@@ -22,7 +22,7 @@ final class SpaceCount: Sendable {
     }
 
     private let isUnderWay = Atomic<Bool>(false)
-    private let state = Mutex(State())
+    private let state = ShortLock(State())
 
     /// Begins a count with nothing seen. Changes are recorded from then on.
     func begin() {

@@ -15,7 +15,7 @@ final class VolumeFileSystem: FileSystem {
     let volume: Volume
     let events: MountEvents
     /// nil until a session is attached, and after its end.
-    private let notifications = Mutex<Notifications?>(nil)
+    private let notifications = ShortLock<Notifications?>(nil)
     /// nil for a volume that shows one home.
     private let moves = Mutex<MoveFollower?>(nil)
 

@@ -2,7 +2,6 @@
 
 import Platform
 import SandboxModel
-import Synchronization
 
 /// Keeps directories open, so that a call on an entry is one system call on the host.
 ///
@@ -50,7 +49,7 @@ final class DirectoryCache: Sendable {
         var landmarks = Ring(DirectoryCache.landmarks)
     }
 
-    private let rings = Mutex(Rings())
+    private let rings = ShortLock(Rings())
 
     /// The descriptor of a directory, if it is in the cache.
     func descriptor(of node: Node) -> SharedDescriptor? {

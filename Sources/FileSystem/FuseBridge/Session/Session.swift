@@ -56,7 +56,7 @@ import Synchronization
     @unsafe private(set) var connection: OpaquePointer
 
     /// Handles that the kernel holds. If the connection breaks, it sends no RELEASE for them.
-    let opened = Mutex<Set<UInt64>>([])
+    let opened = ShortLock<Set<UInt64>>([])
     private let droppedReplies = DroppedReplies()
     /// Whether the reply to INIT is sent, which alone is completed.
     private let initialReplySent = Atomic<Bool>(false)

@@ -16,7 +16,7 @@ public final class DeferredRelease: Sendable {
 
     /// Apart from its owner, so that the thread does not keep the owner alive.
     private final class Queue: Sendable {
-        let state = Mutex(State())
+        let state = ShortLock(State())
         /// Signalled when the first object of several comes, and at the end.
         let work = Semaphore()
     }

@@ -1,7 +1,6 @@
 // Random bytes for many small takers: keys and numbers of files.
 
 import Glibc
-import Synchronization
 
 /// Random bytes, a page of which is drawn from the kernel at a time. Each byte is zeroed when it is taken: nobody gets it
 /// a second time, and nobody finds it in memory later.
@@ -25,7 +24,7 @@ import Synchronization
     @unsafe private let base: UnsafeMutableRawPointer
     @unsafe private let draw: (UnsafeMutableRawBufferPointer) -> Void
     /// The offset of the next byte to be taken.
-    private let next = Mutex(PageBuffer.pageSize)
+    private let next = ShortLock(PageBuffer.pageSize)
 
     /// - Parameter draw: fills a range with random bytes. A parameter for tests.
     @unsafe init(draw: @escaping (UnsafeMutableRawBufferPointer) -> Void) {
