@@ -46,6 +46,13 @@ struct RingEntryTests {
         unsafe entry.memory.header.load(fromByteOffset: offset, as: Value.self)
     }
 
+    @Test func aRequestIsAwaitedIfItNamesAProcess() throws {
+        let entry = try entry(operation: [], content: [])
+        #expect(!entry.isAwaited)
+        unsafe entry.memory.header.storeBytes(of: 4711, toByteOffset: 32, as: UInt32.self)
+        #expect(entry.isAwaited)
+    }
+
     @Test func aRequestIsInOnePiece() throws {
         let entry = try entry(operation: [1, 2, 3, 4, 5, 6, 7, 8], content: [9, 10])
         let request = unsafe try #require(entry.begin())

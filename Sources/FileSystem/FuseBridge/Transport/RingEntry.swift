@@ -39,6 +39,8 @@ import Synchronization
     }
 
     private static let lead = PageBuffer.pageSize
+    /// Of `pid` in struct fuse_in_header.
+    private static let processOffset = 32
     /// sizeof(struct fuse_in_header) and sizeof(struct fuse_out_header).
     private static let requestHeader = 40
     static let replyHeader = 16
@@ -69,6 +71,10 @@ import Synchronization
 
     /// The kernel has put a request here.
     func noteDelivery() { holdsRequest = true }
+
+    /// Whether a process waits for the reply to the request that the kernel has put here. Writeback and RELEASE name none, nor
+    /// does a request of a process that is not visible here.
+    var isAwaited: Bool { header.load(UInt32.self, at: RingEntry.processOffset) != 0 }
 
     /// The request that the kernel has put here, in one piece; nil if its lengths contradict each other.
     func begin() -> UnsafeMutableRawBufferPointer? {

@@ -155,7 +155,8 @@ import Synchronization
             wipe(asked: transport.wipesAsked)
             sendLateReplies()
             if let index = delivered.next() {
-                binding.note(waited: !isPatient)
+                // One whose process waits for the reply is no backlog, however many of them there are.
+                binding.note(waited: !isPatient || entries[index].isAwaited)
                 return entries[index]
             }
             if isPatient {
