@@ -26,22 +26,31 @@ struct PollingHabitTests {
         }
     }
 
-    @Test func `seldom once several in a row have found nothing`() {
+    @Test func `ever more seldom once several in a row have found nothing`() {
         var habit = PollingHabit()
         let first = polls(&habit, waits: PollingHabit.patience)
-        let later = polls(&habit, waits: 10 * PollingHabit.interval)
         #expect(first == PollingHabit.patience)
-        #expect(later == 10)
+        var pause = PollingHabit.shortestPause
+        while pause < PollingHabit.longestPause {
+            let later = polls(&habit, waits: pause)
+            #expect(later == 1)
+            pause *= 2
+        }
+        let last = polls(&habit, waits: 10 * PollingHabit.longestPause)
+        #expect(last == 10)
     }
 
     @Test func `again at each wait from the first that finds something`() {
         var habit = PollingHabit()
-        _ = polls(&habit, waits: 100)
+        _ = polls(&habit, waits: 10_000)
         var waits = 0
         repeat { waits += 1 } while !habit.begins()
-        #expect(waits <= PollingHabit.interval)
+        #expect(waits <= PollingHabit.longestPause)
         habit.end(found: true)
         let next = polls(&habit, waits: PollingHabit.patience)
         #expect(next == PollingHabit.patience)
+        // And as often as at first where that was the last.
+        let later = polls(&habit, waits: PollingHabit.shortestPause)
+        #expect(later == 1)
     }
 }
