@@ -19,8 +19,8 @@ struct ProcessorBindingTests {
             states.withLock { $0.append(Processors.isThreadBound) }
             for step in steps {
                 switch step {
-                case .waitedFor: binding.note(waited: true)
-                case .wasThere: binding.note(waited: false)
+                case .awaited: binding.note(queuedUp: false)
+                case .queuedUp: binding.note(queuedUp: true)
                 case .long: binding.noteLong()
                 }
                 states.withLock { $0.append(Processors.isThreadBound) }
@@ -30,30 +30,30 @@ struct ProcessorBindingTests {
         return states.withLock { $0 }
     }
 
-    private enum Step { case waitedFor, wasThere, long }
+    private enum Step { case awaited, queuedUp, long }
 
-    @Test func `it keeps to its processor while each request is waited for`() throws {
-        #expect(try states(after: [.waitedFor, .waitedFor]) == [true, true, true])
+    @Test func `it keeps to its processor while each request is awaited`() throws {
+        #expect(try states(after: [.awaited, .awaited]) == [true, true, true])
     }
 
-    @Test func `it leaves where requests queue up, and is back when as many were waited for`() throws {
-        let queue = [Step](repeating: .wasThere, count: 4)
-        let waits = [Step](repeating: .waitedFor, count: 4)
+    @Test func `it leaves where requests queue up, and is back after as many others`() throws {
+        let queue = [Step](repeating: .queuedUp, count: 4)
+        let awaited = [Step](repeating: .awaited, count: 4)
         #expect(
-            try states(after: queue + waits)
+            try states(after: queue + awaited)
                 == [true] + [true, true, true, false] + [false, false, false, true])
     }
 
     @Test func `it leaves for a long request, and stays away while long ones go on`() throws {
-        let reads = [Step](repeating: .long, count: 3).flatMap { [.waitedFor, $0] }
+        let reads = [Step](repeating: .long, count: 3).flatMap { [.awaited, $0] }
         #expect(try states(after: reads) == [true, true] + [Bool](repeating: false, count: 5))
-        let waits = [Step](repeating: .waitedFor, count: 4)
-        #expect(try states(after: [.long] + waits) == [true, false, false, false, false, true])
+        let awaited = [Step](repeating: .awaited, count: 4)
+        #expect(try states(after: [.long] + awaited) == [true, false, false, false, false, true])
     }
 
     @Test func `a worker that is never bound stays so`() throws {
         #expect(
-            try states(after: [.waitedFor, .long] + [Step](repeating: .waitedFor, count: 5), isBound: false)
+            try states(after: [.awaited, .long] + [Step](repeating: .awaited, count: 5), isBound: false)
                 == [Bool](repeating: false, count: 8))
     }
 }

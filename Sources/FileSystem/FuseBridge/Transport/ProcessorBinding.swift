@@ -10,10 +10,10 @@ struct ProcessorBinding {
     /// nil for a worker that is never bound.
     private let processor: Int?
     private var isBound = false
-    /// Rises with each request that was there before the one before it was over, and falls with each that was waited for.
+    /// Rises with each request that had queued up, and falls with each other.
     private var backlog = 0
 
-    /// From so many on the worker is free. It is bound again when all of them have been made up for.
+    /// From so many on the worker is free. It is bound again when as many others have followed.
     private static let limit = 4
 
     init(_ processor: Int?) {
@@ -26,10 +26,10 @@ struct ProcessorBinding {
     }
 
     /// Notes a request.
-    /// - Parameter waited: whether the worker had to wait for it.
-    mutating func note(waited: Bool) {
+    /// - Parameter queuedUp: whether it was there before the one before it was over, and no process waits for its reply.
+    mutating func note(queuedUp: Bool) {
         guard let processor else { return }
-        backlog = waited ? max(backlog - 1, 0) : min(backlog + 1, ProcessorBinding.limit)
+        backlog = queuedUp ? min(backlog + 1, ProcessorBinding.limit) : max(backlog - 1, 0)
         if backlog == ProcessorBinding.limit {
             leave()
         } else if !isBound, backlog == 0 {

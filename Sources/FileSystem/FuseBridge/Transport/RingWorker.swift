@@ -156,7 +156,7 @@ import Synchronization
             sendLateReplies()
             if let index = delivered.next() {
                 // One whose process waits for the reply is no backlog, however many of them there are.
-                binding.note(waited: !isPatient || entries[index].isAwaited)
+                binding.note(queuedUp: isPatient && !entries[index].isAwaited)
                 return entries[index]
             }
             if isPatient {
