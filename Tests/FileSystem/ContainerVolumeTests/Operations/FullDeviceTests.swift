@@ -139,8 +139,8 @@ struct FullDeviceTests {
         bound(64 << 20)
         let parent = try volume.node(documents)
         try fill("old", 40 << 20, in: parent)
-        let volume = self.volume
-        let relief = Relief { try? volume.removeFile("old", in: parent) }
+        // The volume keeps the relief.
+        let relief = Relief { [weak volume = self.volume] in try? volume?.removeFile("old", in: parent) }
         space.reliever = relief
         try fill("new", 40 << 20, in: parent)
         #expect(relief.calls.load(ordering: .relaxed) == 1)
