@@ -1,6 +1,6 @@
 // Tests of connections over io_uring that fail, at the start and in the middle of serving.
 
-import Glibc
+import Foundation
 import Platform
 import SandboxModel
 import Synchronization
@@ -41,6 +41,35 @@ import Testing
         }
     }
 
+    /// The kernel looks at its setting when it sends INIT, and again at the reply.
+    @Test(.enabled(if: Mounted.canBeSwitched), arguments: Mounted.transports.filter { $0 == .ioUring })
+    func ioUringThatIsSwitchedOffAfterItWasOfferedLeavesTheMountToTheOtherTransport(transport: TransportChoice) throws {
+        let path = "/tmp/fusebridge.\(getpid()).switched"
+        try HostDirectory.make(path)
+        defer { try? HostDirectory.remove(path) }
+        defer { FailureTests.set("Y") }
+        var options = Session.Options(source: "test", subtype: "memory", otherUsers: false)
+        options.beforeInitialReply = { FailureTests.set("N") }
+        let session = try Session.mount(MemoryFileSystem(), at: path, options: options)
+        #expect(session.transport == .devFuse)
+        #expect(unsafe code(access(path + "/absent", F_OK)) == ENOENT)
+        try Session.unmount(path, lazily: false)
+        session.waitUntilEnded()
+        FailureTests.set("Y")
+        options.transport = transport
+        #expect {
+            _ = try Session.mount(MemoryFileSystem(), at: path, options: options)
+        } throws: {
+            ($0 as? MountFailure)?.message.contains("took no request queue over io_uring: Operation not supported")
+                == true
+        }
+    }
+
+    private static func set(_ value: String) {
+        let isWritten = (try? value.write(toFile: Mounted.setting, atomically: false, encoding: .utf8)) != nil
+        #expect(isWritten)
+    }
+
     @Test(arguments: Mounted.transports.filter { $0 == .ioUring })
     func entriesThatTheKernelRefusesLeaveTheMountToTheOtherTransport(transport: TransportChoice) throws {
         let path = "/tmp/fusebridge.\(getpid()).refused"
@@ -49,7 +78,9 @@ import Testing
         var options = Session.Options(source: "test", subtype: "memory", otherUsers: false)
         // Less than the kernel wants, whatever the largest WRITE is.
         options.ringPlan = RingPlan(
-            workers: (0..<Processors.possibleCount()).map { .init(processor: nil, queues: [UInt16($0)]) },
+            workers: (0..<(try #require(Processors.possibleCount()))).map {
+                .init(processor: nil, queues: [UInt16($0)])
+            },
             payload: 4096)
         let session = try Session.mount(MemoryFileSystem(), at: path, options: options)
         #expect(session.transport == .devFuse)

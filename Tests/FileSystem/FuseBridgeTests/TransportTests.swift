@@ -21,7 +21,7 @@ import Testing
     /// As for processors that are switched on after the mount.
     @Test(arguments: Mounted.transports.filter { $0 == .ioUring })
     func aThreadOfSeveralQueuesServesThemWhileItsRepliesAreLate(transport: TransportChoice) throws {
-        let plan = RingPlan(possible: Processors.possibleCount(), online: [], allowed: { _ in true })
+        let plan = RingPlan(possible: try #require(Processors.possibleCount()), online: [], allowed: { _ in true })
         try Mounted.run(over: transport, plan: plan) { mount in try TransportTests.seekLate(mount) }
     }
 
@@ -85,6 +85,33 @@ import Testing
 
     /// More than the numbers of the first requests of a mount.
     private static let more = 80
+
+    /// The kernel has a queue for each processor, and a caller's request goes into that of its own.
+    @Test(arguments: Mounted.transports.filter { $0 == .ioUring }, [TransportTests.onePlan, TransportTests.sharedPlan])
+    func slowRequestsOfOneProcessorKeepNoOthersWaiting(transport: TransportChoice, plan: RingPlan) throws {
+        try Mounted.run(over: transport, plan: plan) { mount in
+            let fileSystem = mount.fileSystem
+            try mount.write("content", to: "known")
+            fileSystem.state.withLock { $0.slowPrefix = Array("slow".utf8) }
+            let slow = try (0..<TransportTests.slow).map { index in
+                try HostThread(name: "slow") {
+                    Processors.bindThread(to: 0)
+                    _ = unsafe access(mount.path("slow\(index)"), F_OK)
+                }
+            }
+            eventually("all are served") { fileSystem.state.withLock { $0.slowLookups } == TransportTests.slow }
+            for _ in slow { fileSystem.goOn.signal() }
+            for thread in slow { thread.join() }
+        }
+    }
+
+    /// More than the entries of a queue in the plan of this machine.
+    private static let slow = 12
+    private static let onePlan = RingPlan(
+        possible: Processors.possibleCount() ?? 1, online: Processors.online(), allowed: { _ in true })
+    /// As for processors that are switched on after the mount: one thread for all queues.
+    private static let sharedPlan = RingPlan(
+        possible: Processors.possibleCount() ?? 1, online: [], allowed: { _ in true })
 
     @Test func contentThatMustNotRemainArrives() throws {
         try Mounted.run { mount in
@@ -180,8 +207,13 @@ import Testing
         let ends = Atomic<Int>(0)
         let fileSystem = MemoryFileSystem()
         do {
-            _ = try Session.mount(fileSystem, at: path, options: options) { ends.add(1, ordering: .relaxed) }
-            Issue.record("it is mounted")
+            let session = try Session.mount(fileSystem, at: path, options: options) { ends.add(1, ordering: .relaxed) }
+            let isOffered = Mounted.isOffered
+            try Session.unmount(path, lazily: true)
+            session.waitUntilEnded()
+            // Switched on meanwhile.
+            #expect(isOffered, "it is mounted")
+            return
         } catch let failure {
             #expect(failure.message.contains("does not offer FUSE over io_uring"))
             #expect(failure.message.contains("enable_uring"))

@@ -338,7 +338,15 @@ usercase_little_lockable_memory_is_a_warning() {
     appcontainer install "$DEVICE" "$BASE/Notes.app"
     appcontainer shutdown "$DEVICE"
     # io_uring needs such memory too, so a mount that may choose takes /dev/fuse.
-    (unset APPCONTAINER_TRANSPORT; ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT") 2>err
+    local turn=$APPCONTAINER_TRANSPORT
+    unset APPCONTAINER_TRANSPORT
+    if [ "$turn" = io-uring ]; then
+        (ulimit -l 0; complains 16 appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring)
+        grep -q 'raise the limit of locked memory (ulimit -l)' .err || fail "the remedy is not told: $(cat .err)"
+        appcontainer shutdown "$DEVICE"
+    fi
+    (ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT") 2>err
+    same "$(appcontainer status "$DEVICE" --json | json mounts 0 transport)" dev-fuse transport
     same "$(wc -l <err)" 1 "lines on standard error"
     grep -q '^appcontainer: warning: memlock' err || fail "no warning: $(cat err)"
     same "$(ulimit -l 0; appcontainer check "$DEVICE" 2>&1)" whole "where the daemon runs already"

@@ -1,6 +1,9 @@
 # The way by which the kernel's requests reach a device's process: the option, the environment, and what there is.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
+# The kernel's switch for io_uring: 2 forbids it to everybody.
+SWITCH=/proc/sys/kernel/io_uring_disabled
+
 # transport NUMBER: of a mount of the device, as status has it.
 transport() { appcontainer status "$DEVICE" --json | json mounts "$1" transport; }
 
@@ -13,7 +16,7 @@ case_a_mount_is_over_the_transport_that_it_names() {
     echo kept >"$DOCUMENTS/note"
     again
     # By default either, as the kernel has it.
-    contains "dev-fuse io-uring" "$(transport 0)"
+    case $(transport 0) in dev-fuse | io-uring) ;; *) fail "the transport is $(transport 0)" ;; esac
     same "$(cat "$DOCUMENTS/note")" kept
 }
 
@@ -72,8 +75,12 @@ rootcase_io_uring_is_had_where_the_kernel_offers_it() {
     . "$KIT/transports.sh"
     if [ "$turn" = dev-fuse ] && [ -w "$URING" ]; then
         before=$(cat "$URING")
+        allowed=$(cat "$SWITCH" 2>/dev/null || true)
         # shellcheck disable=SC2317  # the end of a case calls it
-        undo() { echo "$before" >"$URING"; }
+        undo() {
+            echo "$before" >"$URING"
+            [ -z "$allowed" ] || echo "$allowed" >"$SWITCH"
+        }
         echo N >"$URING"
         # Another exit code where the kernel has none at all.
         complains "15|16" appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring
@@ -82,6 +89,7 @@ rootcase_io_uring_is_had_where_the_kernel_offers_it() {
         same "$(transport 0)" dev-fuse "what there is, where it is off"
         stop
         echo Y >"$URING"
+        [ -z "$allowed" ] || io_uring_may_be_forbidden
     fi
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     if [ "$(transport 0)" = dev-fuse ]; then
@@ -104,17 +112,36 @@ rootcase_io_uring_is_had_where_the_kernel_offers_it() {
     same "$(cat "$DOCUMENTS/note") $(transport 0)" "kept dev-fuse" "over the other transport"
 }
 
+io_uring_may_be_forbidden() {
+    echo 2 >"$SWITCH"
+    complains 16 appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring
+    grep -q 'may not use io_uring.*kernel.io_uring_disabled' .err || fail "the reason is not told: $(cat .err)"
+    same "$(mounts)" "" "mounts"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(transport 0)" dev-fuse "where the kernel forbids io_uring"
+    stop
+    echo "$allowed" >"$SWITCH"
+}
+
 rootcase_without_the_right_to_use_io_uring_there_is_dev_fuse() {
+    no_right_to setup
+}
+rootcase_without_the_right_to_enter_a_ring_there_is_dev_fuse() {
+    no_right_to enter
+}
+no_right_to() {
+    local call=$1
     start_unmounted
     appcontainer shutdown "$DEVICE"
     unset APPCONTAINER_TRANSPORT
-    /usr/bin/python3 "$HERE/without_rings.py" appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    /usr/bin/python3 "$HERE/without_rings.py" "$call" appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     same "$(transport 0)" dev-fuse
+    echo kept >"$DOCUMENTS/note"
     stop
     # shellcheck source=Tests/Mounted/kit/transports.sh
     . "$KIT/transports.sh"
     grep -qsx '[Y1]' "$URING" || return 0
-    complains 16 /usr/bin/python3 "$HERE/without_rings.py" \
+    complains 16 /usr/bin/python3 "$HERE/without_rings.py" "$call" \
         appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring
     grep -q 'may not use io_uring' .err || fail "the reason is not told: $(cat .err)"
     same "$(mounts)" "" "mounts"

@@ -1,6 +1,6 @@
-"""Runs a command whose processes have no io_uring: `without_rings.py COMMAND…`.
+"""Runs a command whose processes have no io_uring: `without_rings.py setup|enter COMMAND…`.
 
-A seccomp(2) filter answers io_uring_setup(2) with EPERM, as a container's profile does.
+A seccomp(2) filter answers io_uring_setup(2) or io_uring_enter(2) with EPERM, as a container's profile does.
 """
 
 import ctypes
@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 
-IO_URING_SETUP = 425
+CALLS = {"setup": 425, "enter": 426}
 EPERM = 1
 # linux/filter.h and linux/seccomp.h
 LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
@@ -16,10 +16,10 @@ ALLOW, ERRNO = 0x7FFF0000, 0x00050000
 SET_NO_NEW_PRIVS, SET_SECCOMP, MODE_FILTER = 38, 22, 2
 
 
-def forbid():
+def forbid(call):
     steps = [
         (LOAD_WORD, 0, 0, 0),
-        (JUMP_IF_EQUAL, 0, 1, IO_URING_SETUP),
+        (JUMP_IF_EQUAL, 0, 1, CALLS[call]),
         (RETURN, 0, 0, ERRNO | EPERM),
         (RETURN, 0, 0, ALLOW),
     ]
@@ -33,5 +33,5 @@ def forbid():
         raise OSError(ctypes.get_errno(), "PR_SET_SECCOMP")
 
 
-forbid()
-os.execvp(sys.argv[1], sys.argv[1:])
+forbid(sys.argv[1])
+os.execvp(sys.argv[2], sys.argv[2:])

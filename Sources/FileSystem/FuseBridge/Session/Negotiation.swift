@@ -54,6 +54,8 @@ final class Negotiation: Sendable {
 enum RingObstacle: Sendable {
     /// The kernel's INIT does not offer it.
     case notOffered
+    /// The number of queues is not known.
+    case unknownProcessors
     /// No ring could be made, for this error.
     case noRing(SystemError)
     /// The kernel refused an entry.
@@ -65,6 +67,8 @@ enum RingObstacle: Sendable {
         case .notOffered:
             "this kernel does not offer FUSE over io_uring: with Linux 6.14 or later ask root for "
                 + "echo Y > /sys/module/fuse/parameters/enable_uring"
+        case .unknownProcessors:
+            "the number of this machine's processors cannot be read from /sys/devices/system/cpu/possible: mount /sys"
         case .noRing(let error) where error.code == ENOMEM:
             "there is no memory for io_uring: raise the limit of locked memory (ulimit -l)"
         case .noRing(let error) where [EPERM, ENOSYS, EACCES].contains(error.code):

@@ -78,14 +78,16 @@ extension Session {
         guard options.transport != .devFuse, word(4) == 26, word(40 + 12) & Session.moreFlags != 0,
             word(40 + 16) & Session.overRings != 0
         else { return }
+        guard let others = requests.withLock({ $0 }) else { return }
+        guard let possible = Processors.possibleCount() else { return negotiation.note(.unknownProcessors) }
         let plan =
             options.ringPlan
-            ?? RingPlan(
-                possible: Processors.possibleCount(), online: Processors.online(), allowed: Processors.isAllowed)
+            ?? RingPlan(possible: possible, online: Processors.online(), allowed: Processors.isAllowed)
         do throws(SystemError) {
-            let made = try RingTransport(self, plan)
+            let made = try RingTransport(self, plan, beside: others)
             rings.withLock { $0 = made }
             negotiation.noteRingsInUse()
+            options.beforeInitialReply()
         } catch {
             negotiation.note(.noRing(error))
         }
@@ -93,7 +95,7 @@ extension Session {
 
     /// Gives the entries to the kernel after the reply to INIT.
     func endNegotiation() {
-        guard let rings = rings.withLock({ $0 }) else { return negotiation.settle(.devFuse) }
+        guard let rings = rings.withLock({ $0 }) else { return useDevice() }
         do throws(SystemError) {
             try rings.register()
             negotiation.settle(.ioUring)
@@ -102,8 +104,15 @@ extension Session {
             negotiation.note(.refused(error))
             rings.giveUp()
             self.rings.withLock { $0 = nil }
-            negotiation.settle(.devFuse)
+            useDevice()
         }
+    }
+
+    /// From now on all requests come by /dev/fuse. A worker reads until there is one, and does not look first.
+    private func useDevice() {
+        let device = unsafe fuse_session_fd(connection)
+        _ = fcntl(device, F_SETFL, fcntl(device, F_GETFL) | O_NONBLOCK)
+        negotiation.settle(.devFuse)
     }
 
     /// Removes a mount that has not the transport that was demanded.

@@ -31,6 +31,8 @@ import Synchronization
         public var failed: @Sendable (String) -> Void = { _ in }
         /// For tests; nil for that of this machine.
         var ringPlan: RingPlan?
+        /// For tests: called when the rings are made, before the reply to INIT.
+        var beforeInitialReply: @Sendable () -> Void = {}
 
         public init(source: String, subtype: String, otherUsers: Bool) {
             self.source = source

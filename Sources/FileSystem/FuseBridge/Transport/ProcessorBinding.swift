@@ -34,6 +34,8 @@ struct ProcessorBinding {
             leave()
         } else if !isBound, backlog == 0 {
             isBound = Processors.bindThread(to: processor)
+            // One that is switched off is not tried at each request.
+            if !isBound { backlog = ProcessorBinding.limit }
         }
     }
 

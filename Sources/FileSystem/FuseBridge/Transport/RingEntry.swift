@@ -8,7 +8,7 @@ import SandboxModel
 import Synchronization
 
 /// The kernel writes to the memory only while the entry's thread is in io_uring_enter. All else is used by that thread,
-/// but for ``serves(_:)`` and ``answerLate(_:_:)``.
+/// but for ``serves(_:)``, ``answerLate(_:_:)``, ``requestNumber`` and ``file``.
 @safe final class RingEntry: @unchecked Sendable {
     let queue: RingQueue
     private let header: PageBuffer
@@ -19,6 +19,7 @@ import Synchronization
     var commit: UInt64 = 0
     /// The node of the request.
     private(set) var node = KernelNode.root
+    private let lastFile = Atomic<UInt64>(0)
     private(set) var isAnswered = true
     /// Whether a request is there that has not begun.
     private var holdsRequest = false
@@ -81,6 +82,7 @@ import Synchronization
         holdsRequest = false
         commit = header.load(UInt64.self, at: Int(RING_COMMIT_OFFSET))
         node = KernelNode(rawValue: header.load(UInt64.self, at: 16))
+        if isOfFile { lastFile.store(node.rawValue, ordering: .relaxed) }
         isAnswered = false
         mustZero = false
         request.store(header.load(UInt64.self, at: 8), ordering: .releasing)
@@ -96,6 +98,21 @@ import Synchronization
             to: start + RingEntry.requestHeader)
         return unsafe UnsafeMutableRawBufferPointer(start: content.base + start, count: length)
     }
+
+    /// Whether the request is OPEN, READ, WRITE, FSYNC or FLUSH (linux/fuse.h), whose node is a regular file.
+    private var isOfFile: Bool {
+        let opcode = header.load(UInt32.self, at: 4)
+        return opcode >= 14 && opcode <= 16 || opcode == 20 || opcode == 25
+    }
+
+    /// The regular file of the last request that had one; nil if there was none.
+    var file: KernelNode? {
+        let number = lastFile.load(ordering: .relaxed)
+        return number == 0 ? nil : KernelNode(rawValue: number)
+    }
+
+    /// The kernel's number of the request that is served; 0 between two requests.
+    var requestNumber: UInt64 { request.load(ordering: .relaxed) }
 
     /// Bytes of content of the request, as the kernel tells them.
     private var payload: Int { Int(header.load(UInt32.self, at: Int(RING_PAYLOAD_SIZE_OFFSET))) }

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Lock: `members`, a leaf.
 @safe final class RingTransport: @unchecked Sendable {
-    private struct Member {
+    struct Member {
         let worker: RingWorker
         let thread: HostThread
     }
@@ -19,8 +19,8 @@ import Synchronization
     enum Start {
         /// With the session: all rings are made before the first entry is registered.
         case together(RingGate)
-        /// Later, since entries wait; the file is one whose request does.
-        case beside(KernelNode, RingGate)
+        /// Later, since entries are few; the files are regular, and the kernel knows one of them at least.
+        case beside([KernelNode], RingGate)
 
         var gate: RingGate {
             switch self {
@@ -36,7 +36,9 @@ import Synchronization
     let mayPoll: Bool
     let retrievals = RetrievalNumbers()
     private let gate: RingGate
-    private let members = Mutex<[Member]>([])
+    let members = Mutex<[Member]>([])
+    /// The workers of /dev/fuse, whose watch for stalls is that of the queues too.
+    private let others: WorkerPool
     /// Set when the connection goes on without rings.
     private let isOver = Atomic<Bool>(false)
     /// The number of the last wipe asked for.
@@ -44,14 +46,15 @@ import Synchronization
 
     /// Makes the workers and their rings.
     /// - Throws: the error of a ring, a thread or memory; no thread is left then.
-    init(_ session: Session, _ plan: RingPlan) throws(SystemError) {
+    init(_ session: Session, _ plan: RingPlan, beside others: WorkerPool) throws(SystemError) {
         self.session = session
+        self.others = others
         self.plan = plan
         queues = (0..<plan.queueCount).map { RingQueue(UInt16($0)) }
         mayPoll = sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1
         gate = RingGate(plan.workers.count)
         do throws(SystemError) {
-            for worker in plan.workers { try start(worker, .together(gate)) }
+            for worker in plan.workers { _ = try start(worker, .together(gate)) }
             try gate.waitUntilMade()
         } catch {
             giveUp()
@@ -59,10 +62,10 @@ import Synchronization
         }
     }
 
-    private func start(_ plan: RingPlan.Worker, _ occasion: Start) throws(SystemError) {
+    private func start(_ plan: RingPlan.Worker, _ occasion: Start) throws(SystemError) -> Member {
         let worker = try RingWorker(plan, payload: self.plan.payload, of: self, in: session)
         // Under the lock, so that `join` finds every thread that runs.
-        try members.withLock { members throws(SystemError) in
+        return try members.withLock { members throws(SystemError) -> Member in
             guard !isEnding else { throw SystemError(code: ECANCELED) }
             session.beginServing()
             do throws(SystemError) {
@@ -70,7 +73,9 @@ import Synchronization
                     worker.run(occasion)
                     session.endServing()
                 }
-                members.append(Member(worker: worker, thread: thread))
+                let member = Member(worker: worker, thread: thread)
+                members.append(member)
+                return member
             } catch {
                 session.endServing()
                 throw error
@@ -142,22 +147,36 @@ import Synchronization
     /// - Parameter file: regular, and known to the kernel.
     /// - Returns: false if there is none, and none could be added.
     func hasFreeEntry(_ queue: RingQueue, besides file: KernelNode) -> Bool {
-        guard queue.free.load(ordering: .relaxed) < 2 else { return true }
+        queue.free.load(ordering: .relaxed) >= 2 || addWorker(to: queue, [file])
+    }
+
+    /// - Parameter files: as of ``Start/beside(_:_:)``.
+    /// - Returns: false if there are too many, or the host has no memory or thread for it.
+    func addWorker(to queue: RingQueue, _ files: [KernelNode]) -> Bool {
         guard members.withLock({ $0.count }) < plan.workers.count + RingTransport.mostAdded else { return false }
+        let processor = plan.workers.first { $0.queues == [queue.number] }?.processor
         let gate = RingGate(1)
+        guard
+            let added = try? start(RingPlan.Worker(processor: processor, queues: [queue.number]), .beside(files, gate))
+        else { return false }
         do throws(SystemError) {
-            try start(RingPlan.Worker(processor: nil, queues: [queue.number]), .beside(file, gate))
             try gate.waitUntilMade()
             try gate.register()
             return true
         } catch {
             gate.giveUp()
+            members.withLock { $0.removeAll { $0.worker === added.worker } }
+            added.thread.join()
             return false
         }
     }
 
     /// Workers beside those of the plan: each has a thread for a client that waits.
     private static let mostAdded = 1024
+
+    /// Has the thread that watches for stalls look at the queues.
+    @inline(__always)
+    func watch() { others.stalls.watch() }
 
     // MARK: Quiet
 

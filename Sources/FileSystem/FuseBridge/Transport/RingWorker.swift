@@ -50,8 +50,7 @@ import Synchronization
         // As a worker of /dev/fuse.
         SetIDCapability.drop()
         HostThread.allowInterruption()
-        binding.begin()
-        let code = unsafe ring_make(&ring, memory.base, UInt32(entries.count))
+        let code = makeRing()
         occasion.gate.reportMade(code)
         if code == 0, occasion.gate.mayRegister() {
             context.remember()
@@ -59,13 +58,22 @@ import Synchronization
             if code == 0 { for entry in entries { entry.queue.add() } }
             occasion.gate.reportRegistered(code)
             if code == 0 {
-                if case .beside(let node, _) = occasion { pump(node) }
+                if case .beside(let files, _) = occasion { pump(files) }
+                binding.begin()
                 while let entry = next() { serve(entry) }
                 for entry in entries { entry.queue.remove() }
                 reportEnd()
             }
         }
         wipe(asked: .max)
+    }
+
+    /// Makes the ring and enters it once: a process that may not (seccomp(2)) has to know before the kernel counts on it.
+    /// - Returns: 0, or an errno.
+    private func makeRing() -> Int32 {
+        let code = unsafe ring_make(&ring, memory.base, UInt32(entries.count))
+        guard code == 0 else { return code }
+        return submit(0) ? 0 : failure
     }
 
     /// - Returns: 0, or the errno with which the kernel refused an entry.
@@ -92,13 +100,23 @@ import Synchronization
     /// Has the kernel look at the queue of an entry that was added later. It gives a request that came while no entry was
     /// free to the next one that commits, and not to a new one: so it is asked to send something (FUSE_NOTIFY_RETRIEVE of
     /// no bytes, which brings a NOTIFY_REPLY), from the queue's processor.
-    /// - Parameter node: a regular file that the kernel knows.
-    private func pump(_ node: KernelNode) {
+    /// - Parameter files: regular ones, at least one of which the kernel knows. Without one, the next request that comes by
+    ///   itself does.
+    private func pump(_ files: [KernelNode]) {
         for entry in entries where Processors.bindThread(to: Int(entry.queue.number)) {
-            // It fails where the connection has ended.
-            _ = sendRetrieval(transport.retrievals.next(), of: node, to: device)
+            // It fails for a file that is forgotten, and where the connection has ended.
+            _ = files.first { sendRetrieval(transport.retrievals.next(), of: $0, to: device) == 0 }
         }
         Processors.releaseThread()
+    }
+
+    /// The request that is served, or one of those whose replies are late; 0 if there is none. Any thread may ask.
+    var request: UInt64 {
+        for entry in entries {
+            let request = entry.requestNumber
+            if request != 0 { return request }
+        }
+        return 0
     }
 
     // MARK: The ring
@@ -188,7 +206,9 @@ import Synchronization
     // MARK: Serving
 
     private func serve(_ entry: RingEntry) {
-        entry.queue.free.subtract(1, ordering: .relaxed)
+        let free = entry.queue.free.subtract(1, ordering: .sequentiallyConsistent).newValue
+        // A thread of several entries keeps those of the others waiting too.
+        if free == 0 || entries.count > 1 { transport.watch() }
         serving.begin()
         defer { serving.end() }
         if let request = unsafe entry.begin() {

@@ -1,4 +1,5 @@
-// Detects that every active worker is stalled in a request, such as a lookup on a cold disk, and wakes another worker.
+// Detects that every active worker is stalled in a request, such as a lookup on a cold disk, and wakes another worker, or
+// adds one over io_uring.
 
 import Glibc
 import Platform
@@ -19,6 +20,12 @@ struct StallDetector: ~Copyable {
     @inline(__always)
     borrowing func tookRequest() {
         taken.add(1, ordering: .sequentiallyConsistent)
+        watch()
+    }
+
+    /// Wakes the thread if it sleeps.
+    @inline(__always)
+    borrowing func watch() {
         if !isAwake.load(ordering: .sequentiallyConsistent) { wake() }
     }
 
@@ -34,7 +41,8 @@ extension WorkerPool {
     private static let quietLooks = 5
 
     /// Wakes another worker, one in reserve included, when all active ones have served one request for longer than
-    /// `lookInterval`, so that none would take the next. Returns when the session ends.
+    /// `lookInterval`, so that none would take the next, and likewise for each queue over io_uring. Returns when the
+    /// session ends.
     func watchForStalls() {
         while !isOver.load(ordering: .sequentiallyConsistent) {
             stalls.alarm.wait()
@@ -42,22 +50,27 @@ extension WorkerPool {
             stalls.isAwake.store(false, ordering: .sequentiallyConsistent)
             // A worker that took a request just before saw `isAwake`, and did not signal.
             let now = stalls.taken.load(ordering: .sequentiallyConsistent)
-            if now != seen || waiting.load(ordering: .sequentiallyConsistent) == 0 { stalls.wake() }
+            let isBusy = waiting.load(ordering: .sequentiallyConsistent) == 0 || session.hasFullQueue
+            if now != seen || isBusy { stalls.wake() }
         }
     }
 
     /// - Returns: the count of requests at the last look, when no more came.
     private func lookWhileBusy() -> UInt {
         var seen = stalls.taken.load(ordering: .relaxed)
+        var queues = RingTransport.Progress()
         var quiet = 0
         while quiet < WorkerPool.quietLooks, !isOver.load(ordering: .relaxed) {
             usleep(WorkerPool.lookInterval)
             let now = stalls.taken.load(ordering: .relaxed)
+            let isFull = session.relieveQueues(&queues)
             if now != seen {
                 seen = now
                 quiet = 0
             } else if waiting.load(ordering: .sequentiallyConsistent) == 0 {
                 wakeAnother()
+            } else if isFull {
+                quiet = 0
             } else {
                 quiet += 1
             }

@@ -17,7 +17,7 @@ import Synchronization
 /// requests: on two idle processors a call takes 0.6 of the time, removing a tree 0.9, unpacking one 0.85. It yields
 /// the processor while it polls.
 @safe final class WorkerPool: @unchecked Sendable {
-    private let session: Session
+    let session: Session
     private let device: Int32
     /// Workers that poll or wait for a request.
     let waiting = Atomic<Int>(0)
@@ -100,16 +100,29 @@ import Synchronization
         }
     }
 
-    /// Polls for the next request for as long as it takes an active client to send one.
-    private func spin() {
-        guard WorkerPool.processors > 1 else { return }
-        let end = MonotonicClock.nanoseconds + WorkerPool.spinNanoseconds
-        while !session.isStopping, !hasNext(), MonotonicClock.nanoseconds < end { sched_yield() }
+    /// Reads the next request, again and again for as long as it takes an active client to send one. Where reads block, as
+    /// over io_uring, it waits.
+    /// - Returns: its size; nil if there is none, or for an errno.
+    private func read(into worker: RequestWorker, spinning: Bool) -> Int? {
+        let mayRepeat = spinning && WorkerPool.processors > 1
+        let end = mayRepeat ? MonotonicClock.nanoseconds + WorkerPool.spinNanoseconds : 0
+        while true {
+            let count = unsafe Glibc.read(device, worker.memory, RequestWorker.capacity)
+            if count > 0 { return count }
+            guard mayRepeat, errno == EAGAIN, !session.isStopping, MonotonicClock.nanoseconds < end else { return nil }
+            sched_yield()
+        }
     }
 
     /// For so long a worker without a request polls.
     static let spinNanoseconds: UInt64 = 60_000
     private static let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+
+    /// Waits until a request is queued, or for a signal.
+    private func waitForRequest() {
+        var request = pollfd(fd: device, events: Int16(POLLIN), revents: 0)
+        unsafe poll(&request, 1, -1)
+    }
 
     /// Whether a request is queued.
     private func hasNext() -> Bool {
@@ -179,12 +192,11 @@ import Synchronization
     private func next(_ worker: RequestWorker, spinning: Bool) -> Int? {
         while !session.isStopping {
             worker.wipe(asked: wipes.load(ordering: .acquiring))
-            if spinning { spin() }
-            let count = unsafe read(device, worker.memory, RequestWorker.capacity)
-            if count > 0 { return count }
+            if let count = read(into: worker, spinning: spinning) { return count }
             switch errno {
+            case EAGAIN: waitForRequest()
             // ENOENT: the caller was killed before its request was read.
-            case EINTR, EAGAIN, ENOENT: continue
+            case EINTR, ENOENT: continue
             // ENODEV: the last mount is gone. No other error would go away by reading again.
             case let code:
                 guard !session.isDisconnected else { return nil }

@@ -6,10 +6,9 @@ import Glibc
 /// Processors, by the kernel's numbers.
 public enum Processors {
     /// All that the machine may ever have, switched off or not yet plugged in included: so many queues has a FUSE
-    /// connection over io_uring. At least 1.
-    public static func possibleCount() -> Int {
-        let list = (try? HostPath.contents("/sys/devices/system/cpu/possible")).flatMap(numbers)
-        return list?.count ?? max(1, sysconf(Int32(_SC_NPROCESSORS_CONF)))
+    /// connection over io_uring. nil where sysfs is not mounted: sysconf(3) may then count fewer.
+    public static func possibleCount() -> Int? {
+        (try? HostPath.contents("/sys/devices/system/cpu/possible")).flatMap(numbers)?.count
     }
 
     /// Those that run now.
