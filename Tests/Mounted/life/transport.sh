@@ -161,3 +161,33 @@ rootcase_callers_of_a_stopped_process_are_freed_over_io_uring() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     same "$(cat "$DOCUMENTS/note")" kept
 }
+
+# The queue of a processor that is off has a thread that it shares, and those of one that goes have another processor.
+# It changes the whole machine, so that a full run alone does it.
+rootcase_a_processor_may_go_and_come_back() {
+    local switch=/sys/devices/system/cpu/cpu1/online worker
+    [ "${FULL:-0}" = 1 ] && [ -w "$switch" ] || return 0
+    # shellcheck disable=SC2317  # the end of a case calls it
+    undo() { echo 1 >"$switch"; }
+    start
+    echo kept >"$DOCUMENTS/note"
+    for worker in 1 2 3 4; do
+        until [ -e over ]; do echo "$worker" >"$DOCUMENTS/$worker" && cat "$DOCUMENTS/$worker" >/dev/null; done &
+    done
+    echo 0 >"$switch"
+    taskset -c 0 cp -r "$BASE/Notes.app" "$DOCUMENTS/while-off"
+    echo 1 >"$switch"
+    taskset -c 1 diff -r "$BASE/Notes.app" "$DOCUMENTS/while-off"
+    touch over
+    wait
+    same "$(cat "$DOCUMENTS"/[1-4] | tr '\n' ' ')" "1 2 3 4 " "what was written meanwhile"
+    stop
+    # Mounted while it is off.
+    echo 0 >"$switch"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    echo 1 >"$switch"
+    same "$(taskset -c 1 cat "$DOCUMENTS/note")" kept "by a processor that came after the mount"
+    taskset -c 1 cp -r "$BASE/Notes.app" "$DOCUMENTS/after"
+    diff -r "$BASE/Notes.app" "$DOCUMENTS/after"
+    whole
+}
