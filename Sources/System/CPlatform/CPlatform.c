@@ -310,6 +310,8 @@ long platform_getrandom(void *buffer, size_t size) { return getrandom(buffer, si
 
 void platform_trim_heap(void) { malloc_trim(0); }
 
+void platform_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
+
 enum platform_content_call platform_content_call(long number) {
     switch (number) {
     case SYS_read:

@@ -8,6 +8,7 @@
     limits.py links FOLDER COUNT        COUNT hard links of one file
     limits.py repeat HOME DEVICE COUNT  the same work COUNT times, after which the device's process is as small"""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -129,7 +130,11 @@ def counts(process):
     with open(f"/proc/{process}/io") as file:
         calls = dict(line.split(": ") for line in file.read().splitlines())
     # Directories of containers are kept open, 512 of them at the most, when the kernel has forgotten them too.
-    opened = [os.readlink(f"/proc/{process}/fd/{name}") for name in os.listdir(f"/proc/{process}/fd")]
+    opened = []
+    for name in os.listdir(f"/proc/{process}/fd"):
+        # It may be closed by now.
+        with contextlib.suppress(FileNotFoundError):
+            opened.append(os.readlink(f"/proc/{process}/fd/{name}"))
     kept = sum("/Containers/" in path for path in opened)
     check(kept < 512 + 32, "directories are open:", kept)
     return memory, len(opened) - kept, int(calls["syscr"]) + int(calls["syscw"])

@@ -18,6 +18,7 @@ struct ProcessSetup: Sendable {
     ///   environment names no transport.
     init() throws(Complaint) {
         transport = try ProcessSetup.transport(named: ProcessSettings.variable(ProcessSetup.transportVariable))
+        FreeMemory.shareArenas()
         signal(SIGPIPE, SIG_IGN)
         // New files get the mode that the application asked for; the kernel applies the application's umask.
         umask(0)

@@ -134,6 +134,9 @@ enum platform_content_call platform_content_call(long number);
 /// malloc_trim(3), which Swift's Glibc lacks.
 void platform_trim_heap(void);
 
+/// M_ARENA_MAX of mallopt(3), which Swift's Glibc lacks. Before the first thread is made.
+void platform_limit_arenas(int count);
+
 /// Has the filesystem asked for a file's status anew (AT_STATX_FORCE_SYNC of statx(2)).
 int platform_refresh_status(int fd);
 
