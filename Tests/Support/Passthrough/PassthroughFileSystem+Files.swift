@@ -19,13 +19,10 @@ extension PassthroughFileSystem {
         _ flags: Int32, _ body: (Int32) throws(SystemError) -> Descriptor
     ) throws(SystemError) -> OpenFile {
         do throws(SystemError) {
-            let descriptor = try body(hostFlags(flags))
-            // Workers read a file's pieces out of their order, in which the host would not read far ahead by itself.
-            posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_SEQUENTIAL)
-            return OpenFile(descriptor)
+            return OpenFile(try body(hostFlags(flags)), mayBeWritten: flags & O_ACCMODE != O_RDONLY)
         } catch {
             guard error == .accessDenied, flags & O_ACCMODE == O_WRONLY else { throw error }
-            return OpenFile(try body(O_WRONLY | flags & O_TRUNC))
+            return OpenFile(try body(O_WRONLY | flags & O_TRUNC), mayBeWritten: true)
         }
     }
 
@@ -63,7 +60,9 @@ extension PassthroughFileSystem {
             guard let reply = reply.take() else { return }
             let got: Int
             do throws(SystemError) {
-                got = try handle.descriptor.read(into: buffer, count: count, from: offset)
+                handle.noteReading(from: offset)
+                // Once: what a regular file does not give it does not have.
+                got = try handle.descriptor.readOnce(into: buffer, count: count, from: offset)
             } catch {
                 return reply.fail(error.code)
             }
@@ -83,7 +82,8 @@ extension PassthroughFileSystem {
     func mustZeroContent(_ handle: OpenFile) -> Bool { false }
 
     func close(_ handle: OpenFile) {
-        released.add(handle)
+        // The host may have to write out or free what was written.
+        if handle.mayBeWritten { released.add(handle) }
     }
 
     func synchronize(_ handle: OpenFile, dataOnly: Bool, reply: consuming DoneReply) {

@@ -12,9 +12,20 @@ final class PassthroughFileSystem: FileSystem {
     /// An open file. Its descriptor is closed with the object.
     final class OpenFile: Sendable {
         let descriptor: Descriptor
+        let mayBeWritten: Bool
+        private let isAdvised = Atomic<Bool>(false)
 
-        init(_ descriptor: consuming Descriptor) {
+        init(_ descriptor: consuming Descriptor, mayBeWritten: Bool) {
             self.descriptor = descriptor
+            self.mayBeWritten = mayBeWritten
+        }
+
+        /// Tells the host that the file is read on. Workers read a file's pieces out of their order, in which the host would
+        /// not read far ahead by itself.
+        func noteReading(from offset: Int64) {
+            guard offset > 0, !isAdvised.load(ordering: .relaxed) else { return }
+            isAdvised.store(true, ordering: .relaxed)
+            posix_fadvise(descriptor.number, 0, 0, POSIX_FADV_SEQUENTIAL)
         }
     }
 

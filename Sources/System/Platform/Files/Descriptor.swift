@@ -68,6 +68,16 @@ public struct Descriptor: ~Copyable, Sendable {
         return done
     }
 
+    /// `pread(2)`, once.
+    /// - Returns: the bytes read; fewer than `count` at the end of a regular file, and anywhere in others.
+    public borrowing func readOnce(
+        into buffer: PageBuffer, count: Int, from offset: Int64
+    ) throws(SystemError) -> Int {
+        precondition(count >= 0 && count <= buffer.count)
+        let number = self.number
+        return try systemCall { unsafe pread(number, buffer.base, count, off_t(offset)) }
+    }
+
     /// `pwrite(2)`, repeated until all `count` bytes are written.
     /// - Parameters:
     ///   - start: the offset in the buffer.
