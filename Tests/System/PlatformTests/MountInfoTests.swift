@@ -1,7 +1,8 @@
 // The kernel's list of mounts (proc_pid_mountinfo(5)).
 
-import Platform
 import Testing
+
+@testable import Platform
 
 @Suite struct MountInfoTests {
     @Test func `reads a line, with its octal escapes`() throws {
@@ -21,5 +22,26 @@ import Testing
 
     @Test func `the kernel's own list can be read`() throws {
         #expect(try MountInfo.all().contains { $0.mountPoint == "/proc" })
+    }
+
+    @Test(arguments: ["/a/device", "/a b/#1", "/tab\tand\nline", "/back\\slash", "/ünd"])
+    func aSourceIsFoundAsTheKernelWritesIt(source: String) throws {
+        let encoded = String(decoding: MountInfo.encoded(source), as: UTF8.self)
+        #expect(!encoded.contains { " \t\n#".contains($0) })
+        #expect(MountInfo.decoded(encoded) == source)
+        let others = (0..<3).map { "\($0) 1 0:1 / /m\($0) rw - fuse other:\($0) rw" }
+        let own = "9 1 0:2 / /mine rw - fuse \(encoded):app rw"
+        for lines in [[own] + others, others + [own], others[..<2] + [own] + others[2...]] {
+            let found = MountInfo.lines(
+                in: Array((lines.joined(separator: "\n") + "\n").utf8), with: MountInfo.encoded(source))
+            #expect(found.map { String(decoding: $0, as: UTF8.self) } == [own])
+        }
+    }
+
+    @Test func theMountsFromASourceAreAmongAll() throws {
+        let all = try MountInfo.all()
+        let source = try #require(all.first { !$0.source.isEmpty }?.source)
+        let wanted = all.filter { $0.source.hasPrefix(source) }
+        #expect(try MountInfo.all(from: source) == wanted)
     }
 }

@@ -229,7 +229,7 @@ public final class MountTable: Sendable {
     public func review() {
         // The records first, because a mount is in the kernel's list before it is in the table.
         let records = state.withLock { $0.records.all }
-        guard let list = try? MountInfo.all() else { return }
+        guard let list = try? MountInfo.all(from: "\(device):") else { return }
         for record in records where !record.isDetached {
             let source = "\(device):\(record.mount.app)"
             let isThere = list.contains {

@@ -41,6 +41,46 @@ public struct MountInfo: Equatable, Sendable {
         return text.split(separator: newline).compactMap { MountInfo(line: $0) }
     }
 
+    /// The mounts whose source begins with a text, in the order of mounting. The others are not decoded: a host may have
+    /// hundreds, and whoever watches the list looks at each change of it.
+    public static func all(from source: String) throws(SystemError) -> [MountInfo] {
+        let text = try HostPath.contents("/proc/self/mountinfo", limit: 64 << 20)
+        return lines(in: text, with: encoded(source)).compactMap { line in
+            MountInfo(line: String(decoding: line, as: UTF8.self))
+        }
+        .filter { $0.source.hasPrefix(source) }
+    }
+
+    /// The lines that contain a word.
+    static func lines(in text: [UInt8], with word: [UInt8]) -> [ArraySlice<UInt8>] {
+        var found: [ArraySlice<UInt8>] = []
+        var start = 0
+        var index = 0
+        var isFound = word.isEmpty
+        while index < text.count {
+            if text[index] == UInt8(ascii: "\n") {
+                if isFound { found.append(text[start..<index]) }
+                start = index + 1
+                isFound = word.isEmpty
+            } else if !isFound, text[index] == word[0], index + word.count <= text.count {
+                isFound = text[index..<index + word.count].elementsEqual(word)
+            }
+            index += 1
+        }
+        return found
+    }
+
+    /// A text with the escapes of the kernel.
+    static func encoded(_ text: String) -> [UInt8] {
+        text.utf8.flatMap { byte -> [UInt8] in
+            guard escaped.contains(byte) else { return [byte] }
+            let digits = String(byte, radix: 8)
+            return Array("\\\(String(repeating: "0", count: 3 - digits.count))\(digits)".utf8)
+        }
+    }
+
+    private static let escaped = Array(" \t\n\\#".utf8)
+
     /// Decodes the octal escapes of the kernel for space, tab, newline, backslash and `#`.
     static func decoded(_ field: some StringProtocol) -> String {
         guard field.utf8.contains(UInt8(ascii: "\\")) else { return String(field) }
