@@ -116,7 +116,7 @@ extension EncryptedFile {
         for map in 0...last / ContentLayout.groupsPerMap {
             let first = map * ContentLayout.groupsPerMap
             let groups = first + 1..<min(last + 1, first + ContentLayout.groupsPerMap)
-            guard let end = groups.last else { continue }
+            guard let end = groups.last, !isUnused(map: map) else { continue }
             let isNew = !header.isSparse || !header.hasMap(map)
             if !isNew, end <= known, !uncommitted.addedGroups.contains(where: groups.contains) { continue }
             var existing: [Int] = []

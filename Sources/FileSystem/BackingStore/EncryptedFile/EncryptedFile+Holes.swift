@@ -141,7 +141,8 @@ extension EncryptedFile {
                 let group = ContentLayout.group(of: block)
                 guard let page = try tagPage(group, workspace) else {
                     if toHole { return max(offset, block * Int64(ContentLayout.blockSize)) }
-                    block = Int64(group + 1) * Int64(ContentLayout.blocksPerGroup)
+                    guard let next = try nextGroup(after: group, workspace) else { return nil }
+                    block = Int64(next) * Int64(ContentLayout.blocksPerGroup)
                     continue
                 }
                 let isHole = page.current(ContentLayout.index(of: block)).length == 0

@@ -28,6 +28,39 @@ extension EncryptedFile {
         return try mapPage(map, workspace).hasGroup(index)
     }
 
+    /// The next group that has a tag page; nil if there is none below the length.
+    func nextGroup(after group: Int, _ workspace: Workspace) throws(Fault) -> Int? {
+        let last = ContentLayout.lastGroup(length: contentLength)
+        var next = try candidate(after: group, workspace)
+        while next <= last {
+            if try groupExists(next, workspace) { return next }
+            next = try candidate(after: next, workspace)
+        }
+        return nil
+    }
+
+    /// The next group that may exist, whatever lies between: an added one, one that a map names, the first of a map.
+    private func candidate(after group: Int, _ workspace: Workspace) throws(Fault) -> Int {
+        var next = Int.max
+        if group < ContentLayout.lastGroup(length: min(contentLength, header.length)) {
+            guard header.isSparse else { return group + 1 }
+            let (map, index) = group.quotientAndRemainder(dividingBy: ContentLayout.groupsPerMap)
+            next = (map + 1) * ContentLayout.groupsPerMap
+            if header.hasMap(map), let named = try mapPage(map, workspace).firstGroup(from: index + 1) {
+                next = map * ContentLayout.groupsPerMap + named
+            }
+        }
+        for added in uncommitted.addedGroups where added > group { next = min(next, added) }
+        return next
+    }
+
+    /// Whether none of a map's groups exists but the first, which lies before the map.
+    func isUnused(map: Int) -> Bool {
+        guard header.isSparse, !header.hasMap(map) else { return false }
+        let first = map * ContentLayout.groupsPerMap
+        return !uncommitted.addedGroups.contains { $0 > first && $0 < first + ContentLayout.groupsPerMap }
+    }
+
     /// The verified tag page of a group; nil for a group that is a hole.
     ///
     /// - Parameter image: offset in `workspace.image` to which the page has been read already.

@@ -294,6 +294,21 @@ extension ContentPage {
         bytes.load(UInt8.self, at: ContentPage.mapBits + index / 8) >> UInt8(index % 8) & 1 == 1
     }
 
+    /// The first group that exists, from an index on; nil if there is none.
+    func firstGroup(from index: Int) -> Int? {
+        var index = index
+        while index < ContentLayout.groupsPerMap {
+            if index % 64 == 0, bytes.load(UInt64.self, at: ContentPage.mapBits + index / 8) == 0 {
+                index += 64
+            } else if hasGroup(index) {
+                return index
+            } else {
+                index += 1
+            }
+        }
+        return nil
+    }
+
     func setGroup(_ index: Int, _ present: Bool) {
         let offset = ContentPage.mapBits + index / 8
         let bits = bytes.load(UInt8.self, at: offset)
