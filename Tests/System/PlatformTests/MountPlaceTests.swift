@@ -43,4 +43,27 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: base + "/trap/here/mark"))
         try HostMount.unmount(base + "/trap/here")
     }
+
+    @Test(.enabled(if: geteuid() == 0, "mounting takes root"))
+    func `a mount is known by a number of its own, as long as it is there`() throws {
+        defer { try? FileManager.default.removeItem(atPath: base) }
+        for name in ["source", "with space", "moved"] {
+            try FileManager.default.createDirectory(atPath: "\(base)/\(name)", withIntermediateDirectories: true)
+        }
+        let place = try MountPlace(base + "/with space")
+        try HostMount.bind(base + "/source", at: place)
+        // Linux 6.8 brought it.
+        guard let number = MountNumber(at: place) else { return try HostMount.unmount(place.current) }
+        #expect(number.isSurelyAt(place.path))
+        #expect(!number.isSurelyAt(base + "/moved"))
+        try HostMount.bind(base + "/source", at: place)
+        #expect(MountNumber(at: place) != number, "the one above it")
+        #expect(number.isSurelyAt(place.path))
+        try HostMount.unmount(place.current)
+        try HostMount.unmount(place.current, .lazily)
+        #expect(!number.isSurelyAt(place.path))
+        try HostMount.bind(base + "/source", at: place)
+        #expect(!number.isSurelyAt(place.path), "another one")
+        try HostMount.unmount(place.current)
+    }
 }

@@ -17,6 +17,8 @@ struct MountRecord: Sendable {
     var isDetached = false
     /// The connection's number, for the guard of mounts.
     var connection: UInt32?
+    /// nil where the kernel has no such numbers.
+    var number: MountNumber?
 }
 
 /// The mounts of one device, by serial number.

@@ -111,10 +111,11 @@ public final class MountTable: Sendable {
             try MountPoint.requireHarmless(
                 place, device: device, runtimeDirectory: String(directory[..<slash]), homesDirectory: homesDirectory)
             let serial = state.withLock { $0.records.makeSerial() }
-            let record =
+            var record =
                 isPrivileged
                 ? try bind(home, options, serial, at: place) : try mountAlone(home, options, serial, at: place)
-            state.withLock { $0.records.add(record) }
+            record.number = MountNumber(at: place)
+            state.withLock { [record] in $0.records.add(record) }
             do throws(SystemError) {
                 // Through the mount: a session that cannot serve is found here, not by its first user.
                 try ActingUser.asSuperuser { () throws(SystemError) in try HostPath.requireAnswer(place.current) }
@@ -228,9 +229,12 @@ public final class MountTable: Sendable {
     /// Ends the records of mounts that are gone from the kernel's list.
     public func review() {
         // The records first, because a mount is in the kernel's list before it is in the table.
-        let records = state.withLock { $0.records.all }
+        let records = state.withLock { $0.records.all }.filter { record in
+            !record.isDetached && record.number?.isSurelyAt(record.mount.mountPoint) != true
+        }
+        if records.isEmpty { return }
         guard let list = try? MountInfo.all(from: "\(device):") else { return }
-        for record in records where !record.isDetached {
+        for record in records {
             let source = "\(device):\(record.mount.app)"
             let isThere = list.contains {
                 $0.mountPoint == record.mount.mountPoint && $0.type == MountPoint.type && $0.source == source

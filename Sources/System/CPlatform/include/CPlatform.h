@@ -137,6 +137,12 @@ void platform_trim_heap(void);
 /// M_ARENA_MAX of mallopt(3), which Swift's Glibc lacks. Before the first thread is made.
 void platform_limit_arenas(int count);
 
+/// The number of the mount that a descriptor leads to, which no other mount ever has. -1 with ENOSYS before Linux 6.8.
+int platform_mount_number(int fd, uint64_t *number);
+
+/// Whether that mount is at a path. 0 where the kernel does not tell.
+int platform_is_mounted_at(uint64_t number, const char *path);
+
 /// Has the filesystem asked for a file's status anew (AT_STATX_FORCE_SYNC of statx(2)).
 int platform_refresh_status(int fd);
 

@@ -47,6 +47,9 @@ public final class MountPlace: Sendable {
     /// The path of the directory below all that is mounted there later.
     var target: String { "/proc/self/fd/\(directory.number)" }
 
+    /// The root of what is mounted at the directory.
+    func openMounted() throws(SystemError) -> Descriptor { try parent.openDirectory(name) }
+
     /// The topmost mount at the directory; nil where nothing is mounted.
     public func mount() -> MountInfo? {
         ActingUser.asSuperuser {
