@@ -26,14 +26,15 @@ import Testing
 
     @Test(arguments: ["/a/device", "/a b/#1", "/tab\tand\nline", "/back\\slash", "/ünd"])
     func aSourceIsFoundAsTheKernelWritesIt(source: String) throws {
-        let encoded = String(decoding: MountInfo.encoded(source), as: UTF8.self)
+        let encoded = String(decoding: MountInfo.encoded(source, escaped: " \t\n\\#"), as: UTF8.self)
         #expect(!encoded.contains { " \t\n#".contains($0) })
         #expect(MountInfo.decoded(encoded) == source)
         let others = (0..<3).map { "\($0) 1 0:1 / /m\($0) rw - fuse other:\($0) rw" }
         let own = "9 1 0:2 / /mine rw - fuse \(encoded):app rw"
         for lines in [[own] + others, others + [own], others[..<2] + [own] + others[2...]] {
             let found = MountInfo.lines(
-                in: Array((lines.joined(separator: "\n") + "\n").utf8), with: MountInfo.encoded(source))
+                in: Array((lines.joined(separator: "\n") + "\n").utf8),
+                with: MountInfo.encoded(source, escaped: " \t\n\\#"))
             #expect(found.map { String(decoding: $0, as: UTF8.self) } == [own])
         }
     }
@@ -43,5 +44,9 @@ import Testing
         let source = try #require(all.first { !$0.source.isEmpty }?.source)
         let wanted = all.filter { $0.source.hasPrefix(source) }
         #expect(try MountInfo.all(from: source) == wanted)
+        let one = try #require(all.last)
+        #expect(try MountInfo.numbered(one.number) == one)
+        #expect(try MountInfo.numbered(.max) == nil)
+        #expect(try MountInfo.all(at: one.mountPoint) == all.filter { $0.mountPoint.hasPrefix(one.mountPoint) })
     }
 }

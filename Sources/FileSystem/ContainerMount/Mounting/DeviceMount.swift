@@ -87,7 +87,7 @@ final class DeviceMount: Sendable {
 
     /// Unmounts everything at or below the directory, the last mount first, and removes the directory.
     static func remove(_ directory: String) {
-        for mount in ((try? MountInfo.all()) ?? []).reversed()
+        for mount in ((try? MountInfo.all(at: directory)) ?? []).reversed()
         where mount.mountPoint == directory || mount.mountPoint.hasPrefix(directory + "/") {
             try? HostMount.unmount(mount.mountPoint, .lazily)
         }

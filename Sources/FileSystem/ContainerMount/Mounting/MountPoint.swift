@@ -113,8 +113,8 @@ enum MountPoint {
     /// Unmounts what a killed daemon of the device left, wherever it is.
     static func removeAbandoned(of device: String) {
         // The last first: a mount may lie in another.
-        for mount in ((try? MountInfo.all()) ?? []).reversed()
-        where mount.type == type && mount.source.hasPrefix(device + ":") && HostMount.isAbandoned(mount.mountPoint) {
+        for mount in ((try? MountInfo.all(from: device + ":")) ?? []).reversed()
+        where mount.type == type && HostMount.isAbandoned(mount.mountPoint) {
             try? remove(mount.mountPoint) { $0.source == mount.source }
         }
     }

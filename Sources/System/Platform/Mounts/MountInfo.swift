@@ -41,14 +41,25 @@ public struct MountInfo: Equatable, Sendable {
         return text.split(separator: newline).compactMap { MountInfo(line: $0) }
     }
 
-    /// The mounts whose source begins with a text, in the order of mounting. The others are not decoded: a host may have
-    /// hundreds, and whoever watches the list looks at each change of it.
+    /// The mounts whose source begins with a text, in the order of mounting.
     public static func all(from source: String) throws(SystemError) -> [MountInfo] {
+        try all(with: encoded(source, escaped: " \t\n\\#")).filter { $0.source.hasPrefix(source) }
+    }
+
+    /// The mounts whose mount points begin with a text, in the order of mounting.
+    public static func all(at path: String) throws(SystemError) -> [MountInfo] {
+        try all(with: encoded(path, escaped: " \t\n\\")).filter { $0.mountPoint.hasPrefix(path) }
+    }
+
+    /// The mount with a number; nil if there is none.
+    public static func numbered(_ number: UInt64) throws(SystemError) -> MountInfo? {
+        try all(with: Array("\(number) ".utf8)).first { $0.number == number }
+    }
+
+    /// The mounts whose lines contain a word. The others are not decoded: a host may have hundreds.
+    private static func all(with word: [UInt8]) throws(SystemError) -> [MountInfo] {
         let text = try HostPath.contents("/proc/self/mountinfo", limit: 64 << 20)
-        return lines(in: text, with: encoded(source)).compactMap { line in
-            MountInfo(line: String(decoding: line, as: UTF8.self))
-        }
-        .filter { $0.source.hasPrefix(source) }
+        return lines(in: text, with: word).compactMap { MountInfo(line: String(decoding: $0, as: UTF8.self)) }
     }
 
     /// The lines that contain a word.
@@ -71,15 +82,13 @@ public struct MountInfo: Equatable, Sendable {
     }
 
     /// A text with the escapes of the kernel.
-    static func encoded(_ text: String) -> [UInt8] {
+    static func encoded(_ text: String, escaped: String) -> [UInt8] {
         text.utf8.flatMap { byte -> [UInt8] in
-            guard escaped.contains(byte) else { return [byte] }
+            guard escaped.utf8.contains(byte) else { return [byte] }
             let digits = String(byte, radix: 8)
             return Array("\\\(String(repeating: "0", count: 3 - digits.count))\(digits)".utf8)
         }
     }
-
-    private static let escaped = Array(" \t\n\\#".utf8)
 
     /// Decodes the octal escapes of the kernel for space, tab, newline, backslash and `#`.
     static func decoded(_ field: some StringProtocol) -> String {

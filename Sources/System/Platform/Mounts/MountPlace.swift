@@ -81,7 +81,7 @@ extension Descriptor {
     /// The mount that the descriptor leads to; nil where /proc is not mounted.
     public var mountInfo: MountInfo? {
         guard let number = mountNumber else { return nil }
-        return (try? MountInfo.all())?.first { $0.number == number }
+        return try? MountInfo.numbered(number)
     }
 
     /// `fstat(2)` and `openat(2)` of `..`: this directory, and then each above it, up to the root.
