@@ -139,14 +139,15 @@ def cut_power(disk, cut, working, database):
     with Kept.lock:
         Kept.holding = True
         for writer in working:
-            for kept in writer.files.values():
+            for kept in list(writer.files.values()):
                 kept.drop()
     committed = database.committed
     with open(disk, "rb") as source, open(cut, "wb") as target:
         fcntl.ioctl(target, FICLONE, source.fileno())
     rows = (committed, database.asked)
     with Kept.lock:
-        files = {os.path.basename(writer.directory): {name: kept.copy() for name, kept in writer.files.items()}
+        # A list at once: a writer may begin another file meanwhile.
+        files = {os.path.basename(writer.directory): {name: kept.copy() for name, kept in list(writer.files.items())}
                  for writer in working}
         Kept.holding = False
     return files, rows

@@ -341,8 +341,12 @@ usercase_little_lockable_memory_is_a_warning() {
     local turn=$APPCONTAINER_TRANSPORT
     unset APPCONTAINER_TRANSPORT
     if [ "$turn" = io-uring ]; then
-        (ulimit -l 0; complains 16 appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring)
-        grep -q 'raise the limit of locked memory (ulimit -l)' .err || fail "the remedy is not told: $(cat .err)"
+        local status=0
+        (ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT" --transport io-uring) 2>err || status=$?
+        same "$status" 16 "exit code"
+        # Behind the warning of below.
+        same "$(wc -l <err)" 2 "lines on standard error"
+        grep -q 'raise the limit of locked memory (ulimit -l)' err || fail "the remedy is not told: $(cat err)"
         appcontainer shutdown "$DEVICE"
     fi
     (ulimit -l 0; appcontainer mount "$DEVICE" "$APP" "$MOUNT") 2>err
