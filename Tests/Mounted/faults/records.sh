@@ -107,18 +107,33 @@ case_a_device_of_the_format_before_is_opened_once() {
     complains 22 appcontainer mount "$DEVICE" "$APP" "$MOUNT"
 }
 
+# fill_host FREE: fills the small host until FREE KiB are left, and sets fillers to the files that do it.
+fill_host() {
+    local place=$HOSTS/small/${WORK##*/}
+    fillers=("$place-filler" "$place-spare")
+    head -c $(($1 * 1024)) /dev/zero >"$place-spare"
+    sync "$place-spare"
+    # What the host kept for blocks whose place it had not chosen is free once they are on the disk.
+    for _ in 1 2 3; do
+        cat /dev/zero 2>/dev/null >>"$place-filler" || true
+        sync "$place-filler"
+    done
+    while fallocate -l 1024 "$place-${#fillers[@]}" 2>/dev/null; do fillers+=("$place-${#fillers[@]}"); done
+    rm "$place-spare"
+    sync -f "$HOSTS/small"
+}
+
 # On a full host: a write fails after some of it was made. The session ends in order all the same, and lets no file that
 # is cut later pass.
 hostcase_after_a_write_without_space_a_cut_file_is_refused() {
     DEVICE=$HOSTS/small/${WORK##*/}-device
-    local filler=$HOSTS/small/${WORK##*/}-filler
     start
     head -c 300000 /dev/urandom >original
     cp original "$DOCUMENTS/other"
     cp original "$DOCUMENTS/written"
     sync "$DOCUMENTS/other" "$DOCUMENTS/written"
-    dd if=/dev/zero of="$filler" bs=64k status=none 2>/dev/null || true
-    cat /dev/zero 2>/dev/null >>"$filler" || true
+    # Space for the map of a file with holes, and for the records of the device.
+    fill_host 64
     for round in 1 2 3 4; do
         truncate -s 20M "$DOCUMENTS/written" || true
         dd if=/dev/urandom of="$DOCUMENTS/written" bs=100k seek=$((round * 30)) count=20 conv=notrunc,fsync \
@@ -126,7 +141,7 @@ hostcase_after_a_write_without_space_a_cut_file_is_refused() {
     done
     data=$(backing)/Documents
     appcontainer unmount "$MOUNT"
-    rm "$filler"
+    rm -f "${fillers[@]}"
     appcontainer shutdown "$DEVICE"
     same "$(json ended <"$DEVICE/Sessions.json")" True "the session has ended"
     grep -q '"unfinished"' "$DEVICE/Sessions.json" || fail "no write failed halfway"
@@ -134,6 +149,29 @@ hostcase_after_a_write_without_space_a_cut_file_is_refused() {
     for name in other written; do truncate -s -4096 "$data/$name"; done
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     for name in other written; do contains "$(fails cat "$DOCUMENTS/$name")" "Input/output error"; done
+    stop
+    appcontainer delete "$DEVICE"
+}
+
+# The map of a file with holes finds no space: the file stays open on the disk, as after a kill, and keeps its content.
+hostcase_a_file_whose_map_finds_no_space_keeps_its_content() {
+    DEVICE=$HOSTS/small/${WORK##*/}-device
+    start
+    head -c 300000 /dev/urandom >original
+    cp original "$DOCUMENTS/file"
+    sync "$DOCUMENTS/file"
+    fill_host 2
+    truncate -s 20M "$DOCUMENTS/file" || true
+    size=$(stat -c %s "$DOCUMENTS/file")
+    appcontainer unmount "$MOUNT"
+    rm -f "${fillers[@]}"
+    appcontainer shutdown "$DEVICE"
+    appcontainer check "$DEVICE"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(stat -c %s "$DOCUMENTS/file")" "$size" "the size"
+    cp original expected
+    truncate -s "$size" expected
+    cmp expected "$DOCUMENTS/file"
     stop
     appcontainer delete "$DEVICE"
 }
