@@ -5,14 +5,14 @@ import Testing
 @testable import FuseBridge
 
 struct RingPlanTests {
-    @Test func everyProcessorThatRunsHasEightWorkersOfItsOwn() {
+    @Test func everyProcessorThatRunsHasFourWorkersOfItsOwn() {
         let plan = RingPlan(possible: 2, online: [0, 1], allowed: { _ in true })
         for processor in 0..<2 {
             let own = plan.workers.filter { $0.processor == processor }
-            #expect(own.count == 8)
+            #expect(own.count == 4)
             #expect(own.allSatisfy { $0.queues == [UInt16(processor)] })
         }
-        #expect(plan.workers.count == 16)
+        #expect(plan.workers.count == 8)
         #expect(plan.payload == 1 << 20)
     }
 
@@ -36,11 +36,11 @@ struct RingPlanTests {
     @Test func aProcessorThatTheProcessMayNotUseHasWorkersThatAreNotBound() {
         let plan = RingPlan(possible: 2, online: [0, 1], allowed: { $0 == 0 })
         let unbound = plan.workers.filter { $0.queues == [1] }
-        #expect(unbound.count == 8)
+        #expect(unbound.count == 4)
         #expect(unbound.allSatisfy { $0.processor == nil })
     }
 
-    @Test func manyProcessorsHaveFewerWorkersAndSmallerPayloads() {
+    @Test func manyProcessorsHaveSmallerPayloads() {
         let plan = RingPlan(possible: 32, online: Set(0..<32), allowed: { _ in true })
         #expect(plan.workers.count == 128)
         #expect(plan.payload == 128 << 10)

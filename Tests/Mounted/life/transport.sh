@@ -165,7 +165,8 @@ rootcase_callers_of_a_stopped_process_are_freed_over_io_uring() {
 # The queue of a processor that is off has a thread that it shares, and those of one that goes have another processor.
 # It changes the whole machine, so that a full run alone does it.
 rootcase_a_processor_may_go_and_come_back() {
-    local switch=/sys/devices/system/cpu/cpu1/online worker
+    local worker
+    switch=/sys/devices/system/cpu/cpu1/online
     [ "${FULL:-0}" = 1 ] && [ -w "$switch" ] || return 0
     # shellcheck disable=SC2317  # the end of a case calls it
     undo() { echo 1 >"$switch"; }

@@ -14,11 +14,9 @@ struct RingPlan: Equatable {
     /// Bytes of content of the largest request, and so of an entry's payload.
     let payload: Int
 
-    /// Requests of one processor that are served at a time. More than one, as a request may wait for the host's disk.
-    private static let fewestWorkers = 4
-    private static let mostWorkers = 8
-    /// Entries of the whole machine up to which each processor has the most workers.
-    private static let manyEntries = 128
+    /// Requests of one processor that are served at a time, before its queue gets further workers. More than one, as a
+    /// request may wait for the host's disk; not many, as those that one worker takes after another cost no wake-up.
+    private static let workersOfProcessor = 4
     /// Bytes of all payloads together, as long as each has ``smallestPayload``.
     private static let payloadSum = 16 << 20
     private static let smallestPayload = 128 << 10
@@ -36,12 +34,10 @@ struct RingPlan: Equatable {
     ///   - allowed: whether this process may use a processor. The clients may be on others.
     init(possible: Int, online: Set<Int>, allowed: (Int) -> Bool) {
         let running = (0..<possible).filter(online.contains)
-        let each = max(
-            RingPlan.fewestWorkers, min(RingPlan.mostWorkers, RingPlan.manyEntries / max(1, running.count)))
         var workers: [Worker] = []
         for processor in running {
             let worker = Worker(processor: allowed(processor) ? processor : nil, queues: [UInt16(processor)])
-            workers += Array(repeating: worker, count: each)
+            workers += Array(repeating: worker, count: RingPlan.workersOfProcessor)
         }
         // One that is switched on later has its requests served, by a thread that it shares.
         let idle = (0..<possible).filter { !online.contains($0) }.map { UInt16($0) }
