@@ -113,7 +113,7 @@ fill_host() {
     fillers=("$place-filler" "$place-spare")
     head -c $(($1 * 1024)) /dev/zero >"$place-spare"
     sync "$place-spare"
-    # What the host kept for blocks whose place it had not chosen is free once they are on the disk.
+    # The host frees its reserve for blocks without a place once they are on the disk.
     for _ in 1 2 3; do
         cat /dev/zero 2>/dev/null >>"$place-filler" || true
         sync "$place-filler"
