@@ -34,6 +34,8 @@ import Testing
     @Test(arguments: [1, 3, 7]) func slowRequestsDoNotKeepOthersWaiting(count: Int) throws {
         try Mounted.run { mount in
             let fileSystem = mount.fileSystem
+            // Over io_uring a worker that is added needs a file that the kernel knows.
+            try mount.write("content", to: "known")
             // One worker serves sequential requests; the others sleep.
             for index in 0..<20 { _ = unsafe access(mount.path("before\(index)"), F_OK) }
             fileSystem.state.withLock { $0.slowPrefix = Array("slow".utf8) }
