@@ -112,6 +112,9 @@ eventually() {
     fail "did not come true: $*"
 }
 
+# Whether every thread of a process is stopped.
+is_stopped() { ! grep -hs '^State:' /proc/"$1"/task/*/status | grep -qv T; }
+
 # Whether a process has ended.
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 

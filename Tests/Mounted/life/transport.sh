@@ -156,6 +156,8 @@ rootcase_callers_of_a_stopped_process_are_freed_over_io_uring() {
     local process
     process=$(daemon_pid)
     kill -STOP "$process"
+    # A thread goes on for a moment, and may answer one more call.
+    eventually is_stopped "$process"
     fails stat "$DOCUMENTS/absent"
     gone "$process"
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
