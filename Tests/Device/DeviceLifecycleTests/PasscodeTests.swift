@@ -118,7 +118,10 @@ import Testing
     /// Ways to spoil the keys of a device: a line of shell in its directory, and a word of what is said.
     static let spoilt = [
         ("truncate -s 200 Keybag", "Keybag is cut short"), (": > Keybag", "Keybag is cut short"),
-        (#"printf '\377' | dd of=Keybag bs=1 seek=100 conv=notrunc status=none"#, "Keybag is damaged"),
+        (
+            #"python3 -c "b = bytearray(open('Keybag', 'rb').read()); b[100] ^= 1; open('Keybag', 'wb').write(b)""#,
+            "Keybag is damaged"
+        ),
         ("cp ../other/Keybag Keybag", "Keybag is another device's"), ("rm Keybag", "Keybag is missing"),
         ("cp ../other/UID.key UID.key", "is another device's"),
         ("truncate -s 31 UID.key", "UID.key is damaged, and no file of the device can ever be read again without it"),

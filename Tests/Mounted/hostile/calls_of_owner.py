@@ -256,7 +256,7 @@ def main(place, rounds, protocol, seed=None):
     for number in range(int(rounds)):
         world.begin()
         code = world.run(["mount", world.device, APP, world.home, "--allow-other"])
-        check(code == 0, world.output)
+        check(code == 0, f"mount, exit code {code}:", world.output, *world.complaints)
         with open(world.device + "/daemon.json") as told:
             daemon = json.load(told)["pid"]
         entry, kind, during = entry_of(world, chance.choice(entries)), chance.choice(list(KINDS)), chance.random() < 0.6
