@@ -34,6 +34,9 @@ UNSAFE = {
 IMPORT = re.compile(
     r"\s*(?:@\w+(?:\(\w+\))?\s+)*(?:public |package |internal |fileprivate |private )?import "
     r"(?:struct |class |enum |protocol |func |typealias |let |var )?(\w+)")
+# Elsewhere libdispatch would be given descriptors that hang up, at which it may end the process.
+DESCRIPTOR_SOURCE = re.compile(r"\bmake(?:Read|Write)Source\(|\bDispatchIO\(")
+DESCRIPTOR_SOURCE_PLACE = "Platform/ReadinessWatch"
 UNSAFE_CODE = re.compile(r"(?<!\.)\bunsafe\b|@unsafe\b|\bUnsafe\w*Pointer\b")
 
 
@@ -102,3 +105,13 @@ def unsafe_code_has_its_places(tree):
         for number, line in enumerate(file.code_lines, 1):
             if UNSAFE_CODE.search(line) and not IMPORT.match(line):
                 yield f"{file.name}:{number}: unsafe code does not belong here: give Platform a function for it"
+
+
+def descriptors_are_watched_in_one_place(tree):
+    for file in tree.swift("Sources"):
+        target = tree.target_of(file)
+        if target is None or place(file, target) == DESCRIPTOR_SOURCE_PLACE:
+            continue
+        for number, line in enumerate(file.code_lines, 1):
+            if DESCRIPTOR_SOURCE.search(line):
+                yield f"{file.name}:{number}: a dispatch source of a descriptor: use ReadinessWatch"

@@ -96,6 +96,8 @@ BREAKS = [
     ("foundation_has_its_places", changed(STORE, "internal import", "import FoundationEssentials\ninternal import"),
      f"{STORE}:3:"),
     ("unsafe_code_has_its_places", changed(NAME, "unsafely(text)", "unsafe text.utf8"), f"{NAME}:10:"),
+    ("descriptors_are_watched_in_one_place",
+     changed(NAME, "unsafely(text)", "DispatchSource.makeReadSource(fileDescriptor: 0)"), f"{NAME}:10:"),
     ("no_call_follows_a_link", {CALLS: SOUND[CALLS] + "let call = unsafe open(text, 0)\n"}, f"{CALLS}:2:"),
     ("no_call_follows_a_link", changed(NAME, "unsafely(text)", "fstatat(1, text, &status, 0)"), f"{NAME}:10:"),
     ("devices_are_reached_by_descriptor",

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -178,6 +179,18 @@ int platform_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 int platform_watch_removals(const char *directory) {
     int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (watch != -1 && inotify_add_watch(watch, directory, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR) == -1) {
+        int error = errno;
+        close(watch);
+        errno = error;
+        return -1;
+    }
+    return watch;
+}
+
+int platform_watch_readiness(int descriptor, int writing) {
+    int watch = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {.events = writing ? EPOLLOUT : EPOLLIN};
+    if (watch != -1 && epoll_ctl(watch, EPOLL_CTL_ADD, descriptor, &event) == -1) {
         int error = errno;
         close(watch);
         errno = error;

@@ -29,13 +29,9 @@ final class ShutdownSignal: Sendable {
 
     /// Requests the end when the device is removed, as with `rm -r`.
     func watchRemoval(of device: String) throws(SystemError) {
-        let watch = try RemovalWatch(of: DeviceDirectory.Name.record, in: device)
-        let source = DispatchSource.makeReadSource(fileDescriptor: watch.eventDescriptor, queue: .global())
-        source.setEventHandler { [self] in
-            _ = source
-            if watch.isRemoved() { request("its device was removed") }
+        try RemovalWatch(of: DeviceDirectory.Name.record, in: device).whenRemoved { [self] in
+            request("its device was removed")
         }
-        source.resume()
     }
 
     /// Takes SIGTERM, SIGINT and SIGHUP as requests for a clean shutdown.

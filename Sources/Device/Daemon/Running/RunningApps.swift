@@ -146,6 +146,10 @@ final class RunningApps: Sendable {
         guard !ProcessFamily.members(of: identifier).contains(getpid()) else {
             throw Complaint(.badRequest, "run-process: the device's own process descends from \(identifier)")
         }
+        let ends = try Complaint.wrap("cannot wait for the end of the process \(identifier)") {
+            () throws(SystemError) in
+            (process: try process.endWatch(), supervisor: try supervisor?.endWatch())
+        }
         let hold = try state.access { (state) throws(Complaint) in
             guard let hold = state.holds.keys.first(where: { $0.number == number }), state.holds[hold]!.isLease else {
                 throw Complaint(.notRunning, "the app was terminated before it began to run")
@@ -157,8 +161,8 @@ final class RunningApps: Sendable {
             state.holds[hold]!.supervisor = supervisor
             return hold
         }
-        supervisor?.whenEnded { [weak self] in self?.forgetRemains(of: hold) }
-        process.whenEnded { [weak self] in self?.release(hold) }
+        ends.supervisor?.whenReady { [weak self] in self?.forgetRemains(of: hold) }
+        ends.process.whenReady { [weak self] in self?.release(hold) }
     }
 
     /// The supervisor of a process.

@@ -1,6 +1,5 @@
 // A client's process that the daemon watches and ends.
 
-import Dispatch
 import Glibc
 import Platform
 import SandboxModel
@@ -17,15 +16,10 @@ final class WatchedProcess: Sendable {
         self.handle = handle
     }
 
-    /// Calls back once, on a global queue, when the process has ended.
-    func whenEnded(_ body: @escaping @Sendable () -> Void) {
-        let source = DispatchSource.makeReadSource(fileDescriptor: handle.eventDescriptor, queue: .global())
-        source.setEventHandler { [self] in
-            // The descriptor has to outlive the source.
-            withExtendedLifetime(self) { source.cancel() }
-            body()
-        }
-        source.resume()
+    /// Its end, to wait for without a thread.
+    /// - Throws: as ``ReadinessWatch/init(of:ownedBy:for:)``.
+    func endWatch() throws(SystemError) -> ReadinessWatch {
+        try ReadinessWatch(of: handle.eventDescriptor, ownedBy: self, for: .reading)
     }
 
     /// Blocks until the process has ended, or time is up.

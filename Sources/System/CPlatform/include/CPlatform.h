@@ -91,6 +91,9 @@ int platform_pipe(int ends[2]);
 /// make a read of nothing wait.
 int platform_watch_removals(const char *directory);
 
+/// A descriptor that can be read while a read of another, or a write to it, would not wait (epoll). It never hangs up.
+int platform_watch_readiness(int descriptor, int writing);
+
 /// The user at the other end of a connected Unix socket (SO_PEERCRED).
 int platform_peer_user(int socket, uint32_t *user);
 /// The connection of the next client, non-blocking and closed on exec (accept4).

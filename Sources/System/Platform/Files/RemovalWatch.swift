@@ -19,11 +19,20 @@ public final class RemovalWatch: Sendable {
         events = Descriptor(owning: try systemCall { unsafe platform_watch_removals(directory) })
     }
 
-    /// Readable when some entry was removed, until the next call of ``isRemoved()``.
-    public var eventDescriptor: Int32 { events.number }
+    /// Calls back once, on a global queue, when the entry is gone.
+    /// - Throws: as ``ReadinessWatch/init(of:ownedBy:for:)``.
+    public func whenRemoved(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        wait(with: try ReadinessWatch(of: events.number, ownedBy: self, for: .reading), body)
+    }
+
+    private func wait(with watch: ReadinessWatch, _ body: @escaping @Sendable () -> Void) {
+        watch.whenReady { [self] in
+            if isRemoved() { body() } else { wait(with: watch, body) }
+        }
+    }
 
     /// `fstatat(2)`: whether the entry is gone. An entry that cannot be looked at counts as present.
-    public func isRemoved() -> Bool {
+    private func isRemoved() -> Bool {
         // The events only say that it is time to look.
         var discarded = [UInt8](repeating: 0, count: 4096)
         while unsafe read(events.number, &discarded, discarded.count) > 0 {}
