@@ -49,6 +49,20 @@ struct ProcessFamilies {
         for member in members where !member.waitForEnd(until: .now) { member.send(SIGKILL) }
     }
 
+    /// Kills the descendants of the roots, then the roots: somebody who waits for a root finds nothing of it left.
+    /// - Parameter limit: the time that descendants have to end; the roots are killed then all the same.
+    mutating func killFromBelow(within limit: Duration) {
+        // Stopped, they start no others.
+        for root in roots { root.send(SIGSTOP) }
+        lookAgain()
+        let ends = Set(roots.map(\.identifier))
+        let below = members.filter { !ends.contains($0.identifier) }
+        for member in below { member.send(SIGKILL) }
+        let deadline = ContinuousClock.now + limit
+        for member in below { _ = member.waitForEnd(until: deadline) }
+        kill()
+    }
+
     /// Waits for the end of all, as long as time is left.
     func waitForEnd(until deadline: ContinuousClock.Instant) {
         for member in members + supervisors { _ = member.waitForEnd(until: deadline) }

@@ -52,6 +52,8 @@ final class RunningApps: Sendable {
 
     /// The time between SIGTERM and SIGKILL.
     static let terminationTimeout = Duration.seconds(5)
+    /// The time that killed processes have to end before their parent is killed.
+    private static let killTimeout = Duration.seconds(1)
 
     // MARK: Looking
 
@@ -120,13 +122,10 @@ final class RunningApps: Sendable {
         guard let record = state.access({ $0.holds[hold] }) else { return }
         guard let process = record.process else { return release(hold) }
         if case .lease(isDetached: true) = record.holder { return }
-        let family = process.family
-        // False for another user's process, such as a command of sudo(8).
-        let isOurs = process.send(SIGKILL)
-        record.supervisor?.send(ChildProcess.endAll)
-        for member in family { member.send(SIGKILL) }
-        // Otherwise the end of the process releases it.
-        if !isOurs { release(hold) }
+        var family = ProcessFamilies(of: [process], under: record.supervisor.map { [$0] } ?? [])
+        family.killFromBelow(within: RunningApps.killTimeout)
+        // False for another user's process, such as a command of sudo(8). Otherwise its end releases the lease.
+        if !process.send(0) { release(hold) }
     }
 
     /// Gives a lease its process, whose end ends the lease.

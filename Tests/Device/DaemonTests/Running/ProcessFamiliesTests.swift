@@ -8,13 +8,15 @@ import Testing
 @testable import Daemon
 
 @Suite struct ProcessFamiliesTests {
-    /// Starts a line of shell that makes one child, and waits until that is there.
-    private func start(_ line: String) throws -> (process: ChildProcess, members: [WatchedProcess]) {
+    /// Starts a line of shell, and waits until it has so many members, itself among them.
+    private func start(_ line: String, members count: Int = 3) throws -> (
+        process: ChildProcess, members: [WatchedProcess]
+    ) {
         let process = try ChildProcess(
             ChildProcess.Plan(
                 arguments: ["sh", "-c", line], environment: ["PATH=/usr/bin:/bin"], directory: "/", isDetached: true))
         try process.start()
-        while ProcessFamily.members(of: process.identifier).count < 3 { usleep(1000) }
+        while ProcessFamily.members(of: process.identifier).count < count { usleep(1000) }
         return (process, ProcessFamily.members(of: process.identifier).compactMap(WatchedProcess.init))
     }
 
@@ -41,5 +43,17 @@ import Testing
         families.waitForEnd(until: .now + .seconds(10))
         #expect(try process.wait() == .killed(signal: SIGKILL))
         for member in members { #expect(member.waitForEnd(until: .now + .seconds(10))) }
+    }
+
+    @Test func `the end of a process that is killed from below is that of all it has started`() async throws {
+        let (process, members) = try start("for _ in $(seq 100); do sleep 300 & done; wait", members: 101)
+        let families = try families(of: process)
+        let killing = Task.detached {
+            var families = families
+            families.killFromBelow(within: .seconds(30))
+        }
+        #expect(try process.wait() == .killed(signal: SIGKILL))
+        #expect(members.count { !$0.waitForEnd(until: .now) } == 0)
+        await killing.value
     }
 }
