@@ -1,4 +1,4 @@
-"""Rules of imports, of the places of Foundation, and of memory that is touched by hand."""
+"""Rules of imports, and of the places of Foundation, of memory that is touched by hand, and of watched descriptors."""
 
 import re
 

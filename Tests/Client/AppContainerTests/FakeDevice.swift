@@ -14,7 +14,7 @@ struct FakeDevice {
         socket = path
         Task {
             try await listener.waitUntilReady(for: .reading)
-            let connection = LocalConnection(try listener.descriptor.accept())
+            let connection = try LocalConnection(listener.descriptor.accept())
             var asked: [UInt8] = []
             while !asked.ends(with: "\r\n\r\n".utf8) {
                 let piece = try await connection.read(atMost: 4096)

@@ -5,15 +5,19 @@ public import SandboxModel
 /// A connected Unix socket. It is closed with the last reference.
 public final class LocalConnection: Sendable {
     private let socket: SharedDescriptor
+    /// Made before anything is sent: a process without a further descriptor could not wait for the answer.
+    private let arrival: ReadinessWatch
 
-    /// - Throws: as ``Descriptor/connected(toSocket:)``.
-    public init(to path: String) throws(SystemError) {
-        socket = SharedDescriptor(try Descriptor.connected(toSocket: path))
+    /// - Throws: as ``Descriptor/connected(toSocket:)`` and ``ReadinessWatch/init(of:ownedBy:for:)``.
+    public convenience init(to path: String) throws(SystemError) {
+        try self.init(SharedDescriptor(try Descriptor.connected(toSocket: path)))
     }
 
     /// - Parameter socket: connected, and non-blocking.
-    public init(_ socket: SharedDescriptor) {
+    /// - Throws: as ``ReadinessWatch/init(of:ownedBy:for:)``.
+    public init(_ socket: SharedDescriptor) throws(SystemError) {
         self.socket = socket
+        arrival = try ReadinessWatch(of: socket.descriptor.number, ownedBy: socket, for: .reading)
     }
 
     /// `getsockopt(2)` with `SO_PEERCRED`: the user of the process that listens, or that has connected.
@@ -31,7 +35,7 @@ public final class LocalConnection: Sendable {
             } catch {
                 guard error == .wouldBlock else { throw error }
             }
-            try await socket.waitUntilReady(for: .reading)
+            try await arrival.wait()
         }
     }
 

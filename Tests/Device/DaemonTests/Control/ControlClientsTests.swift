@@ -108,11 +108,12 @@ extension ControlAPIFixture {
     fileprivate func withIdleClients(
         _ count: Int, descriptorsLeft: Int, _ body: ([LocalConnection]) async throws -> Void
     ) async throws {
-        // Made before, since client and server are one process here.
+        // Made before, since client and server are one process here; a connection needs no descriptor later.
         let sockets = try (0..<count).map { _ in SharedDescriptor(try Descriptor.localSocket()) }
+        let connections = try sockets.map { try LocalConnection($0) }
         try await OpenFiles.withLimit(atMost: descriptorsLeft) {
             for client in sockets { try client.descriptor.connect(toSocket: socket) }
-            try await body(sockets.map { LocalConnection($0) })
+            try await body(connections)
         }
     }
 }
