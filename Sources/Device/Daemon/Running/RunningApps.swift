@@ -131,7 +131,7 @@ final class RunningApps: Sendable {
     /// Gives a lease its process, whose end ends the lease.
     /// - Parameter supervisor: an ancestor of the process that adopts what it leaves behind, and ends with the last.
     /// - Throws: ``Complaint`` of kind `notRunning` when the lease has ended, `badRequest` when there is no such
-    ///   process, or the supervisor is not above it.
+    ///   process, or the supervisor is not above it; with the host's error where its end cannot be waited for.
     func attach(
         _ identifier: pid_t, under supervisor: pid_t? = nil, toLease number: UInt64
     ) throws(Complaint) {

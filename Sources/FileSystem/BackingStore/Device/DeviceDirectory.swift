@@ -245,8 +245,11 @@ public final class DeviceDirectory: Sendable {
     }
 
     /// Replaces a record, durably (``RecordFile``). The caller has the device's lock.
+    /// - Throws: ``Complaint`` with ENOENT if the device is being removed.
     func replace(_ name: FileName, with bytes: [UInt8]) throws(Complaint) {
         try Complaint.wrap("cannot write \(path)/\(name.text)") { () throws(SystemError) in
+            // `rm -r` could not remove a directory that gets a file meanwhile.
+            guard try root.exists(Name.record) else { throw .noEntry }
             try RecordFile(name: name).replace(with: bytes, in: root)
         }
     }

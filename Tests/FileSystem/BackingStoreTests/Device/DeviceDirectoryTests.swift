@@ -154,6 +154,23 @@ import Testing
         }
     }
 
+    @Test func `a device that is being removed gets no record any more`() throws {
+        let device = try scratch.makeDevice()
+        let lock = try device.lock()
+        _ = try device.beginSession(holding: lock)
+        for name in ["Sessions.json", "Keybag", "Device.json"] { try shell("rm \(device.path)/\(name)") }
+        let rest = try shell("cd \(device.path) && find . | LC_ALL=C sort")
+        let calls: [() throws -> Void] = [
+            { try device.endSession(holding: lock) },
+            { try device.replaceKeybag(with: [1], holding: lock) },
+            { try device.replaceSettings(with: device.settings, holding: lock) },
+        ]
+        for call in calls {
+            #expect { try call() } throws: { ($0 as? Complaint)?.message.contains("No such file") == true }
+        }
+        #expect(try shell("cd \(device.path) && find . | LC_ALL=C sort") == rest)
+    }
+
     @Test func `leftovers are removed, and installed apps stay`() throws {
         let device = try scratch.makeDevice()
         let lock = try device.lock()
