@@ -248,12 +248,14 @@ case_a_shutdown_ends_what_runs() {
     same "$(running)" "" "running apps of the next boot"
 }
 
-# A program that leaves a child of a child behind, in a session of its own. Their numbers are in $WORK/pids.
-escape='rm -f '"\$WORK"'/pids; setsid sh -c "trap \"\" HUP INT; sleep 300 & echo \$! >>\$WORK/pids; echo \$\$ >>\$WORK/pids; wait; sleep 300" >/dev/null 2>&1 & '
+# A program that leaves a child of a child behind, in a session of its own. Their numbers are in $WORK/pids, which is gone
+# again with both.
+escape='setsid sh -c "trap \"\" HUP INT; sleep 300 & echo \$! >>\$WORK/pids; echo \$\$ >>\$WORK/pids; wait; sleep 300" >/dev/null 2>&1 & '
 escaped() { [ "$(wc -l <"$WORK/pids" 2>/dev/null)" = 2 ]; }
 all_gone() {
     local pid
     while read -r pid; do eventually is_gone "$pid"; done <"$WORK/pids"
+    rm "$WORK/pids"
 }
 
 case_nothing_that_an_app_left_behind_outlives_it() {
