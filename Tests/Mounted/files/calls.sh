@@ -329,7 +329,7 @@ case_files_can_be_opened_until_the_daemon_needs_its_last_descriptors() {
     appcontainer shutdown "$DEVICE"
     (ulimit -n 400; appcontainer mount "$DEVICE" "$APP" "$MOUNT")
     mkdir "$DOCUMENTS/many"
-    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    socket=$(control_socket)
     opened=$(tool open_all "$DOCUMENTS/many" 390 "$socket")
     [ "$opened" -ge 200 ] || fail "only $opened files could be opened"
     appcontainer status "$DEVICE" >/dev/null

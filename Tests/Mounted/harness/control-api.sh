@@ -9,6 +9,6 @@ oncecase_every_example_of_the_control_api_does_what_its_document_says() {
     appcontainer create "$DEVICE" --kdf-cost 1
     appcontainer check "$DEVICE"
     timeout 200 /usr/bin/python3 "$HERE/openapi.py" "$BASE/openapi.yaml" \
-        "$(appcontainer status --json "$DEVICE" | json daemon socket)"
+        "$(control_socket)"
     same "$(appcontainer status --json "$DEVICE" | json daemon pid)" null "the daemon, when all is done"
 }

@@ -194,6 +194,7 @@ running() {
 }
 runs() { [ "$(running)" = "$APP" ]; }
 runs_not() { [ -z "$(running)" ]; }
+control_socket() { appcontainer status "$DEVICE" --json | json daemon socket; }
 # Where apps are mounted.
 mounts() { appcontainer status "$DEVICE" --json | json mounts | grep -o "'mountPoint': '[^']*'" | cut -d"'" -f4; }
 # shown -e|-s PATH: whether a file is in the home of the app that is mounted, or will be: an app runs before that.

@@ -53,7 +53,7 @@ case_a_mount_does_not_hide_a_device() {
     appcontainer install "$DEVICE" "$BASE/Notes.app"
     ln -s device/Containers link
     for place in "$DEVICE" device device/ device/Containers link . .. other other/Staging "" \
-        "$(dirname "$(appcontainer status --json "$DEVICE" | json daemon socket)")" /proc/self/fdinfo; do
+        "$(dirname "$(control_socket)")" /proc/self/fdinfo; do
         complains 10 appcontainer mount "$DEVICE" "$APP" "$place"
     done
     complains 25 appcontainer unmount ""

@@ -193,7 +193,7 @@ case_a_device_with_blanks_and_umlauts_in_its_path_and_a_long_one() {
     appcontainer install "$DEVICE" "$BASE/Notes.app"
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     echo x >"$DOCUMENTS/f"
-    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    socket=$(control_socket)
     [ -S "$socket" ] || fail "no socket at '$socket'"
     [ ${#socket} -lt 100 ] || fail "the socket's path is too long for a client: $socket"
     same "$(stat -c %a "$socket")" 600 "mode of the socket"
@@ -203,7 +203,7 @@ case_a_device_with_blanks_and_umlauts_in_its_path_and_a_long_one() {
 
 case_the_control_socket_survives_bad_requests() {
     start
-    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    socket=$(control_socket)
     [ -S "$socket" ]
     contains "$(tool talk "$socket" 'GET /no/such/thing HTTP/1.1\r\nHost: x\r\n\r\n')" 404
     answer=$(tool talk "$socket" 'complete nonsense\r\n\r\n')
@@ -222,7 +222,7 @@ case_the_control_socket_survives_bad_requests() {
 rootcase_the_control_socket_is_closed_to_other_users() {
     start
     chmod 711 "$WORK"
-    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    socket=$(control_socket)
     [ -S "$socket" ]
     AS=$TEST_USER
     contains "$(runuser -u "$TEST_USER" -- /usr/bin/python3 "$KIT/tool.py" talk "$socket" 'GET / HTTP/1.1\r\n\r\n' 2>&1 || true)" \

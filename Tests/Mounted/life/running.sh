@@ -6,7 +6,6 @@ child_of() { cat "/proc/$1/task/"*/children | tr -d ' '; }
 # Between a run and its command is the supervisor.
 child_has_stopped() { grep -q '^State:.T' "/proc/$(child_of "$(child_of "$1")")/status"; }
 unmounted() { [ -z "$(mounts)" ]; }
-control_socket() { appcontainer status "$DEVICE" --json | json daemon socket; }
 # A run that lasts until $WORK/stop is there, or longer, if given a command.
 hold='touch Documents/ready; while [ ! -e '"$WORK"'/stop ]; do sleep 0.05; done'
 # launched SCRIPT: a device with an app whose executable is that script, launched; its process is in `process`.

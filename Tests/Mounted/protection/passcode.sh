@@ -210,7 +210,7 @@ case_a_terminal_does_not_show_a_passcode_and_asks_for_a_new_one_twice() {
 case_the_control_socket_takes_passcodes() {
     appcontainer create "$DEVICE" --kdf-cost 1
     appcontainer check "$DEVICE" >/dev/null
-    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    socket=$(control_socket)
     post() { /usr/bin/python3 "$HERE/passcode.py" post "$socket" "$1"; }
     same "$(post '{"action":"set"}')" 400 "set without a passcode"
     same "$(post '{"action":"set","old":"1","new":"2"}')" 400 "set with an old one"

@@ -7,7 +7,7 @@ start_complete() {
     classed complete "$DOCUMENTS/A"
     cd "$DOCUMENTS/A"
 }
-locking() { SOCKET=$(appcontainer status "$DEVICE" --json | json daemon socket) within /usr/bin/python3 "$HERE/locking.py" "$@"; }
+locking() { SOCKET=$(control_socket) within /usr/bin/python3 "$HERE/locking.py" "$@"; }
 events() { appcontainer events "$DEVICE"; }
 
 case_data_written_before_a_lock_is_there_after_it() {
@@ -106,7 +106,7 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
 case_locks_and_restarts_under_eight_processes() {
     local socket
     start_complete
-    socket=$(appcontainer status "$DEVICE" --json | json daemon socket)
+    socket=$(control_socket)
     within /usr/bin/python3 "$HERE/lock_stress.py" "$socket" "$(head -n 1 "$CODE")" "$PWD" "$(rounds locks_under_load)"
     cd "$WORK"
     whole

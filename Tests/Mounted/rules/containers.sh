@@ -119,3 +119,10 @@ case_symbolic_links_do_not_lead_out_of_the_backing_directory() {
     appcontainer mount "$DEVICE" "$APP" "$MOUNT"
     expect <<<"ok readlink $DOCUMENTS/inner $WORK/elsewhere"
 }
+
+case_what_a_request_changes_shows_right_after_its_reply() {
+    start
+    echo text >mail.txt
+    /usr/bin/python3 "$HERE/shown_at_once.py" "$(control_socket)" "$APP" "$MOUNT" "$WORK/mail.txt" 200
+    whole
+}

@@ -169,7 +169,7 @@ delivered $APP Documents/Inbox/album" "events"
 case_the_control_api_answers_with_the_events() {
     start
     refused mkdir "$MOUNT/new"
-    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    socket=$(control_socket)
     curl -sS --unix-socket "$socket" http://device/v1/events >answer
     same "$(json 2 rule <answer) $(json 2 process <answer)" "topLevel mkdir"
     same "$(/usr/bin/python3 -c 'import json; print(len(json.load(open("answer"))))')" "$(events | wc -l)" "events"

@@ -204,7 +204,7 @@ case_a_follower_does_not_keep_the_device_on() {
     start
     refuse 1000 "$MOUNT/Notes.app/$(printf 'n%.0s' $(seq 200))" 8
     local socket
-    socket=$(appcontainer status --json "$DEVICE" | json daemon socket)
+    socket=$(control_socket)
     mkfifo ready
     /usr/bin/python3 "$HERE/record.py" silent "$socket" >ready &
     local pid=$!

@@ -253,14 +253,16 @@ final class Mounts: Sendable {
         guard let mount = table.mount(of: app.identifier) else { return }
         let home = try home(of: app, mount.options)
         table.show(home)
+        waitForKernel()
     }
 
-    /// Has the kernel look anew at an Inbox into which the device has put files.
+    /// Has the kernel look anew at an Inbox into which the device has put files. Its next look shows them.
     func noticeDelivery(_ delivery: InboxDelivery.Result, to app: ContainerIdentifier) {
         guard let (volume, home) = table.volume(of: app) else { return }
         let inbox = home + [HomeLayout.documents, HomeLayout.inbox]
         if delivery.madeInbox { volume.noticeChange(of: inbox) }
         for name in delivery.names { volume.noticeChange(of: inbox + [name]) }
+        waitForKernel()
     }
 
     /// Has the kernel write out the dirty pages of all mounts.
