@@ -103,6 +103,48 @@ rootcase_a_lock_leaves_no_key_and_no_plaintext_in_memory() {
     same "$(in_memory "$text")" "" "after the restart"
 }
 
+# A device whose process answers nothing: who touches the file `second/Documents/page` waits.
+silent_device() {
+    mkdir second
+    appcontainer create "$WORK/silent"
+    appcontainer install "$WORK/silent" "$BASE/Notes.app"
+    appcontainer mount "$WORK/silent" "$APP" second
+    head -c 65536 /dev/zero >second/Documents/page
+    # Nothing of it is cached then.
+    appcontainer unmount second
+    appcontainer mount "$WORK/silent" "$APP" second
+}
+holds() { grep -q '^State:.D' "/proc/$1/status"; }
+
+case_a_process_that_holds_a_directory_keeps_no_lock_waiting() {
+    local silent holder
+    start_complete
+    echo secret >f
+    exec 8<f
+    cd "$WORK"
+    echo text >mail.txt
+    appcontainer deliver "$DEVICE" "$APP" mail.txt
+    silent_device
+    silent=$(appcontainer status "$WORK/silent" --json | json daemon pid)
+    /usr/bin/python3 "$HERE/hold_directory.py" "$DOCUMENTS/Inbox" second/Documents/page opened &
+    holder=$!
+    eventually test -e opened
+    kill -STOP "$silent"
+    touch go
+    eventually holds "$holder"
+    # The kernel is told of the new name, and cannot take it.
+    timeout 20 appcontainer deliver "$DEVICE" "$APP" mail.txt
+    timeout 20 appcontainer lock "$DEVICE" --now
+    same "$(state)" locked state
+    kill -CONT "$silent"
+    wait "$holder"
+    exec 8<&-
+    appcontainer unmount second
+    appcontainer shutdown "$WORK/silent"
+    unlock
+    same "$(cat "$DOCUMENTS/A/f") $(ls "$DOCUMENTS/Inbox" | wc -l)" "secret 2" "what is there"
+}
+
 case_locks_and_restarts_under_eight_processes() {
     local socket
     start_complete

@@ -2,6 +2,7 @@
 
 public import ContainerVolume
 import FuseBridge
+import Platform
 public import SandboxModel
 import Synchronization
 
@@ -14,9 +15,13 @@ extension MountTable {
         }
     }
 
-    /// Waits until the kernel has obeyed all invalidations so far. Do not call it on a thread for which a request may
-    /// wait: the kernel may need that request's end first.
+    /// The longest wait for the kernel, in nanoseconds: a process in a mount can hold it up.
+    private static let kernelPatience: UInt64 = 2_000_000_000
+
+    /// Waits until the kernel has obeyed all invalidations so far, or for two seconds. Do not call it on a thread for
+    /// which a request may wait: the kernel may need that request's end first.
     public func waitForKernel() {
-        for superblock in superblocks { superblock.session.notifications.drain() }
+        let deadline = MonotonicClock.nanoseconds + MountTable.kernelPatience
+        for superblock in superblocks { superblock.session.notifications.drain(until: deadline) }
     }
 }

@@ -175,7 +175,8 @@ extension RevokedFile {
     fileprivate static func drain(_ files: [RevokedFile]) {
         var sessions: [ObjectIdentifier: Session] = [:]
         for revoked in files { sessions[ObjectIdentifier(revoked.superblock.session)] = revoked.superblock.session }
-        for session in sessions.values { session.notifications.drain() }
+        // Not for names, which a process in the mount can hold up: it could keep the keys in memory.
+        for session in sessions.values { session.notifications.drainContent() }
     }
 
     /// Reports the lost ranges of files that are open; those of closed files were reported at close.

@@ -55,6 +55,12 @@ import Synchronization
         queue.wait { $0.sent >= goal || isClosed.load(ordering: .relaxed) ? () : nil }
     }
 
+    /// As ``drain()``, until a time of ``MonotonicClock`` at the latest.
+    func drain(until deadline: UInt64) {
+        let goal = queue.access { $0.added }
+        _ = queue.wait(until: deadline) { $0.sent >= goal || isClosed.load(ordering: .relaxed) ? () : nil }
+    }
+
     /// - Parameter connection: valid until ``stop()`` has returned.
     func start(_ connection: Connection) throws(SystemError) {
         thread = try HostThread(name: name) { [self] in

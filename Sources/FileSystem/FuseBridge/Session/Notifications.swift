@@ -74,10 +74,22 @@ import Synchronization
 
     /// Waits until the kernel has obeyed all notifications so far. Do not call it from a request, nor with a lock held
     /// that a request takes.
+    ///
+    /// A process can hold a directory's lock in the kernel for as long as it likes: it reads the directory into memory
+    /// that is mapped from a filesystem that does not answer. Names of that directory, and all later ones, wait for it.
     public func drain() {
         names.drain()
         content.drain()
     }
+
+    /// As ``drain()``, until a time of ``MonotonicClock`` at the latest.
+    public func drain(until deadline: UInt64) {
+        names.drain(until: deadline)
+        content.drain(until: deadline)
+    }
+
+    /// As ``drain()`` for status and content alone, which no process can hold up.
+    public func drainContent() { content.drain() }
 
     /// Starts both threads.
     /// - Parameter connection: valid until ``stop()`` has returned.

@@ -15,7 +15,12 @@ import Glibc
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe pthread_mutex_init(mutex, nil)
-        unsafe pthread_cond_init(condition, nil)
+        var attributes = pthread_condattr_t()
+        unsafe pthread_condattr_init(&attributes)
+        // Nobody can set it.
+        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        unsafe pthread_cond_init(condition, &attributes)
+        unsafe pthread_condattr_destroy(&attributes)
     }
 
     deinit {
@@ -46,6 +51,21 @@ import Glibc
         while true {
             if let result = body(&state) { return result }
             unsafe pthread_cond_wait(condition, mutex)
+        }
+    }
+
+    /// The same by `pthread_cond_timedwait(3)`.
+    /// - Parameter deadline: in nanoseconds, as ``MonotonicClock`` has them.
+    /// - Returns: nil if `body` has returned no value by then.
+    public func wait<Result>(until deadline: UInt64, _ body: (inout State) -> Result?) -> Result? {
+        var end = timespec()
+        end.tv_sec = Int(deadline / 1_000_000_000)
+        end.tv_nsec = Int(deadline % 1_000_000_000)
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let result = body(&state) { return result }
+            if unsafe pthread_cond_timedwait(condition, mutex, &end) == ETIMEDOUT { return body(&state) }
         }
     }
 }
