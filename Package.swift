@@ -48,6 +48,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
@@ -77,7 +78,10 @@ let package = Package(
         module("DataProtection", in: "Formats", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
         module(
             "BundleSeal", in: "Formats",
-            uses: ["COpenSSL", "HashFunctions", "Platform", "PropertyLists", "SandboxModel"]),
+            uses: [
+                "COpenSSL", "HashFunctions", "Platform", "PropertyLists", "SandboxModel",
+                library("SwiftASN1", of: "swift-asn1"),
+            ]),
         module("BundleArchive", in: "Formats", uses: ["CArchive", "Platform", "SandboxModel"]),
         module(
             "FinderBackup", in: "Formats",

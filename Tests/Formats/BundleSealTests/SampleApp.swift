@@ -120,10 +120,16 @@ final class SampleApp {
     // MARK: Sealing and verifying
 
     @discardableResult
-    func seal(_ identity: SigningIdentity = mine, inside name: String = "") throws -> SampleApp {
+    func seal(
+        _ identity: SigningIdentity = mine, inside name: String = "", entitlements: [String: EntitlementValue]? = nil
+    ) throws -> SampleApp {
+        let sealed = try entitlements.map {
+            try SealedEntitlements(propertyList: EntitlementsPropertyList.encode(Entitlements($0)))
+        }
         let place = name.split(separator: "/").map { FileName(String($0))! }
         let bundle = SharedDescriptor(try root.descriptor.openDirectory(at: place))
-        let done = try BundleSealer(identity: identity).seal(bundle, name: place.last ?? SampleApp.name) { _ in true }
+        let done = try BundleSealer(identity: identity, entitlements: sealed)
+            .seal(bundle, name: place.last ?? SampleApp.name) { _ in true }
         try #require(done)
         return self
     }

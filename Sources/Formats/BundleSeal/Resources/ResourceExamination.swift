@@ -64,6 +64,7 @@ struct ResourceExamination {
             if case .nested = entry.resource { continue }
             breaks.append(SealBreak(.missing, path))
         }
+        if isDetached { findMissingParts() }
         if isIncomplete { warnings.append("the seal leaves out what none of its rules match") }
     }
 
@@ -107,6 +108,19 @@ struct ResourceExamination {
             ContentCheck(path: entry.path, size: entry.status.size, content: .digest(function, digest)))
     }
 
+    /// Whether the signature is a number of files beside the executable.
+    private var isDetached: Bool { if case .file = signature.code { true } else { false } }
+
+    /// Finds the files of `_CodeSignature` that a code directory seals, and that are not there.
+    private mutating func findMissingParts() {
+        for (path, slot) in SealLayout.slots
+        where signature.directories.contains(where: { $0.special(slot) != nil })
+            && !tree.entries.contains(where: { $0.status.kind == .file && $0.path.text == path })
+        {
+            breaks.append(SealBreak(.missing, path))
+        }
+    }
+
     /// Examines an entry of `_CodeSignature`: a part of the signature, or an addition.
     private mutating func examinePart(_ entry: BundleTree.Entry) {
         let path = entry.path.text
@@ -114,7 +128,6 @@ struct ResourceExamination {
             breaks.append(SealBreak(.added, path))
             return
         }
-        let isDetached = if case .file = signature.code { true } else { false }
         switch path {
         case SealLayout.resourcesPath: return
         case SealLayout.codeDirectoryPath, SealLayout.signaturePath:

@@ -8,9 +8,13 @@ public import SandboxModel
 /// Writes `_CodeSignature` into a bundle, and before that into each nested bundle.
 public struct BundleSealer {
     private let identity: SigningIdentity
+    /// Those of the outermost bundle.
+    private let entitlements: SealedEntitlements?
 
-    public init(identity: SigningIdentity) {
+    /// - Parameter entitlements: those of the outermost bundle; nil for none. Nested bundles get none.
+    public init(identity: SigningIdentity, entitlements: SealedEntitlements? = nil) {
         self.identity = identity
+        self.entitlements = entitlements
     }
 
     /// Seals a bundle and replaces an earlier seal. Equal content gives an equal CodeResources and an equal
@@ -32,6 +36,7 @@ public struct BundleSealer {
         let root: SharedDescriptor
         let name: FileName
         let information: BundleInformation
+        let entitlements: SealedEntitlements?
     }
 
     /// Seals the nested bundles, then this one.
@@ -66,7 +71,9 @@ public struct BundleSealer {
             resources.files2?[path] = CodeResources.Entry(
                 resource: .nested(codeDirectoryHash: sealed.hash, requirement: requirement(sealed.identifier)))
         }
-        return try write(resources, digests, Bundle(root: root, name: name, information: information))
+        let bundle = Bundle(
+            root: root, name: name, information: information, entitlements: level == 0 ? entitlements : nil)
+        return try write(resources, digests, bundle)
     }
 
     /// The designated requirement of nested code: its identifier and this signer (Apple, Code Signing Requirement
@@ -80,17 +87,20 @@ public struct BundleSealer {
         _ resources: CodeResources, _ digests: SealPlan.Digests, _ bundle: Bundle
     ) throws(Complaint) -> (hash: [UInt8], identifier: String) {
         let (root, doing) = (bundle.root, "cannot seal \(bundle.name.text)")
+        let parts = bundle.entitlements?.parts ?? []
         let directory: CodeDirectory
         let encoded: [UInt8]
         let signature: [UInt8]
         do throws(SealFault) {
             encoded = try resources.encoded()
+            var special = [
+                CodeDirectory.infoSlot: digests.information,
+                CodeDirectory.resourcesSlot: HashFunction.sha256.digest(of: encoded),
+            ]
+            for part in parts { special[part.slot] = HashFunction.sha256.digest(of: part.bytes) }
             directory = CodeDirectory(
-                identifier: bundle.information.identifier.text,
-                special: [
-                    CodeDirectory.infoSlot: digests.information,
-                    CodeDirectory.resourcesSlot: HashFunction.sha256.digest(of: encoded),
-                ], code: digests.executable)
+                identifier: bundle.information.identifier.text, team: bundle.entitlements?.team, special: special,
+                code: digests.executable)
             signature = try CMSSignature.sign(directory.bytes, by: identity)
         } catch {
             throw Complaint(.invalidIdentity, "\(doing): \(error.reason)")
@@ -102,9 +112,11 @@ public struct BundleSealer {
             let target = try root.descriptor.openDirectory(SealLayout.directory)
             try target.replaceFile(SealLayout.resources, with: encoded)
             try target.replaceFile(SealLayout.codeDirectory, with: directory.bytes)
+            for part in parts { try target.replaceFile(part.name, with: part.bytes) }
             try target.replaceFile(SealLayout.signature, with: signature)
             // Files of an earlier signature of another kind would count as additions.
-            try target.removeEntries(besides: [SealLayout.resources, SealLayout.codeDirectory, SealLayout.signature])
+            let kept = [SealLayout.resources, SealLayout.codeDirectory, SealLayout.signature] + parts.map(\.name)
+            try target.removeEntries(besides: Set(kept))
         }
         return (directory.codeDirectoryHash, directory.identifier)
     }

@@ -9,6 +9,8 @@ enum SealLayout {
     static let resources: FileName = "CodeResources"
     static let codeDirectory: FileName = "CodeDirectory"
     static let signature: FileName = "CodeSignature"
+    static let entitlements: FileName = "CodeEntitlements"
+    static let derEntitlements: FileName = "CodeEntitlementDER"
     static let information: FileName = "Info.plist"
 
     static let resourcesPath = "_CodeSignature/CodeResources"
@@ -19,6 +21,7 @@ enum SealLayout {
     static let slots: [String: Int] = [
         "_CodeSignature/CodeRequirements": CodeDirectory.requirementsSlot,
         "_CodeSignature/CodeEntitlements": CodeDirectory.entitlementsSlot,
+        "_CodeSignature/CodeEntitlementDER": CodeDirectory.derEntitlementsSlot,
     ]
 
     /// The limit of bundles nested in one another, far above that of real apps.

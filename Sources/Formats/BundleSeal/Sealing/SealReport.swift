@@ -1,5 +1,7 @@
 // The findings of a verification.
 
+public import SandboxModel
+
 /// One difference between a bundle and its seal.
 public struct SealBreak: Hashable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
@@ -11,6 +13,8 @@ public struct SealBreak: Hashable, Sendable {
         case added
         /// The signature itself is invalid.
         case signature
+        /// The signature holds, and its signer is none of those that are trusted.
+        case untrusted
     }
 
     public let kind: Kind
@@ -31,6 +35,13 @@ public struct SealReport: Sendable {
     public internal(set) var warnings: [String]
     /// The common name of the signer's certificate; nil for an invalid or ad hoc signature.
     public internal(set) var signer: String?
+    /// The signer, its team and what the app is entitled to; nil unless the signature holds.
+    public internal(set) var signature: AppSignature?
+    /// The profile that bounds the entitlements; nil without one.
+    public internal(set) var profile: ProvisioningProfile?
+    /// The flaw of the entitlements, or of the profile, for people; nil without one.
+    public internal(set) var entitlementFlaw: String?
 
+    /// Whether the bundle is as it was sealed, by a signer that is trusted. Its entitlements may have a flaw.
     public var isValid: Bool { breaks.isEmpty }
 }

@@ -95,25 +95,22 @@ public struct SealVerification {
     private mutating func examine(_ bundle: Bundle) -> [[UInt8]] {
         let root = bundle.tree.root
         let information = try? root.descriptor.openFile(at: [SealLayout.information]).readToEnd()
-        let executable = information.flatMap { bytes in
-            try? BundleInformation(decoding: bytes, bundleName: bundle.name).executable
-        }
+        let encoded = try? root.descriptor.openFile(at: [SealLayout.directory, SealLayout.resources])
+            .readToEnd(limit: CodeResources.largest)
         let signature: CodeSignature
+        let executable: FileName?
         do throws(CodeSignature.ReadError) {
-            let (read, breaks) = try CodeSignature.read(
-                of: root.descriptor, executable: executable, trust: trust, named: bundle.expectedHash)
-            signature = read
-            report.breaks += breaks.map { bundle.found($0.kind, $0.path) }
-            report.warnings += read.warnings
-            if bundle.path.isEmpty { report.signer = breaks.isEmpty ? read.signer : nil }
+            let found = try self.signature(of: bundle, information, encoded)
+            (signature, executable) = (found.signature, found.executable)
+            report.breaks += found.breaks.map { bundle.found($0.kind, $0.path) }
+            report.warnings += signature.warnings
+            if bundle.path.isEmpty { report.signer = found.breaks.isEmpty ? signature.verified?.signer : nil }
         } catch {
             report.breaks += error.breaks.map { bundle.found($0.kind, $0.path) }
             if information == nil { report.breaks.append(bundle.found(.missing, SealLayout.information.text)) }
             return []
         }
 
-        let encoded = try? root.descriptor.openFile(at: [SealLayout.directory, SealLayout.resources])
-            .readToEnd(limit: CodeResources.largest)
         for (slot, bytes, name) in [
             (CodeDirectory.infoSlot, information, SealLayout.information.text),
             (CodeDirectory.resourcesSlot, encoded, SealLayout.resourcesPath),
@@ -124,7 +121,49 @@ public struct SealVerification {
         }
         examineCode(signature, executable, bundle)
         if let encoded { examineResources(encoded, signature, executable, bundle) }
+        if bundle.path.isEmpty, report.breaks.isEmpty, let information,
+            let information = try? BundleInformation(decoding: information, bundleName: bundle.name)
+        {
+            recordSignature(signature, information, in: root.descriptor)
+        }
         return signature.hashes
+    }
+
+    /// A signature, with the flaws that leave it readable.
+    private struct FoundSignature {
+        let signature: CodeSignature
+        let breaks: [SealBreak]
+        /// The main executable, which it seals.
+        let executable: FileName?
+    }
+
+    /// Reads the signature of a bundle.
+    private func signature(
+        of bundle: Bundle, _ information: [UInt8]?, _ encoded: [UInt8]?
+    ) throws(CodeSignature.ReadError) -> FoundSignature {
+        func read(_ executable: FileName?) throws(CodeSignature.ReadError) -> FoundSignature {
+            let (signature, breaks) = try CodeSignature.read(
+                of: bundle.tree.root.descriptor, executable: executable, trust: trust, named: bundle.expectedHash)
+            return FoundSignature(signature: signature, breaks: breaks, executable: executable)
+        }
+        let named = information.flatMap { bytes in
+            try? BundleInformation(decoding: bytes, bundleName: bundle.name).executable
+        }
+        let first: Result<FoundSignature, CodeSignature.ReadError>
+        do throws(CodeSignature.ReadError) {
+            let found = try read(named)
+            let directories = found.signature.directories
+            if SealVerification.kind(of: information, CodeDirectory.infoSlot, directories) == nil { return found }
+            first = .success(found)
+        } catch {
+            first = .failure(error)
+        }
+        // An Info.plist that was changed may name another file.
+        if let sealed = SealedExecutable.found(in: bundle.tree, encoded), sealed != named, let found = try? read(sealed)
+        {
+            return found
+        }
+        return try first.get()
     }
 
     /// Examines the files that the CodeResources of a bundle seals, and nested bundles.

@@ -1,6 +1,7 @@
 // Detached signatures in the Cryptographic Message Syntax (RFC 5652), by libcrypto.
 
 import COpenSSL
+import HashFunctions
 
 /// A detached CMS signature over a code directory.
 enum CMSSignature {
@@ -23,10 +24,27 @@ enum CMSSignature {
         return output.bytes
     }
 
+    /// Reasons for which a signature is not accepted.
+    enum Fault: Error, Hashable {
+        /// It is no signature over the content; the flaw is for people.
+        case invalid(SealFault)
+        /// It holds, and its signer is not among those that are trusted.
+        case untrusted
+
+        static func invalid(_ reason: String) -> Fault { .invalid(SealFault(reason)) }
+
+        /// The difference from a valid seal.
+        var kind: SealBreak.Kind { if case .untrusted = self { .untrusted } else { .signature } }
+    }
+
     /// The statements of a valid signature.
     struct Verified: Equatable {
         /// The common name of the signer's certificate, for people.
         var signer: String
+        /// SHA-256 of the certificate's SubjectPublicKeyInfo.
+        var key: [UInt8]
+        /// The certificate in DER.
+        var certificate: [UInt8]
         /// Whether the signer's certificate has expired or is not valid yet, at the time of the verification.
         var isOutsideValidity = false
         /// The value of Apple's signed attribute with the hashes of all code directories: a property list.
@@ -37,43 +55,64 @@ enum CMSSignature {
     ///
     /// - Parameter trust: certificates, one of which has to be the signer's or of its chain; nil to accept any signer.
     ///   Certificates outside their validity are reported, not refused.
-    /// - Throws: ``SealFault`` for an invalid signature, or an untrusted signer.
-    static func verify(_ der: [UInt8], over content: [UInt8], trust: TrustedCertificates?) throws(SealFault) -> Verified
-    {
+    /// - Throws: ``Fault``.
+    static func verify(_ der: [UInt8], over content: [UInt8], trust: TrustedCertificates?) throws(Fault) -> Verified {
         defer { ERR_clear_error() }
-        guard der.count <= largest else { throw SealFault("it is larger than any signature") }
+        guard der.count <= largest else { throw .invalid("it is larger than any signature") }
         let encoded = MemoryBIO(der)
         defer { extendLifetime(encoded) }
-        guard let message = unsafe d2i_CMS_bio(encoded.bio, nil) else { throw SealFault("it is not a CMS signature") }
+        guard let message = unsafe d2i_CMS_bio(encoded.bio, nil) else { throw .invalid("it is not a CMS signature") }
         defer { unsafe CMS_ContentInfo_free(message) }
         guard unsafe OBJ_obj2nid(CMS_get0_type(message)) == NID_pkcs7_signed, unsafe CMS_is_detached(message) == 1
         else {
-            throw SealFault("it is not a detached CMS signature")
+            throw .invalid("it is not a detached CMS signature")
         }
         let input = MemoryBIO(content)
         defer { extendLifetime(input) }
         let flags = UInt32(CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY)
         guard unsafe CMS_verify(message, nil, nil, input.bio, nil, flags) == 1 else {
-            throw SealFault("it does not hold for the code directory")
+            throw .invalid("it does not hold for the code directory")
         }
         // CMS_verify has found every signer's certificate. codesign never makes more than one signer.
-        guard let signers = unsafe CMS_get0_signers(message) else { throw SealFault("nobody has signed it") }
+        guard let signers = unsafe CMS_get0_signers(message) else { throw .invalid("nobody has signed it") }
         defer { unsafe OPENSSL_sk_free(signers) }
         guard unsafe OPENSSL_sk_num(signers) == 1, let first = unsafe OPENSSL_sk_value(signers, 0) else {
-            throw SealFault("it has more than one signer")
+            throw .invalid("it has more than one signer")
         }
         let signer = OpaquePointer(first)
-        var verified = unsafe Verified(signer: commonName(of: signer))
+        var verified = unsafe Verified(
+            signer: commonName(of: signer), key: keyHash(of: signer), certificate: encoding(of: signer))
         let hasEnded = unsafe X509_cmp_current_time(X509_get0_notAfter(signer)) < 0
         let hasBegun = unsafe X509_cmp_current_time(X509_get0_notBefore(signer)) < 0
         verified.isOutsideValidity = hasEnded || !hasBegun
         if let trust {
             let given = unsafe CMS_get1_certs(message)
             defer { unsafe Certificates.free(given) }
-            guard unsafe trust.trusts(signer, chain: given) else { throw SealFault("its signer is not trusted") }
+            guard unsafe trust.trusts(signer, chain: given) else { throw .untrusted }
         }
         verified.codeDirectoryHashes = unsafe attribute("1.2.840.113635.100.9.1", of: message)
         return verified
+    }
+
+    /// The content of a message that carries what it signs. Any signer is accepted.
+    /// - Throws: ``SealFault`` for a message that does not hold.
+    static func content(of der: [UInt8]) throws(SealFault) -> [UInt8] {
+        defer { ERR_clear_error() }
+        guard der.count <= largest else { throw SealFault("it is larger than any message") }
+        let encoded = MemoryBIO(der)
+        defer { extendLifetime(encoded) }
+        guard let message = unsafe d2i_CMS_bio(encoded.bio, nil) else { throw SealFault("it is not a CMS message") }
+        defer { unsafe CMS_ContentInfo_free(message) }
+        guard unsafe OBJ_obj2nid(CMS_get0_type(message)) == NID_pkcs7_signed, unsafe CMS_is_detached(message) == 0
+        else {
+            throw SealFault("it is not a signed CMS message with its content")
+        }
+        let output = MemoryBIO()
+        let flags = UInt32(CMS_BINARY | CMS_NO_SIGNER_CERT_VERIFY)
+        guard unsafe CMS_verify(message, nil, nil, nil, output.bio, flags) == 1 else {
+            throw SealFault("its signature does not hold for its content")
+        }
+        return output.bytes
     }
 
     /// The subject's common name.
@@ -85,6 +124,21 @@ enum CMSSignature {
                 bytes.baseAddress!.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
         }
         return length > 0 ? String(decoding: text[..<Int(length)], as: UTF8.self) : "somebody without a name"
+    }
+
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    private static func keyHash(of certificate: OpaquePointer) -> [UInt8] {
+        let output = MemoryBIO()
+        let done = unsafe i2d_PUBKEY_bio(output.bio, X509_get0_pubkey(certificate))
+        precondition(done == 1, "the public key could not be written")
+        return HashFunction.sha256.digest(of: output.bytes)
+    }
+
+    private static func encoding(of certificate: OpaquePointer) -> [UInt8] {
+        let output = MemoryBIO()
+        let done = unsafe i2d_X509_bio(output.bio, certificate)
+        precondition(done == 1, "the certificate could not be written")
+        return output.bytes
     }
 
     /// A signed attribute that is an octet string and occurs once.

@@ -7,20 +7,25 @@ extension CodeDirectory {
     ///
     /// The code is one page: the program of such a bundle is checked as a file, not page by page while it runs.
     /// - Parameters:
+    ///   - team: the team identifier; nil for none.
     ///   - special: SHA-256 digests by special slot.
     ///   - code: the digest and the length in bytes of the whole main executable; nil if there is none.
-    public init(identifier: String, special: [Int: [UInt8]], code: (hash: [UInt8], length: UInt64)?) {
+    public init(
+        identifier: String, team: String? = nil, special: [Int: [UInt8]], code: (hash: [UInt8], length: UInt64)?
+    ) {
         let hash = HashFunction.sha256
         let slots = special.keys.max() ?? 0
         let name = Array(identifier.utf8)
         precondition(!name.isEmpty && name.count <= CodeDirectory.longestText && !name.contains(0), "no identifier")
+        let teamName: [UInt8] = if let team { Array(team.utf8) + [0] } else { [] }
+        precondition(teamName.count != 1 && teamName.count <= CodeDirectory.longestText, "no team")
         precondition(special.keys.allSatisfy { (1...0xFFF).contains($0) }, "no special slot")
         precondition(special.values.allSatisfy { $0.count == hash.length }, "no hash of this directory")
         precondition(code.map { $0.hash.count == hash.length && $0.length <= UInt64(Int64.max) } ?? true, "no hash")
 
         let version = Version.executableSegment
         let header = CodeDirectory.headerSize(version)
-        let hashOffset = header + name.count + 1 + slots * hash.length
+        let hashOffset = header + name.count + 1 + teamName.count + slots * hash.length
         let codeSlots = code == nil ? 0 : 1
         let codeLimit = code?.length ?? 0
         let narrow = UInt32(exactly: codeLimit)
@@ -40,11 +45,11 @@ extension CodeDirectory {
         bytes += [UInt8(hash.length), 2, 0, 0]  // SHA-256, of no platform, one page
         bytes.append(word: 0)  // spare
         bytes.append(word: 0)  // no scatter vector
-        bytes.append(word: 0)  // no team
+        bytes.append(word: team == nil ? 0 : UInt32(header + name.count + 1))  // after the identifier
         bytes.append(word: 0)  // spare
         bytes.append(longWord: narrow == nil ? codeLimit : 0)
         for _ in 0..<3 { bytes.append(longWord: 0) }  // no executable segment
-        bytes += name + [0]
+        bytes += name + [0] + teamName
         for slot in stride(from: slots, to: 0, by: -1) {
             bytes += special[slot] ?? [UInt8](repeating: 0, count: hash.length)
         }
@@ -54,7 +59,7 @@ extension CodeDirectory {
         self.version = version
         flags = 0
         self.identifier = identifier
-        teamIdentifier = nil
+        teamIdentifier = team
         self.hash = hash
         hashSize = hash.length
         self.codeLimit = codeLimit

@@ -17,9 +17,15 @@ struct CodeSignature {
     let code: Code
     /// The directories that the signature covers, for each slice of a Mach-O the signed one first.
     let directories: [CodeDirectory]
-    /// The common name of the signer's certificate.
-    var signer: String?
-    var warnings: [String] = []
+    /// The signer's statements; nil for an ad hoc signature, and for one that does not hold.
+    private(set) var verified: CMSSignature.Verified?
+    /// Whether a slice names nobody as its signer.
+    private(set) var isAdHoc = false
+    /// Whether all slices have one signer, or none.
+    private(set) var hasOneSigner = true
+    /// The entitlements of each slice, or of the bundle.
+    private(set) var entitlements: [EntitlementBlobs] = []
+    private(set) var warnings: [String] = []
     /// The hashes of all directories, by which another bundle may refer to this one.
     var hashes: [[UInt8]] { directories.map(\.codeDirectoryHash) }
 
@@ -78,20 +84,26 @@ struct CodeSignature {
             throw ReadError(breaks: [SealBreak(.changed, SealLayout.codeDirectoryPath)])
         }
         var signature = CodeSignature(code: .file(directory), directories: [directory])
+        signature.entitlements = [
+            EntitlementBlobs(
+                propertyList: try? parts.openFile(at: [SealLayout.entitlements]).readToEnd(
+                    limit: EntitlementBlobs.largest),
+                der: try? parts.openFile(at: [SealLayout.derEntitlements]).readToEnd(limit: EntitlementBlobs.largest))
+        ]
         guard let cms = try? parts.openFile(at: [SealLayout.signature]).readToEnd() else {
             return (signature, [SealBreak(.missing, SealLayout.signaturePath)])
         }
-        do throws(SealFault) {
+        do throws(CMSSignature.Fault) {
             signature.recordSigner(try CMSSignature.verify(cms, over: directory.bytes, trust: trust))
         } catch {
-            return (signature, [SealBreak(.signature, SealLayout.signaturePath)])
+            return (signature, [SealBreak(error.kind, SealLayout.signaturePath)])
         }
         return (signature, [])
     }
 
     /// Records the signer of a valid signature, with a warning for a certificate outside its validity.
     private mutating func recordSigner(_ verified: CMSSignature.Verified) {
-        signer = verified.signer
+        self.verified = verified
         guard verified.isOutsideValidity else { return }
         warnings.append("the certificate of \(verified.signer) has expired or is not valid yet")
     }
@@ -104,7 +116,7 @@ struct CodeSignature {
     ) -> (CodeSignature, [SealBreak]) {
         var breaks: [SealBreak] = []
         var directories: [CodeDirectory] = []
-        var verified: CMSSignature.Verified?
+        var signers: [CMSSignature.Verified] = []
         var isAdHoc = false
         for slice in slices {
             let primary = slice.codeDirectories[0]
@@ -112,14 +124,15 @@ struct CodeSignature {
             // The outer bundle refers to one slice only; the other slices need a trusted signer.
             let isNamed = slice.codeDirectories.contains { $0.codeDirectoryHash == name }
             let trust = isNamed ? nil : trust
-            if slice.cms.isEmpty, primary.isAdHoc, trust == nil {
+            if slice.cms.isEmpty, primary.isAdHoc {
                 isAdHoc = true
+                if trust != nil { breaks.append(SealBreak(.untrusted, path)) }
                 directories += slice.codeDirectories.dropFirst()
                 continue
             }
-            do throws(SealFault) {
+            do throws(CMSSignature.Fault) {
                 let signed = try CMSSignature.verify(slice.cms, over: primary.bytes, trust: trust)
-                verified = signed
+                signers.append(signed)
                 // Each further directory has to be covered by the signed attribute.
                 let named = CodeDirectoryHashes(decoding: signed.codeDirectoryHashes ?? [])
                 for further in slice.codeDirectories.dropFirst() {
@@ -130,11 +143,18 @@ struct CodeSignature {
                     directories.append(further)
                 }
             } catch {
-                breaks.append(SealBreak(.signature, path))
+                breaks.append(SealBreak(error.kind, path))
             }
         }
         var signature = CodeSignature(code: .slices(slices), directories: directories)
-        if let verified { signature.recordSigner(verified) }
+        signature.isAdHoc = isAdHoc
+        signature.entitlements = slices.map {
+            EntitlementBlobs(
+                propertyList: $0.blobs[UInt32(CodeDirectory.entitlementsSlot)],
+                der: $0.blobs[UInt32(CodeDirectory.derEntitlementsSlot)])
+        }
+        signature.hasOneSigner = Set(signers.map(\.key)).count + (isAdHoc ? 1 : 0) <= 1
+        if let verified = signers.last { signature.recordSigner(verified) }
         if isAdHoc { signature.warnings.append("\(path) is signed ad hoc: its signature names nobody") }
         return (signature, breaks)
     }

@@ -109,7 +109,7 @@ import Testing
         let attributed = try CMSSignature.sign(content, by: SampleApp.mine, attribute: [1, 2, 3])
         for der in [plain, attributed] {
             each(1200, of: der) { seed, changed in
-                #expect(throws: SealFault.self, "seed \(seed)") {
+                #expect(throws: CMSSignature.Fault.self, "seed \(seed)") {
                     try CMSSignature.verify(changed, over: content + [0], trust: nil)
                 }
                 _ = try? CMSSignature.verify(changed, over: content, trust: nil)
@@ -138,7 +138,7 @@ import Testing
         let mine = try CMSSignature.sign(content, by: SampleApp.mine)
         each(2000, of: two) { seed, bytes in
             guard let trust = try? TrustedCertificates(pem: bytes) else { return }
-            #expect(throws: SealFault.self, "seed \(seed)") {
+            #expect(throws: CMSSignature.Fault.self, "seed \(seed)") {
                 try CMSSignature.verify(mine, over: content, trust: trust)
             }
         }

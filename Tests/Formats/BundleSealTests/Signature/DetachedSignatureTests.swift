@@ -132,7 +132,7 @@ import Testing
         let app = try SampleApp.whole().seal(SampleApp.other)
         #expect(try app.report().signer == "Other")
         #expect(try app.breaks() == [])
-        #expect(try app.breaks(trust: SampleApp.trustMine) == ["signature \(Self.signature)"])
+        #expect(try app.breaks(trust: SampleApp.trustMine) == ["untrusted \(Self.signature)"])
         #expect(try app.report(trust: SampleApp.trustMine).signer == nil)
         try app.write(Self.signature, CMSSignature.sign(app.read(Self.directory), by: SampleApp.mine))
         #expect(try app.breaks(trust: SampleApp.trustMine) == [])
@@ -140,14 +140,14 @@ import Testing
         // Another identity of the same name.
         let namesake = SigningIdentity(commonName: "Mine")
         try app.write(Self.signature, CMSSignature.sign(app.read(Self.directory), by: namesake))
-        #expect(try app.breaks(trust: SampleApp.trustMine) == ["signature \(Self.signature)"])
+        #expect(try app.breaks(trust: SampleApp.trustMine) == ["untrusted \(Self.signature)"])
     }
 
     @Test func `several certificates can be trusted`() throws {
         let both = try TrustedCertificates(pem: SampleApp.other.certificatePEM + SampleApp.mine.certificatePEM)
         #expect(try SampleApp.whole().seal(SampleApp.other).breaks(trust: both) == [])
         #expect(try SampleApp.whole().seal(SampleApp.mine).breaks(trust: both) == [])
-        #expect(try SampleApp.whole().seal(SampleApp.expired).breaks(trust: both) == ["signature \(Self.signature)"])
+        #expect(try SampleApp.whole().seal(SampleApp.expired).breaks(trust: both) == ["untrusted \(Self.signature)"])
     }
 
     @Test(arguments: [-7200...(-3600), 3600...7200]) func `a certificate out of its time is a warning`(
@@ -161,7 +161,7 @@ import Testing
             #expect(report.signer == "Old")
             #expect(Set(report.warnings) == ["the certificate of Old has expired or is not valid yet"])
         }
-        #expect(try app.breaks(trust: SampleApp.trustMine) == ["signature \(Self.signature)"])
+        #expect(try app.breaks(trust: SampleApp.trustMine) == ["untrusted \(Self.signature)"])
         #expect(try SampleApp.whole().seal().report().warnings == [])
     }
 

@@ -143,7 +143,7 @@ import Testing
         try signed.put(signed.fixture.program(sign: cms(SampleApp.other)).bytes)
         #expect(try signed.app.breaks() == [])
         #expect(try signed.app.report().signer == "Other")
-        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["signature Notes"])
+        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["untrusted Notes"])
     }
 
     @Test func `a program signed ad hoc names nobody`() throws {
@@ -155,7 +155,7 @@ import Testing
         #expect(report.isValid)
         #expect(report.signer == nil)
         #expect(report.warnings == ["Notes is signed ad hoc: its signature names nobody"])
-        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["signature Notes"])
+        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["untrusted Notes"])
         try signed.app.flip("Notes", at: 5000)
         #expect(try signed.app.breaks() == ["changed Notes"])
         // An invalid signature is not the same as none.
@@ -219,12 +219,12 @@ import Testing
         #expect(try signed.breaks() == ["signature Notes"])
         try signed.put(MachOFixture.fat([good, old.program(sign: cms(SampleApp.other))]))
         #expect(try signed.app.breaks() == [])
-        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["signature Notes"])
+        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["untrusted Notes"])
         var adHoc = old
         adHoc.flags = 2
         try signed.put(MachOFixture.fat([good, adHoc.program()]))
         #expect(try signed.app.breaks() == [])
-        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["signature Notes"])
+        #expect(try signed.app.breaks(trust: SampleApp.trustMine) == ["untrusted Notes"])
         old.signed = false
         try signed.put(MachOFixture.fat([good, old.program()]))
         #expect(
@@ -277,13 +277,13 @@ import Testing
         #expect(try app { $0.program(sign: cms()) }.breaks(trust: SampleApp.trustMine) == [])
         let strange = try app { $0.program(sign: cms(SampleApp.other)) }
         #expect(try strange.breaks() == [])
-        #expect(try strange.breaks(trust: SampleApp.trustMine) == ["signature Frameworks/Kit.framework/Kit"])
+        #expect(try strange.breaks(trust: SampleApp.trustMine) == ["untrusted Frameworks/Kit.framework/Kit"])
         let adHoc = try app { fixture in
             var fixture = fixture
             fixture.flags = 2
             return fixture.program()
         }
         #expect(try adHoc.breaks() == [])
-        #expect(try adHoc.breaks(trust: SampleApp.trustMine) == ["signature Frameworks/Kit.framework/Kit"])
+        #expect(try adHoc.breaks(trust: SampleApp.trustMine) == ["untrusted Frameworks/Kit.framework/Kit"])
     }
 }
