@@ -13,7 +13,9 @@ public enum KeybagFault: Error, Hashable, Sendable {
     /// Whole, but made under another device's UID key.
     case otherDevice
     /// The passcode is not the keybag's; or it has none and one was given, or the reverse.
-    case wrongPasscode
+    /// - mark: equal for equal passcodes given to one keybag; empty where none was given, or none is set. It is made from
+    ///   the stretched passcode, so that a guess costs as much as at the keybag.
+    case wrongPasscode(mark: [UInt8])
 }
 
 /// A wrapped key for each protection class. A value that is written as a whole.
@@ -86,7 +88,7 @@ public struct Keybag: Equatable, Sendable {
     }
 
     /// Adds classes A, B and C to the ring. Takes as long as the cost demands.
-    /// - Throws: ``KeybagFault/wrongPasscode``, ``KeybagFault/otherDevice``, ``KeybagFault/damaged``; the ring is then
+    /// - Throws: ``KeybagFault/wrongPasscode(mark:)``, ``KeybagFault/otherDevice``, ``KeybagFault/damaged``; the ring is then
     ///   unchanged.
     public func unlock(passcode: [UInt8], uidKey: UIDKey, into ring: KeyRing) throws(KeybagFault) {
         try protectedKeys(passcode: passcode, uidKey: uidKey).insert(into: ring)
@@ -180,11 +182,13 @@ extension Keybag {
     private func protectedKeys(passcode: [UInt8]?, uidKey: UIDKey) throws(KeybagFault) -> ProtectedKeys {
         // First, so that a failure below can only mean the passcode.
         try authenticate(uidKey: uidKey)
-        guard hasPasscode == (passcode != nil) else { throw .wrongPasscode }
-        let wrap = KeyWrap(under: root(uidKey).wrappingKey(passcode, self.passcode))
+        guard hasPasscode == (passcode != nil) else { throw .wrongPasscode(mark: []) }
+        let wrappingKey = root(uidKey).wrappingKey(passcode, self.passcode)
+        let mark = Derivation.authenticationCode(wrappingKey, over: Array(KeyRoot.wrongPasscode.utf8))
+        let wrap = KeyWrap(under: wrappingKey)
         guard let complete = wrap.unwrap(keys.complete), let unlessOpen = wrap.unwrap(keys.unlessOpen),
             let untilFirst = wrap.unwrap(keys.untilFirst)
-        else { throw .wrongPasscode }
+        else { throw .wrongPasscode(mark: Array(mark.prefix(Keybag.deviceMarkLength))) }
         return ProtectedKeys(complete: complete, unlessOpen: unlessOpen, untilFirst: untilFirst)
     }
 }
@@ -222,6 +226,9 @@ private struct KeyRoot {
         case withoutPasscode = "appcontainer keybag 1: without passcode"
         case passcode = "appcontainer keybag 1: passcode"
     }
+
+    /// The label of the mark of a wrong passcode.
+    static let wrongPasscode = "appcontainer keybag 1: wrong passcode"
 
     func key(for purpose: Purpose) -> SecretCell {
         Derivation.hkdf(uidKey.secret, salt: identifier, label: Array(purpose.rawValue.utf8))

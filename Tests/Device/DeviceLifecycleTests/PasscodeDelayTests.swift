@@ -14,6 +14,8 @@ import Testing
 @Suite struct PasscodeDelayTests {
     let scratch = Scratch()
     private let clock = TestClock()
+    /// One wrong passcode that is given again counts once.
+    private let guesses = WrongPasscodes()
 
     private func makeDevice() throws -> BootedDevice {
         try StoredDevice.create(at: scratch.device, passcode: Array("1234".utf8), costLevel: 1)
@@ -31,20 +33,30 @@ import Testing
     }
 
     private func fail(_ count: Int, on device: BootedDevice) {
-        for _ in 0..<count { #expect(say("0000", to: device)?.kind == .wrongPasscode) }
+        for _ in 0..<count { #expect(say(guesses.next(), to: device)?.kind == .wrongPasscode) }
+    }
+
+    @Test func `one wrong passcode that is given again counts once`() throws {
+        let device = try makeDevice()
+        for _ in 0..<7 { #expect(say("0000", to: device)?.message.contains("so far: 1") == true) }
+        #expect(say("0001", to: device)?.message.contains("so far: 2") == true)
+        // Only the last one is known.
+        #expect(say("0000", to: device)?.message.contains("so far: 3") == true)
+        #expect(say("1234", to: device) == nil)
+        #expect(say("0000", to: device)?.message.contains("so far: 1") == true)
     }
 
     @Test func `five are free, then each waits 1, 5, 15, 60 minutes, and 60 from then on`() throws {
         let device = try makeDevice()
         for count in 1...4 {
-            let said = say("0000", to: device)
+            let said = say(guesses.next(), to: device)
             #expect(said?.kind == .wrongPasscode && said?.message.contains("(wrong attempts so far: \(count))") == true)
             #expect(said?.message.contains("minute") == false)
         }
         var count = 5
         for minutes: Int64 in [1, 5, 15, 60, 60, 60] {
             let words = minutes == 1 ? "1 minute" : "\(minutes) minutes"
-            let wrong = say("0000", to: device)
+            let wrong = say(guesses.next(), to: device)
             #expect(wrong?.kind == .wrongPasscode)
             #expect(wrong?.message.contains("(wrong attempts so far: \(count)); ") == true)
             #expect(wrong?.message.contains("right one in \(words)") == true)
@@ -70,7 +82,7 @@ import Testing
     @Test func `one that waits is not counted`() throws {
         let device = try makeDevice()
         fail(5, on: device)
-        for _ in 0..<3 { #expect(say("0000", to: device)?.kind == .passcodeDelayed) }
+        for _ in 0..<3 { #expect(say(guesses.next(), to: device)?.kind == .passcodeDelayed) }
         #expect(try device.directory.passcodeAttempts()?.wrong == 5)
     }
 
@@ -79,7 +91,7 @@ import Testing
         let (wrong, right) = (Array("0000".utf8), Array("1234".utf8))
         fail(3, on: device)
         #expect(complaint { try device.passcode.change(from: wrong, to: right) }?.kind == .wrongPasscode)
-        let fifth = complaint { try device.passcode.remove(wrong) }
+        let fifth = complaint { try device.passcode.remove(Array("0001".utf8)) }
         #expect(fifth?.kind == .wrongPasscode && fifth?.message.contains("so far: 5") == true)
         #expect(complaint { try device.passcode.change(from: right, to: wrong) }?.kind == .passcodeDelayed)
         #expect(complaint { try device.passcode.remove(right) }?.kind == .passcodeDelayed)
@@ -94,7 +106,7 @@ import Testing
         do { #expect(say("1234", to: try boot())?.message.contains("try again in 40 seconds") == true) }
         clock.advance(seconds: 40)
         let device = try boot()
-        #expect(say("0000", to: device)?.message.contains("so far: 6") == true)
+        #expect(say(guesses.next(), to: device)?.message.contains("so far: 6") == true)
     }
 
     @Test func `after a boot of the host the whole wait begins anew, once, at the first look`() throws {
@@ -108,7 +120,7 @@ import Testing
         // Free attempts stay counted, and free.
         do { fail(4, on: try boot()) }
         clock.bootHost(at: 1)
-        #expect(say("0000", to: try boot())?.message.contains("so far: 5") == true)
+        #expect(say(guesses.next(), to: try boot())?.message.contains("so far: 5") == true)
     }
 
     @Test func `an instant that lies ahead, as in a copied record, begins the wait anew and no more`() throws {
@@ -147,7 +159,7 @@ import Testing
         let device = try makeDevice()
         let kinds = Mutex<[Complaint.Kind]>([])
         DispatchQueue.concurrentPerform(iterations: 16) { _ in
-            let said = say("0000", to: device)
+            let said = say(guesses.next(), to: device)
             kinds.withLock { $0.append(said?.kind ?? .unexpected) }
         }
         #expect(kinds.withLock { $0.count { $0 == .wrongPasscode } } == 5)
@@ -174,7 +186,7 @@ import Testing
         let most = PasscodeAttempts(wrong: .max, at: clock.instant)
         try device.directory.replacePasscodeAttempts(with: most, holding: device.lock)
         clock.advance(seconds: 3600)
-        #expect(say("0000", to: device)?.kind == .wrongPasscode)
+        #expect(say(guesses.next(), to: device)?.kind == .wrongPasscode)
         #expect(say("1234", to: device)?.kind == .passcodeDelayed)
     }
 
@@ -227,8 +239,20 @@ private final class TestClock: Sendable {
 extension BootedDevice {
     /// After five wrong passcodes and the wait that follows them.
     fileprivate func waited(_ clock: TestClock, _ seconds: Int64) throws -> BootedDevice {
-        for _ in 0..<5 { #expect(complaint { try passcode.unlock(Array("0000".utf8)) } != nil) }
+        for guess in 1...5 { #expect(complaint { try passcode.unlock(Array("guess \(guess)".utf8)) } != nil) }
         clock.advance(seconds: seconds)
         return self
+    }
+}
+
+/// Passcodes of which none is right, and none comes twice.
+private final class WrongPasscodes: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> String {
+        count.withLock { count in
+            count += 1
+            return "wrong \(count)"
+        }
     }
 }

@@ -91,20 +91,43 @@ struct KeybagTests {
         #expect(ProtectionClass.allCases.allSatisfy { ring.isAvailable($0) })
     }
 
+    private func isWrongPasscode(_ error: any Error) -> Bool {
+        if case .wrongPasscode? = error as? KeybagFault { true } else { false }
+    }
+
+    @Test("A wrong passcode has a mark of its own, in each keybag another")
+    func marks() throws {
+        let (keybag, ring) = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap)
+        let (other, _) = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap)
+        func mark(_ text: String, _ keybag: Keybag) -> [UInt8]? {
+            do throws(KeybagFault) {
+                try keybag.unlock(passcode: Array(text.utf8), uidKey: uidKey, into: ring)
+                return nil
+            } catch {
+                if case .wrongPasscode(let mark) = error { return mark }
+                return nil
+            }
+        }
+        let marks = [mark("0000", keybag), mark("0001", keybag), mark("0000", other), mark("", keybag)]
+        #expect(Set(marks).count == 4 && !marks.contains(nil) && !marks.contains([]))
+        #expect(mark("0000", keybag) == marks[0])
+        #expect(mark("1234", keybag) == nil)
+    }
+
     @Test("A wrong passcode is refused and changes nothing in the ring")
     func wrongPasscode() throws {
         let (keybag, _) = Keybag.create(passcode: passcode, uidKey: uidKey, cost: cheap)
         let ring = try keybag.openWithoutPasscode(uidKey: uidKey)
         for wrong in ["1235", "", "12345", "1234\n"] {
-            #expect(throws: KeybagFault.wrongPasscode) {
+            #expect {
                 try keybag.unlock(passcode: Array(wrong.utf8), uidKey: uidKey, into: ring)
-            }
+            } throws: { isWrongPasscode($0) }
         }
         #expect(ProtectionClass.allCases.filter { ring.isAvailable($0) } == [.none])
         let (open, _) = Keybag.create(passcode: nil, uidKey: uidKey, cost: cheap)
-        #expect(throws: KeybagFault.wrongPasscode) {
+        #expect {
             try open.unlock(passcode: passcode, uidKey: uidKey, into: ring)
-        }
+        } throws: { isWrongPasscode($0) }
     }
 
     @Test("Setting, changing and removing a passcode keeps the class keys")
@@ -118,17 +141,17 @@ struct KeybagTests {
         #expect(Set([set, changed, removed, open].map(\.passcode.salt)).count == 4)
 
         let ring = try changed.openWithoutPasscode(uidKey: uidKey)
-        #expect(throws: KeybagFault.wrongPasscode) {
+        #expect {
             try changed.unlock(passcode: passcode, uidKey: uidKey, into: ring)
-        }
+        } throws: { isWrongPasscode($0) }
         try changed.unlock(passcode: Array("5678".utf8), uidKey: uidKey, into: ring)
         #expect(secrets(ring) == secrets(first))
         #expect(secrets(try removed.openWithoutPasscode(uidKey: uidKey)) == secrets(first))
 
-        #expect(throws: KeybagFault.wrongPasscode) {
+        #expect {
             try changed.changingPasscode(from: passcode, to: nil, uidKey: uidKey)
-        }
-        #expect(throws: KeybagFault.wrongPasscode) { try changed.changingPasscode(from: nil, to: nil, uidKey: uidKey) }
+        } throws: { isWrongPasscode($0) }
+        #expect { try changed.changingPasscode(from: nil, to: nil, uidKey: uidKey) } throws: { isWrongPasscode($0) }
     }
 
     @Test("Another device's keybag is told from a damaged one")

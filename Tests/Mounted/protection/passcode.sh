@@ -72,10 +72,15 @@ case_a_changed_passcode_rewrites_no_file() {
 case_wrong_passcodes_wait_and_no_kill_shortens_it() {
     start_with_passcode
     for count in 1 2 3 4; do
+        echo "bad $count" >bad
+        complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
+        says "so far: $count)"
+        # One wrong passcode counts once.
         complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
         says "so far: $count)"
     done
     # The fifth is one of another command.
+    echo "bad 5" >bad
     complains 17 appcontainer passcode "$DEVICE" remove --old-file bad
     says "so far: 5); try again with the right one in 1 minute"
     complains 32 appcontainer unlock "$DEVICE" --passcode-file code
@@ -92,6 +97,7 @@ case_wrong_passcodes_wait_and_no_kill_shortens_it() {
     complains 32 appcontainer unlock "$WORK/copy" --passcode-file code
     appcontainer shutdown "$WORK/copy"
     pass_time 60
+    echo "bad 6" >bad
     complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
     says "so far: 6); try again with the right one in 5 minutes"
     pass_time 290

@@ -133,21 +133,27 @@ public final class DevicePasscode: Sendable {
     /// Tries a passcode, unless the wait after wrong ones is not over.
     ///
     /// The attempt is counted, durably, before the passcode is looked at: it counts also if the process is killed or
-    /// the power cut meanwhile.
+    /// the power cut meanwhile. One wrong passcode that is given again counts once.
     private func attempt<Outcome>(_ body: () throws(KeybagFault) -> Outcome) throws(Complaint) -> Outcome {
         let now = try clock()
         let before = try measurableAttempts(at: now)
         if let before, case let left = before.secondsLeft(at: now), left > 0 {
             throw .passcodeDelayed(before, secondsLeft: left, path: directory.path)
         }
-        let counted = PasscodeAttempts(wrong: (before?.wrong ?? 0) + 1, at: now)
+        var counted = PasscodeAttempts(wrong: (before?.wrong ?? 0) + 1, at: now, lastWrong: before?.lastWrong)
         try directory.replacePasscodeAttempts(with: counted, holding: lock)
         reached(.countedAttempt)
         let outcome: Outcome
         do throws(KeybagFault) {
             outcome = try body()
         } catch {
-            guard error == .wrongPasscode else { throw Complaint(error, path: directory.path) }
+            guard case .wrongPasscode(let mark) = error else { throw Complaint(error, path: directory.path) }
+            if let before, before.lastWrong == mark.hexadecimal {
+                counted = before
+            } else {
+                counted.lastWrong = mark.hexadecimal
+            }
+            try directory.replacePasscodeAttempts(with: counted, holding: lock)
             throw .wrongPasscode(counted, path: directory.path)
         }
         reached(.provedPasscode)
@@ -162,7 +168,7 @@ public final class DevicePasscode: Sendable {
     private func measurableAttempts(at now: HostInstant) throws(Complaint) -> PasscodeAttempts? {
         guard let attempts = try directory.passcodeAttempts() else { return nil }
         guard !attempts.isMeasurable(at: now), attempts.delay > 0 else { return attempts }
-        let anew = PasscodeAttempts(wrong: attempts.wrong, at: now)
+        let anew = PasscodeAttempts(wrong: attempts.wrong, at: now, lastWrong: attempts.lastWrong)
         try directory.replacePasscodeAttempts(with: anew, holding: lock)
         return anew
     }

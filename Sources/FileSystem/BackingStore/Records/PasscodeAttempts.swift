@@ -10,11 +10,14 @@ public struct PasscodeAttempts: Codable, Equatable, Sendable {
     /// The boot and the time of the last attempt; after a boot, of the first look at this record.
     public let bootID: String
     public let nanoseconds: Int64
+    /// The mark of the last wrong passcode in hexadecimal digits; nil where it is not known. Given again it does not count.
+    public var lastWrong: String?
 
     /// Permitted values of ``wrong``.
     private static let counts = 1...1_000_000_000
 
-    public init(wrong: Int, at instant: HostInstant) {
+    public init(wrong: Int, at instant: HostInstant, lastWrong: String? = nil) {
+        self.lastWrong = lastWrong
         self.wrong = min(wrong, PasscodeAttempts.counts.upperBound)
         bootID = instant.bootID
         nanoseconds = instant.nanoseconds
