@@ -70,7 +70,7 @@ import Testing
         let stranger = SigningIdentity(commonName: "Stranger")
         let refusal = complaint { _ = try device.install(signedApp(by: stranger), demands: trust(identity)) }
         #expect(refusal?.kind == .sealBroken)
-        #expect(refusal?.message.contains("_CodeSignature/CodeSignature has a signature that does not hold") == true)
+        #expect(refusal?.message.contains("is not trusted: _CodeSignature/CodeSignature (untrusted)") == true)
         #expect(scratch.containers == emptyDevice)
         _ = try device.install(signedApp(), demands: trust(identity))
     }

@@ -21,16 +21,19 @@ extension Device {
     ///   - trust: certificates as PEM text, of which one has to be the signer's or lead to it; any signer passes when
     ///     nil.
     ///   - terminate: end the installed app if it runs; otherwise its update is refused.
-    /// - Throws: an error of kind `invalidApp`, `sealBroken`, `unsigned`, `appRunning`, …
+    ///   - replaceSigner: let an app of another signer take the place of the installed one.
+    /// - Throws: an error of kind `invalidApp`, `sealBroken`, `unsigned`, `invalidEntitlements`,
+    ///   `anotherSigner`, `appRunning`, …
     @discardableResult
     public func install(
         _ path: String, groups: [String] = [], iCloud: [String] = [], requireSigned: Bool = false,
-        trust: String? = nil, terminate: Bool = false, progress: (@Sendable (WorkProgress) -> Void)? = nil
+        trust: String? = nil, terminate: Bool = false, replaceSigner: Bool = false,
+        progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(DeviceError) -> App {
         try await send(
             InstallRequest(
                 app: try Device.absolute(path), groups: groups, iCloud: iCloud, requireSigned: requireSigned,
-                trust: trust, terminate: terminate), progress: progress)
+                trust: trust, terminate: terminate, replaceSigner: replaceSigner), progress: progress)
     }
 
     /// Removes an app and its containers.

@@ -141,9 +141,13 @@ class Device:
         require_signed: bool = False,
         trust: Optional[str] = None,
         terminate: bool = False,
+        replace_signer: bool = False,
         progress: Optional[Progress] = None,
     ) -> App:
-        """Installs a ``.app`` directory or an ``.ipa``, or updates it. ``trust``: certificates as PEM."""
+        """Installs a ``.app`` directory or an ``.ipa``, or updates it. ``trust``: certificates as PEM.
+
+        ``replace_signer``: an app of another signer may take the place of the installed one.
+        """
         body = {
             "app": _absolute(app),
             "groups": list(groups),
@@ -153,6 +157,7 @@ class Device:
             "requireSigned": require_signed,
             "trust": trust,
             "terminate": terminate,
+            "replaceSigner": replace_signer,
         }
         return self._ask(App, "install", body, progress)
 

@@ -14,5 +14,8 @@ extension App {
             version: app.version.isEmpty ? nil : app.version, container: app.data.text,
             groups: app.groups.map(\.identifier.text), iCloud: app.iCloud.map(\.identifier.text), owner: app.owner,
             mountPoint: mountPoint, running: running)
+        team = app.signature?.team
+        signer = app.signature?.signerName
+        entitlements = app.signature?.entitlements.values
     }
 }

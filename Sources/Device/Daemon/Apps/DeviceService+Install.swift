@@ -10,7 +10,8 @@ import SandboxModel
 extension DeviceService {
     /// Installs or updates an app. The new bundle is copied and verified with no operation on an app; only the change
     /// of the registry excludes other work on it.
-    /// - Throws: ``Complaint`` of kind `invalidApp`, `sealBroken`, `unsigned`, `appRunning`, `groupMounted` and others.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, `sealBroken`, `unsigned`, `invalidEntitlements`,
+    ///   `anotherSigner`, `appRunning`, `groupMounted` and others.
     func install(_ request: InstallRequest, progress: @escaping ProgressReport) throws(Complaint) -> App {
         let groups = try identifiers(request.groups)
         let iCloud = try identifiers(request.iCloud)
@@ -31,9 +32,12 @@ extension DeviceService {
                 let isUpdate = device.apps.contains { $0.identifier == staged.identifier }
                 // Its mount point has the name of the old data container.
                 mounts.endMountToRun(staged.identifier)
-                try mounts.requireFree(groups: groups, iCloud: iCloud, for: staged.identifier)
-                let app = try device.install(staged, groups: groups, iCloud: iCloud, owner: owner) {
-                    (update) throws(Complaint) in try mounts.presenter(of: update)
+                try mounts.requireFree(
+                    groups: groups + staged.groups, iCloud: iCloud + staged.iCloud, for: staged.identifier)
+                let app = try device.install(
+                    staged, groups: groups, iCloud: iCloud, owner: owner,
+                    replacingSigner: request.replaceSigner ?? false
+                ) { (update) throws(Complaint) in try mounts.presenter(of: update)
                 }
                 return (app, isUpdate)
             }

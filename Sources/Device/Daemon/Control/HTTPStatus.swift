@@ -8,14 +8,15 @@ extension Complaint.Kind {
     var status: Int {
         switch self {
         case .badRequest, .invalidIdentifier, .mountPoint, .invalidApp, .invalidPasscode, .unsuitableFile,
-            .sealBroken, .unsigned, .invalidIdentity, .invalidBackup, .newerBackup:
+            .sealBroken, .unsigned, .invalidIdentity, .invalidEntitlements, .invalidBackup, .newerBackup:
             400
         case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared,
             .wrongPassword, .passwordNeeded, .foreignOwner:
             403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
-            .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice:
+            .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice,
+            .anotherSigner:
             409
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace, .notEnoughFreed: 507

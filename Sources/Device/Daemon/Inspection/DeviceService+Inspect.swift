@@ -25,7 +25,7 @@ extension DeviceService {
         } catch {
             throw Complaint(.notFound, "cannot look at \(request.path): \(error.words)")
         }
-        return Inspection(
+        var inspection = Inspection(
             path: request.path, app: app.identifier.text, kind: found.shown.kind.word, zone: "\(found.zone)",
             rule: found.zone.words, protection: found.protection?.foundationName, readable: found.isReadable,
             size: found.shown.size, storedSize: found.stored.blocks * 512, owner: found.shown.owner,
@@ -33,6 +33,10 @@ extension DeviceService {
             backup: String(decoding: found.inclusion.attributeValue, as: UTF8.self), excluded: found.isExcluded,
             // A CACHEDIR.TAG is made up by the mount and has no file on the host.
             backing: found.zone == .cacheTag ? nil : try backing(path, of: app))
+        inspection.team = app.signature?.team
+        inspection.signer = app.signature?.signerName
+        inspection.entitlements = app.signature?.entitlements.values
+        return inspection
     }
 
     /// The path in the device directory of a path in a home.

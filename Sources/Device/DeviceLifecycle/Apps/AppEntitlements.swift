@@ -21,12 +21,15 @@ extension BootedDevice {
     /// Entitles an installed app to further containers; those that it has already stay as they are. Where it has all of
     /// them nothing is written.
     /// - Returns: the app as it is then.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, or with the host's error.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `anotherSigner`, or with the host's error.
     public func entitle(
         _ identifier: ContainerIdentifier, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = []
     ) throws(Complaint) -> InstalledApp {
         try installedApps.changing { (changes) throws(Complaint) in
             var app = try app(identifier)
+            if let signature = app.signature {
+                try SignerRules(registry).requireOwn(groups, of: signature, identifier)
+            }
             let wanted = AppEntitlements(groups: groups, iCloud: iCloud).missing(from: app)
             let provision = ContainerProvision(self, owner: app.containerOwner)
             var staged = StagedContainers(directory)

@@ -15,17 +15,21 @@ extension BootedDevice {
     ///     already is shared with it.
     ///   - owner: the container's user; nil for the user of this process, or the owner of the installed app. A group
     ///     belongs to its first app's owner.
+    ///   - replacingSigner: whether another signer may take the place of the installed app's.
     ///   - presenting: called before an update is decided on; returns the presenter that shows the app's home
     ///     meanwhile, or nil when none does.
-    /// - Throws: ``Complaint`` of kind `notAllowed`, `noSpace`, and what `presenting` throws.
+    /// - Throws: ``Complaint`` of kind `notAllowed`, `anotherSigner`, `noSpace`, and what `presenting` throws.
     public func install(
         _ app: StagedApp, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
-        owner: ContainerOwner? = nil,
+        owner: ContainerOwner? = nil, replacingSigner: Bool = false,
         presenting: (AppUpdate) throws(Complaint) -> (any HomePresenter)? = { (_) throws(Complaint) in nil }
     ) throws(Complaint) -> InstalledApp {
         try requireOwner(owner, of: app.identifier)
-        let entitlements = AppEntitlements(groups: groups, iCloud: iCloud)
+        let entitlements = AppEntitlements(groups: groups + app.groups, iCloud: iCloud + app.iCloud)
         return try installedApps.changing { (changes) throws(Complaint) in
+            let rules = SignerRules(registry)
+            if !replacingSigner { try rules.requireSuccessor(app) }
+            try rules.requireOwn(entitlements.groups, of: app.signature, app.identifier)
             guard let present = installedApps.installed(app.identifier) else {
                 return try AppInstallation(of: app, for: owner ?? .current, on: self).run(entitlements, changes)
             }
@@ -99,7 +103,7 @@ private struct AppInstallation {
         if let waiting {
             try provision.adopt(waiting)
         } else {
-            try provision.stageData(of: app.identifier, as: data, in: &staged)
+            try provision.stageData(of: app, as: data, in: &staged)
         }
         let shared = try provision.stageShared(entitlements, in: &staged)
         return InstalledApp(app, data: data, shared, owner: owner)
@@ -113,9 +117,12 @@ extension InstalledApp {
         self.init(
             identifier: information.identifier, bundleName: app.bundleName, displayName: information.displayName,
             version: information.version, build: information.build, executable: information.executable,
-            sharesDocuments: information.sharesDocuments, bundle: app.container, data: data, groups: shared.groups,
-            iCloud: shared.iCloud, owner: owner.user, ownerGroup: owner.group)
+            sharesDocuments: information.sharesDocuments, signature: app.signature, bundle: app.container, data: data,
+            groups: shared.groups, iCloud: shared.iCloud, owner: owner.user, ownerGroup: owner.group)
     }
+
+    /// The class of files in a new data container to which nothing else gives one.
+    var defaultProtection: ProtectionClass { signature?.defaultProtection ?? .standard }
 
     /// The user of the app's containers.
     var containerOwner: ContainerOwner { ContainerOwner(user: owner, group: ownerGroup) }

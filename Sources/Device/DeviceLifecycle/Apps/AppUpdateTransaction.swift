@@ -73,8 +73,12 @@ struct AppUpdateTransaction: ~Copyable {
     /// Makes the `tmp` and the metadata that take the place of the old ones.
     private mutating func stageData() throws(Complaint) {
         let (staging, space, data) = (device.staging, device.space, data)
-        let content = DataContainer(app: old.identifier, uuid: data.new, owner: maker)
         do throws(Fault) {
+            // The class was given when the container was made, and stays.
+            let protection = try onHost { () throws(SystemError) in
+                try device.directory.container(.data, old.data).givenClass()
+            }
+            let content = DataContainer(app: old.identifier, uuid: data.new, owner: maker, protection: protection)
             let coming = try onHost { () throws(SystemError) in try data.makeStage(in: try staging.open()) }
             try content.renew(coming, context: staging.context)
             newBytes = try onHost { () throws(SystemError) in try space.bytes(in: coming) }

@@ -29,16 +29,17 @@ struct ContainerProvision {
     /// Makes a data container in the staging directory.
     /// - Throws: ``Complaint`` with the host's error, such as `noSpace`. The caller discards `staged`.
     func stageData(
-        of identifier: ContainerIdentifier, as uuid: ContainerUUID, in staged: inout StagedContainers
+        of app: StagedApp, as uuid: ContainerUUID, in staged: inout StagedContainers
     ) throws(Complaint) {
         do throws(Fault) {
             let container = try onHost { () throws(SystemError) in
                 try staged.make(.data, uuid, owner: owner)
             }
-            let data = DataContainer(app: identifier, uuid: uuid, owner: owner)
+            let data = DataContainer(
+                app: app.identifier, uuid: uuid, owner: owner, protection: app.defaultProtection)
             try data.fill(container, context: device.staging.context)
         } catch {
-            throw Complaint(error, doing: "cannot make the data container of \(identifier)")
+            throw Complaint(error, doing: "cannot make the data container of \(app.identifier)")
         }
         device.reached(.stagedData)
     }

@@ -22,21 +22,27 @@ struct DataContainer {
     /// The container's UUID, as the metadata names it.
     let uuid: ContainerUUID
     let owner: ContainerOwner
+    /// The class of files to which neither a call nor their directory gives one.
+    var protection = ProtectionClass.standard
 
-    /// Fills an empty container.
+    /// Fills an empty container. It and its directories give the class ``protection``.
     func fill(_ container: borrowing Descriptor, context: StoreContext) throws(Fault) {
         try onHost { () throws(SystemError) in
-            for path in DataContainer.directories {
-                try container.openDirectory(at: path.dropLast()).makeDirectory(path[path.count - 1], for: owner)
-            }
+            try container.giveClass(protection)
+            for path in DataContainer.directories { try make(path, in: container) }
         }
         try writeMetadata(in: container, context)
+    }
+
+    private func make(_ path: [FileName], in container: borrowing Descriptor) throws(SystemError) {
+        try container.openDirectory(at: path.dropLast()).makeDirectory(path[path.count - 1], for: owner)
+        try container.openDirectory(at: path).giveClass(protection)
     }
 
     /// Makes the entries that an update puts into the place of those that a container has.
     /// - Parameter coming: an empty directory.
     func renew(_ coming: borrowing Descriptor, context: StoreContext) throws(Fault) {
-        try onHost { () throws(SystemError) in try coming.makeDirectory(HomeLayout.temporary, for: owner) }
+        try onHost { () throws(SystemError) in try make([HomeLayout.temporary], in: coming) }
         try writeMetadata(in: coming, context)
     }
 
@@ -71,5 +77,25 @@ struct DataContainer {
         </plist>
 
         """
+    }
+}
+
+extension Descriptor {
+    private static let classAttribute = Array(ProtectionClass.attributeName.utf8)
+
+    /// Stores the class that a new directory gives. The standard class is stored as no attribute.
+    fileprivate borrowing func giveClass(_ protection: ProtectionClass) throws(SystemError) {
+        guard protection != .standard else { return }
+        try AttributeHolder(self).set(Descriptor.classAttribute, to: Array(protection.foundationName.utf8))
+    }
+
+    /// The class that a directory gives. A value that names none of the four counts as the strictest.
+    borrowing func givenClass() throws(SystemError) -> ProtectionClass {
+        do throws(SystemError) {
+            return ProtectionClass(attributeValue: try AttributeHolder(self).value(of: Descriptor.classAttribute)) ?? .complete
+        } catch {
+            guard error == .noAttribute else { throw error }
+            return .standard
+        }
     }
 }

@@ -58,7 +58,8 @@ private struct DataReset {
             try staging.makeDirectory(stagedName, for: app.containerOwner)
             return try staging.openDirectory(stagedName)
         }
-        let data = DataContainer(app: app.identifier, uuid: app.data, owner: app.containerOwner)
+        let data = DataContainer(
+            app: app.identifier, uuid: app.data, owner: app.containerOwner, protection: app.defaultProtection)
         try data.fill(container, context: device.staging.context)
     }
 

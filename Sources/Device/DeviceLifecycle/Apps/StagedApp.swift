@@ -13,6 +13,7 @@ public final class StagedApp: Sendable {
     let container: ContainerUUID
     let bundleName: FileName
     let information: BundleInformation
+    let signature: AppSignature
     /// Remarks for the user, such as that the device has signed the app.
     public let notices: [String]
 
@@ -20,10 +21,17 @@ public final class StagedApp: Sendable {
         self.container = container
         bundleName = intake.name
         information = intake.information
+        signature = intake.signature
         notices = intake.notices
     }
 
     public var identifier: ContainerIdentifier { information.identifier }
+    /// The groups that its signature entitles it to. They were checked when the app was taken in.
+    public var groups: [ContainerIdentifier] { (try? signature.entitlements.groups) ?? [] }
+    /// The iCloud containers that its signature entitles it to.
+    public var iCloud: [ContainerIdentifier] { (try? signature.entitlements.iCloudContainers) ?? [] }
+    /// The class that its signature gives the files of a new data container.
+    var defaultProtection: ProtectionClass { signature.defaultProtection }
 }
 
 extension BootedDevice {
@@ -35,7 +43,7 @@ extension BootedDevice {
     ///     throws ends the call.
     ///   - progress: bytes copied, then bytes hashed.
     /// - Throws: ``Complaint`` of kind `notFound`, `invalidApp`, `invalidIdentifier`, `sealBroken`, `unsigned`,
-    ///   `noSpace`.
+    ///   `invalidEntitlements`, `noSpace`.
     public func stage(
         _ path: String, demands: SealDemands = SealDemands(),
         admit: (ContainerIdentifier) throws(Complaint) -> Void = { _ in },

@@ -27,6 +27,8 @@ struct BundleIntake {
     /// The name of the `.app` directory.
     let name: FileName
     let information: BundleInformation
+    /// The facts of the app's signature. Of the device's own until ``seal(key:identity:progress:)`` has read another.
+    private(set) var signature = AppSignature(signer: .device)
     /// Remarks for the user.
     private(set) var notices: [String] = []
     /// The bundle's container.
@@ -103,16 +105,38 @@ struct BundleIntake {
     /// - Throws: ``Complaint`` of kind `sealBroken`.
     private static func requireWhole(_ report: SealReport, _ name: FileName) throws(Complaint) {
         guard let first = report.breaks.first else { return }
-        let what =
-            switch first.kind {
-            case .changed: "was changed since"
-            case .missing: "is missing"
-            case .added: "was added since"
-            case .signature: "has a signature that does not hold"
-            }
+        let flaw: String
+        switch first.kind {
+        case .changed: flaw = "was changed since"
+        case .missing: flaw = "is missing"
+        case .added: flaw = "was added since"
+        case .signature: flaw = "has a signature that does not hold"
+        case .untrusted:
+            throw Complaint(
+                .sealBroken,
+                "the signer of \(name.text) is not trusted: \(first.path) (\(first.kind.rawValue)); nothing was installed")
+        }
         throw Complaint(
             .sealBroken,
-            "the seal of \(name.text) is broken: \(first.path) \(what) (\(first.kind.rawValue)); nothing was installed")
+            "the seal of \(name.text) is broken: \(first.path) \(flaw) (\(first.kind.rawValue)); nothing was installed")
+    }
+
+    /// The facts of a signature that holds.
+    /// - Throws: ``Complaint`` of kind `invalidEntitlements`; `unsigned` where an app has to be signed, and nobody has.
+    private static func signature(
+        _ report: SealReport, _ name: FileName, _ demands: SealDemands
+    ) throws(Complaint) -> AppSignature {
+        if let flaw = report.entitlementFlaw {
+            throw Complaint(.invalidEntitlements, "\(name.text) cannot be installed: \(flaw)")
+        }
+        guard let signature = report.signature else { throw Complaint(.invalidApp, "\(name.text) has no Info.plist") }
+        guard signature.signer != .nobody || !demands.requiresSignature else {
+            throw Complaint(
+                .unsigned,
+                "\(name.text) is signed ad hoc, which names nobody; sign it with: appcontainer seal \(name.text) "
+                    + "--identity PATH")
+        }
+        return signature
     }
 
     // MARK: Copying and unpacking
@@ -198,6 +222,7 @@ struct BundleIntake {
         guard finished else { throw Complaint.cancelled }
         if let report = verification?.report {
             try BundleIntake.requireWhole(report, name)
+            signature = try BundleIntake.signature(report, name, demands)
             // Such as an expired certificate: the app is installed all the same.
             notices += report.warnings.map { "\(name.text): \($0)" }
         }

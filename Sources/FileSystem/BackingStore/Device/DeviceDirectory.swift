@@ -225,6 +225,12 @@ public final class DeviceDirectory: Sendable {
 
     /// Replaces the registry: at that instant an app is installed, or uninstalled.
     public func replaceRegistry(_ registry: AppRegistry, holding lock: DeviceLock) throws(Complaint) {
+        if record.format < DeviceRecord.currentFormat, registry.apps.contains(where: { $0.signature != nil }) {
+            // First: an older version would drop the signatures.
+            var record = record
+            record.format = DeviceRecord.currentFormat
+            try replace(with: record)
+        }
         try replace(Name.apps, sealing: try DeviceRecords.encode(registry))
     }
 

@@ -1,12 +1,13 @@
 // The device's records as JSON. The only file of this module that uses Foundation.
 
 import FoundationEssentials
+import Platform
 import SandboxModel
 
 /// The content of Device.json.
 struct DeviceRecord: Codable, Equatable {
     /// The newest format. Raised with every change that an older version could not read, or would undo.
-    static let currentFormat = 3
+    static let currentFormat = 4
 
     var format = DeviceRecord.currentFormat
     var uuid: String
@@ -97,9 +98,40 @@ enum DeviceRecords {
         var identifier, bundleName, displayName, version, build: String
         var executable: String?
         var sharesDocuments: Bool
+        var signature: Signature?
         var bundle, data: String
         var groups, iCloud: [Shared]
         var owner, ownerGroup: UInt32
+    }
+
+    /// An ``AppSignature`` in JSON.
+    private struct Signature: Codable {
+        /// nil where nobody has signed, or the device.
+        var key, name: String?
+        var isDevice: Bool
+        var team: String?
+        var entitlements: [String: EntitlementValue]
+
+        init(_ signature: AppSignature) {
+            if case .owner(let owner) = signature.signer {
+                key = owner.key.hexadecimal
+                name = owner.name
+            }
+            isDevice = signature.signer == .device
+            team = signature.team
+            entitlements = signature.entitlements.values
+        }
+
+        /// nil if the key is no digest.
+        var signature: AppSignature? {
+            let entitlements = Entitlements(entitlements)
+            guard let key else {
+                return AppSignature(signer: isDevice ? .device : .nobody, team: team, entitlements: entitlements)
+            }
+            guard let key = [UInt8](hexadecimal: Array(key.utf8)[...]) else { return nil }
+            let owner = AppSignature.OfKey(key: key, name: name ?? "")
+            return AppSignature(signer: .owner(owner), team: team, entitlements: entitlements)
+        }
     }
 
     /// A ``SharedContainerRecord`` in JSON.
@@ -122,7 +154,8 @@ enum DeviceRecords {
             App(
                 identifier: app.identifier.text, bundleName: app.bundleName.text, displayName: app.displayName,
                 version: app.version, build: app.build, executable: app.executable?.text,
-                sharesDocuments: app.sharesDocuments, bundle: app.bundle.text, data: app.data.text,
+                sharesDocuments: app.sharesDocuments, signature: app.signature.map(Signature.init),
+                bundle: app.bundle.text, data: app.data.text,
                 groups: app.groups.map(Shared.init), iCloud: app.iCloud.map(Shared.init), owner: app.owner,
                 ownerGroup: app.ownerGroup)
         }
@@ -143,13 +176,14 @@ enum DeviceRecords {
             // Checked, because they become names of directories.
             guard let identifier = ContainerIdentifier(app.identifier), let bundleName = FileName(app.bundleName),
                 let bundle = ContainerUUID(app.bundle), let data = ContainerUUID(app.data),
-                groups.count == app.groups.count, iCloud.count == app.iCloud.count
+                groups.count == app.groups.count, iCloud.count == app.iCloud.count,
+                (app.signature == nil) == (app.signature?.signature == nil)
             else { throw damaged(file) }
             apps.append(
                 InstalledApp(
                     identifier: identifier, bundleName: bundleName, displayName: app.displayName,
                     version: app.version, build: app.build, executable: app.executable.flatMap { FileName($0) },
-                    sharesDocuments: app.sharesDocuments, bundle: bundle, data: data, groups: groups, iCloud: iCloud,
+                    sharesDocuments: app.sharesDocuments, signature: app.signature?.signature, bundle: bundle, data: data, groups: groups, iCloud: iCloud,
                     owner: app.owner, ownerGroup: app.ownerGroup))
         }
         return AppRegistry(apps: apps, waiting: waiting)

@@ -28,6 +28,8 @@ public struct InstalledApp: Hashable, Sendable {
     public let executable: FileName?
     /// UIFileSharingEnabled.
     public let sharesDocuments: Bool
+    /// The facts of its signature; nil for an app that was installed before they were kept.
+    public let signature: AppSignature?
     public let bundle: ContainerUUID
     public var data: ContainerUUID
     public var groups: [SharedContainerRecord]
@@ -38,7 +40,8 @@ public struct InstalledApp: Hashable, Sendable {
 
     public init(
         identifier: ContainerIdentifier, bundleName: FileName, displayName: String, version: String, build: String,
-        executable: FileName?, sharesDocuments: Bool, bundle: ContainerUUID, data: ContainerUUID,
+        executable: FileName?, sharesDocuments: Bool, signature: AppSignature?, bundle: ContainerUUID,
+        data: ContainerUUID,
         groups: [SharedContainerRecord], iCloud: [SharedContainerRecord], owner: UInt32, ownerGroup: UInt32
     ) {
         self.identifier = identifier
@@ -48,6 +51,7 @@ public struct InstalledApp: Hashable, Sendable {
         self.build = build
         self.executable = executable
         self.sharesDocuments = sharesDocuments
+        self.signature = signature
         self.bundle = bundle
         self.data = data
         self.groups = groups

@@ -60,6 +60,8 @@ public struct Complaint: Error, Hashable, Sendable {
         case otherDevice
         case guidelinesBroken
         case foreignOwner
+        case invalidEntitlements
+        case anotherSigner
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -115,6 +117,8 @@ public struct Complaint: Error, Hashable, Sendable {
             case .otherDevice: 50
             case .guidelinesBroken: 51
             case .foreignOwner: 52
+            case .invalidEntitlements: 53
+            case .anotherSigner: 54
             }
         }
     }

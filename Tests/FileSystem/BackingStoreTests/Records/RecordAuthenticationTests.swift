@@ -34,7 +34,7 @@ import Testing
         try shell(
             """
             cd '\(path)' && sed -i '/^  "authentication" : /d' *.json && sed -i '1d' Identity.pem
-            sed -i 's/"format" : 3/"format" : 1/' Device.json
+            sed -i 's/"format" : 4/"format" : 1/' Device.json
             """)
     }
 

@@ -1,5 +1,10 @@
 // An installed app, as the device lists it.
 
+public import SandboxModel
+
+/// The value of an entitlement: a truth value, a number, a text, or an array or dictionary of these.
+public typealias EntitlementValue = SandboxModel.EntitlementValue
+
 /// An installed app and its containers. The names of the properties are those of its Info.plist and of
 /// `simctl listapps`, where these have one.
 public struct App: Codable, Hashable, Sendable {
@@ -17,6 +22,12 @@ public struct App: Codable, Hashable, Sendable {
     public var groups: [String]
     /// The identifiers of the iCloud containers that the app is entitled to.
     public var iCloud: [String]
+    /// The team that the signature names; null without one.
+    public var team: String?
+    /// The name in the signer's certificate; null where the device has signed the app, or nobody.
+    public var signer: String?
+    /// The entitlements that the signature covers, by key.
+    public var entitlements: [String: EntitlementValue]?
     /// The number of the container's user.
     public var owner: UInt32
     /// The path of the app's mount; null when it is not mounted.
@@ -43,7 +54,8 @@ public struct App: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case identifier, name, bundle, version, container, groups, iCloud, owner, mountPoint, running, notices
+        case identifier, name, bundle, version, container, groups, iCloud, team, signer, entitlements, owner, mountPoint
+        case running, notices
     }
 
     /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -56,6 +68,9 @@ public struct App: Codable, Hashable, Sendable {
         try container.encode(self.container, forKey: .container)
         try container.encode(groups, forKey: .groups)
         try container.encode(iCloud, forKey: .iCloud)
+        try container.encode(team, forKey: .team)
+        try container.encode(signer, forKey: .signer)
+        try container.encode(entitlements ?? [:], forKey: .entitlements)
         try container.encode(owner, forKey: .owner)
         try container.encode(mountPoint, forKey: .mountPoint)
         try container.encode(running, forKey: .running)

@@ -1,5 +1,7 @@
 // The reply about one path of an app's home.
 
+public import SandboxModel
+
 /// A file or directory in a mount, with the rules that hold for it.
 public struct Inspection: Codable, Hashable, Sendable {
     /// Relative to the app's home; empty for the home itself.
@@ -31,6 +33,12 @@ public struct Inspection: Codable, Hashable, Sendable {
     public var excluded: Bool
     /// The path in the device directory; null for an entry that only the mount has.
     public var backing: String?
+    /// The team that the app's signature names; null without one.
+    public var team: String?
+    /// The name in the certificate of the app's signer; null where the device has signed the app, or nobody.
+    public var signer: String?
+    /// The entitlements that the app's signature covers, by key.
+    public var entitlements: [String: EntitlementValue]?
 
     public init(
         path: String, app: String, kind: String, zone: String, rule: String, protection: String?, readable: Bool,
@@ -56,7 +64,7 @@ public struct Inspection: Codable, Hashable, Sendable {
 
     private enum CodingKeys: CodingKey {
         case path, app, kind, zone, rule, protection, readable, size, storedSize, owner, group, mode, backup, excluded,
-            backing
+            backing, team, signer, entitlements
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -76,5 +84,8 @@ public struct Inspection: Codable, Hashable, Sendable {
         try container.encode(backup, forKey: .backup)
         try container.encode(excluded, forKey: .excluded)
         try container.encode(backing, forKey: .backing)
+        try container.encode(team, forKey: .team)
+        try container.encode(signer, forKey: .signer)
+        try container.encode(entitlements ?? [:], forKey: .entitlements)
     }
 }

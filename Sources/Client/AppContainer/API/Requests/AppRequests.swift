@@ -33,10 +33,13 @@ public struct InstallRequest: ControlRequest {
     public var trust: String?
     /// Whether an installed app that is running is ended to be updated; its update is refused when false or null.
     public var terminate: Bool?
+    /// Whether an app of another signer may take the place of the installed one; refused when false or null.
+    public var replaceSigner: Bool?
 
     public init(
         app: String, groups: [String] = [], iCloud: [String] = [], owner: UInt32? = nil, ownerGroup: UInt32? = nil,
-        requireSigned: Bool = false, trust: String? = nil, terminate: Bool = false
+        requireSigned: Bool = false, trust: String? = nil, terminate: Bool = false,
+        replaceSigner: Bool = false
     ) {
         self.app = app
         self.groups = groups
@@ -46,6 +49,7 @@ public struct InstallRequest: ControlRequest {
         self.requireSigned = requireSigned
         self.trust = trust
         self.terminate = terminate
+        self.replaceSigner = replaceSigner
     }
 
     public init(from decoder: any Decoder) throws {
@@ -58,6 +62,7 @@ public struct InstallRequest: ControlRequest {
         requireSigned = try container.decodeIfPresent(Bool.self, forKey: .requireSigned)
         trust = try container.decodeIfPresent(String.self, forKey: .trust)
         terminate = try container.decodeIfPresent(Bool.self, forKey: .terminate)
+        replaceSigner = try container.decodeIfPresent(Bool.self, forKey: .replaceSigner)
     }
 
     public func check() throws(DeviceError) { try requireAbsolute(app, "app") }

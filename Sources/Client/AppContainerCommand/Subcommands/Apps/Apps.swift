@@ -21,8 +21,11 @@ struct Apps: AsyncParsableCommand {
         }
         guard !apps.isEmpty else { return }
         let rows = apps.map { app in
-            [app.identifier, app.name, app.version ?? "-", app.bundle, app.mountPoint ?? "-"]
+            [
+                app.identifier, app.name, app.version ?? "-", app.bundle, app.team ?? app.signer ?? "-",
+                app.mountPoint ?? "-",
+            ]
         }
-        try Output.table([["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "MOUNTED AT"]] + rows)
+        try Output.table([["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "SIGNED BY", "MOUNTED AT"]] + rows)
     }
 }

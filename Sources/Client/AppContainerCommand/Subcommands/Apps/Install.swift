@@ -20,6 +20,10 @@ struct Install: AsyncParsableCommand {
             The app's seal is verified; one that is broken is refused, with the first path that breaks it. An app \
             without a signature is signed with the device's own identity, and a notice says so.
 
+            An app gets what its signature entitles it to: groups, iCloud containers and a default protection class. \
+            Only an app of the same team takes the place of one, or of the same key where there is no team; an app \
+            that the device has signed may be followed by any.
+
             Example:
               appcontainer install ~/phone Notes.app --group group.com.example.shared
             """)
@@ -27,7 +31,7 @@ struct Install: AsyncParsableCommand {
     @OptionGroup var device: DeviceArgument
     @Argument(help: "The .app directory or the .ipa.", completion: .file())
     var app: String
-    @Flag(help: "Refuse an app that is not signed.")
+    @Flag(help: "Refuse an app that is not signed, or ad hoc.")
     var requireSigned = false
     @Option(help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.")
     var trust: String?
@@ -37,6 +41,8 @@ struct Install: AsyncParsableCommand {
     var iCloud: [String] = []
     @Option(help: "The user that the containers belong to; only root can choose.")
     var owner: String?
+    @Flag(help: "Let an app of another signer take the place of the installed one.")
+    var replaceSigner = false
     @Flag(help: "End the app if it is running, to update it.")
     var terminate = false
 
@@ -50,7 +56,7 @@ struct Install: AsyncParsableCommand {
             requireSigned: requireSigned,
             trust: try trust.map { (path) throws(Complaint) in
                 String(decoding: try SealFiles.contents(path), as: UTF8.self)
-            }, terminate: terminate)
+            }, terminate: terminate, replaceSigner: replaceSigner)
         let installed = try await showingProgress { line in
             try await device.send(request, progress: line.report)
         }

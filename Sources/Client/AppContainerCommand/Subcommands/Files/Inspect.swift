@@ -68,6 +68,12 @@ struct Inspect: AsyncParsableCommand {
         } else if let protection = inspection.protection {
             fields.append(("Protection", "\(protection), for what is created here"))
         }
+        if let signer = inspection.signer {
+            fields.append(("Signed by", inspection.team.map { "\(signer), of the team \($0)" } ?? signer))
+        }
+        if let entitlements = inspection.entitlements, !entitlements.isEmpty {
+            fields.append(("Entitled to", entitlements.keys.sorted().joined(separator: ", ")))
+        }
         fields.append(("Backup", inspection.backup))
         fields.append(("Owner", "\(owner), mode \(inspection.mode)"))
         if let backing = inspection.backing { fields.append(("Backing", backing)) }

@@ -14,22 +14,30 @@ struct Seal: ParsableCommand {
             Writes _CodeSignature into the .app directory, and first into every framework, extension and app inside \
             it. A signature that is there is replaced. The same app gives the same CodeResources and CodeDirectory.
 
+            With --entitlements the app is entitled to what the property list says, which is that of Xcode. An app \
+            installed with them has its groups, its iCloud containers and its default protection class from them.
+
             Example:
-              appcontainer seal Notes.app --identity ~/Developer
+              appcontainer seal Notes.app --identity ~/Developer --entitlements Notes.entitlements
             """)
 
     @Argument(help: "The .app directory.", completion: .directory)
     var app: String
     @Option(help: "The identity, as appcontainer identity makes one: a PEM file with a key and its certificate.")
     var identity: String
+    @Option(help: "A property list with the app's entitlements, as Xcode keeps it.")
+    var entitlements: String?
     @OptionGroup var trustedOwner: TrustOption
 
     func run() throws {
         let signer = try SealFiles.identity(at: identity)
+        let entitlements = try entitlements.map(SealFiles.entitlements)
         let app = try AppDirectory(at: self.app)
         try working("sealing") { (report) throws(Complaint) in
             var done: Int64 = 0
-            let finished = try BundleSealer(identity: signer).seal(app.root, name: app.name) { count in
+            let finished = try BundleSealer(identity: signer, entitlements: entitlements).seal(
+                app.root, name: app.name
+            ) { count in
                 done += count
                 return report(DeviceProgress(unit: .bytes, completed: done, total: nil))
             }
@@ -58,6 +66,25 @@ enum SealFiles {
             return try TrustedCertificates(pem: bytes)
         } catch {
             throw Complaint(.invalidIdentity, "\(path) cannot be trusted: \(error.reason)")
+        }
+    }
+
+    /// - Throws: ``Complaint`` of kind `invalidEntitlements`, or `notFound`.
+    static func entitlements(at path: String) throws(Complaint) -> SealedEntitlements {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try HostPath.contents(path)
+        } catch {
+            switch error {
+            case .noEntry: throw Complaint(.notFound, "\(path) does not exist; name a property list")
+            case .isDirectory: throw Complaint(.invalidEntitlements, "\(path) is a directory; name a property list")
+            default: throw Complaint(error, doing: "cannot read \(path)")
+            }
+        }
+        do throws(SealFault) {
+            return try SealedEntitlements(propertyList: bytes)
+        } catch {
+            throw Complaint(.invalidEntitlements, "\(path) holds no entitlements that a seal can have: \(error.reason)")
         }
     }
 

@@ -13,8 +13,10 @@ struct Verify: ParsableCommand {
         abstract: "Hold an app against its seal.",
         discussion: """
             Prints "valid", or one line for each break and ends with exit code 37: "changed PATH", "missing PATH", \
-            "added PATH", or "signature PATH" where the signature does not hold. Apps signed by Apple's tools are \
-            understood too. A certificate that has expired is a warning.
+            "added PATH", "signature PATH" where the signature does not hold, or "untrusted PATH" where --trust does not \
+            name its signer. Entitlements that disagree with each other, with the app or with its provisioning profile \
+            are told in one line, with exit code 53. Apps signed by Apple's tools are understood too. A certificate that \
+            has expired is a warning.
 
             Example:
               appcontainer verify Notes.app --trust ~/Developer.crt
@@ -46,45 +48,73 @@ struct Verify: ParsableCommand {
         for warning in report.warnings { StandardError.warn("\(self.app): \(warning)") }
         if answer.json {
             try Output.json(Answer(report))
-        } else if report.isValid {
-            try Output.line("valid")
-        } else {
+        } else if !report.isValid {
             try Output.lines(report.breaks.map { "\($0.kind.rawValue) \($0.path)".onOneLine })
+        } else if report.entitlementFlaw == nil {
+            try Output.line("valid")
         }
         guard report.isValid else { throw ExitCode(Complaint.Kind.sealBroken.exitCode) }
+        if let flaw = report.entitlementFlaw { throw Complaint(.invalidEntitlements, "\(self.app): \(flaw)") }
     }
 
-    /// The answer in JSON. `signer` is null, not left out, if there is none.
+    /// The answer in JSON. A key without a value is null, not left out.
     private struct Answer: Encodable {
         struct Break: Encodable {
-            /// The kind is one of `changed`, `missing`, `added` and `signature`.
+            /// The kind is one of `changed`, `missing`, `added`, `signature` and `untrusted`.
             let kind, path: String
         }
 
+        struct Profile: Encodable {
+            let name, uuid: String
+            let teams: [String]
+            /// Seconds since 1970.
+            let expires: Int64
+            /// null for all devices.
+            let devices: [String]?
+        }
+
+        /// Whether the seal holds, and the entitlements have no flaw.
         let valid: Bool
         let breaks: [Break]
         let warnings: [String]
         /// The name in the signer's certificate.
         let signer: String?
+        /// The team that the signature names.
+        let team: String?
+        /// The entitlements that the signature covers, by key.
+        let entitlements: [String: EntitlementValue]?
+        /// The flaw of the entitlements.
+        let flaw: String?
+        let profile: Profile?
 
         init(_ report: SealReport) {
-            valid = report.isValid
+            valid = report.isValid && report.entitlementFlaw == nil
+            team = report.signature?.team
+            entitlements = report.signature?.entitlements.values
+            flaw = report.entitlementFlaw
+            profile = report.profile.map {
+                Profile(name: $0.name, uuid: $0.uuid, teams: $0.teams, expires: $0.expiry, devices: $0.devices)
+            }
             breaks = report.breaks.map { Break(kind: $0.kind.rawValue, path: $0.path) }
             warnings = report.warnings
             signer = report.signer
         }
 
         private enum Key: CodingKey {
-            case valid, breaks, warnings, signer
+            case valid, breaks, warnings, signer, team, entitlements, flaw, profile
         }
 
-        /// Written by hand: the synthesized method leaves a nil `signer` out.
+        /// Written by hand: the synthesized method leaves a nil value out.
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
             try container.encode(valid, forKey: .valid)
             try container.encode(breaks, forKey: .breaks)
             try container.encode(warnings, forKey: .warnings)
             try container.encode(signer, forKey: .signer)
+            try container.encode(team, forKey: .team)
+            try container.encode(entitlements, forKey: .entitlements)
+            try container.encode(flaw, forKey: .flaw)
+            try container.encode(profile, forKey: .profile)
         }
     }
 }

@@ -1,0 +1,54 @@
+// By whose signature an app may take the place of another, and share a group with others.
+
+import BackingStore
+import SandboxModel
+
+/// The rules of signers among the apps of a device.
+struct SignerRules {
+    private let registry: AppRegistry
+
+    init(_ registry: AppRegistry) {
+        self.registry = registry
+    }
+
+    /// Refuses an update by another signer than the installed app's.
+    /// - Throws: ``Complaint`` of kind `anotherSigner`.
+    func requireSuccessor(_ app: StagedApp) throws(Complaint) {
+        guard let present = registry.apps.first(where: { $0.identifier == app.identifier }),
+            let former = present.signature, !app.signature.mayFollow(former)
+        else { return }
+        throw Complaint(
+            .anotherSigner,
+            "\(app.identifier) is installed and signed by \(former.author), and the new one by \(app.signature.author); "
+                + "uninstall it first, or add --replace-signer")
+    }
+
+    /// Refuses a group that an app of another team has.
+    /// - Throws: ``Complaint`` of kind `anotherSigner`.
+    func requireOwn(
+        _ groups: [ContainerIdentifier], of signature: AppSignature, _ identifier: ContainerIdentifier
+    ) throws(Complaint) {
+        // An app that the device has signed is of no team: whoever asks for its groups decides.
+        guard signature.signer != .device else { return }
+        for app in registry.apps where app.identifier != identifier {
+            guard let other = app.signature, other.signer != .device, !signature.mayFollow(other) else { continue }
+            guard let shared = app.groups.first(where: { groups.contains($0.identifier) }) else { continue }
+            throw Complaint(
+                .anotherSigner,
+                "the group \(shared.identifier) is that of \(app.identifier), which is signed by \(other.author); "
+                    + "\(identifier) is signed by \(signature.author)")
+        }
+    }
+}
+
+extension AppSignature {
+    /// By whom, in a sentence.
+    fileprivate var author: String {
+        if let team { return "the team \(Array(team.utf8).shown)" }
+        return switch signer {
+        case .device: "the device"
+        case .nobody: "nobody"
+        case .owner(let owner): "\(Array(owner.name.utf8).shown)"
+        }
+    }
+}

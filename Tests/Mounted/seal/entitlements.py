@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+"""Entitlements, profiles and signatures, written without the program under test.
+
+    entitlements.py list FILE TEAM IDENTIFIER [GROUP [CLASS]]     a property list for seal --entitlements
+    entitlements.py disagree APP IDENTITY                         another DER than the property list, signed again
+    entitlements.py profile FILE IDENTITY TEAM IDENTIFIER DAYS [GROUP]
+"""
+
+import datetime
+import hashlib
+import os
+import plistlib
+import subprocess
+import sys
+
+DER_SLOT = 7
+
+
+def values(team, identifier, group=None, protection=None):
+    found = {"application-identifier": f"{team}.{identifier}", "com.apple.developer.team-identifier": team}
+    if group:
+        found["com.apple.security.application-groups"] = [group]
+    if protection:
+        found["com.apple.developer.default-data-protection"] = protection
+    return found
+
+
+def write_list(file, *rest):
+    with open(file, "wb") as output:
+        plistlib.dump(values(*rest), output)
+
+
+def sign(content, identity, *options):
+    return subprocess.run(
+        ["openssl", "cms", "-sign", "-binary", "-outform", "DER", "-signer", identity, *options],
+        input=content, stdout=subprocess.PIPE, check=True).stdout
+
+
+def read(*path):
+    with open(os.path.join(*path), "rb") as file:
+        return file.read()
+
+
+def write(content, *path):
+    with open(os.path.join(*path), "wb") as file:
+        file.write(content)
+
+
+def disagree(app, identity):
+    place = os.path.join(app, "_CodeSignature")
+    # Version 1 and an empty dictionary, in a blob.
+    der = bytes([0x70, 5, 2, 1, 1, 0xB0, 0])
+    blob = bytes.fromhex("fade7172") + (len(der) + 8).to_bytes(4, "big") + der
+    directory = bytearray(read(place, "CodeDirectory"))
+    hashes, size = int.from_bytes(directory[16:20], "big"), directory[36]
+    start = hashes - DER_SLOT * size
+    directory[start:start + size] = hashlib.sha256(blob).digest()
+    write(blob, place, "CodeEntitlementDER")
+    write(directory, place, "CodeDirectory")
+    write(sign(bytes(directory), identity), place, "CodeSignature")
+
+
+def profile(file, identity, team, identifier, days, group=None):
+    end = datetime.datetime.now() + datetime.timedelta(days=int(days))
+    content = {
+        "Name": "Notes", "UUID": "0F0E", "TeamIdentifier": [team], "ExpirationDate": end.replace(microsecond=0),
+        "Entitlements": values(team, identifier, group)}
+    write(sign(plistlib.dumps(content), identity, "-nodetach"), file)
+
+
+{"list": write_list, "disagree": disagree, "profile": profile}[sys.argv[1]](*sys.argv[2:])
