@@ -10,6 +10,7 @@ FOUNDATION_ESSENTIALS = {
     "PropertyLists/PropertyListCoding",
     # The types of keys in property lists.
     "BundleSeal/CodeDirectoryHashes", "BundleSeal/CodeResources+Coding",
+    "BundleSeal/ProvisioningProfile+Coding",
     "FinderBackup/InformationLists", "FinderBackup/ManifestList",
     # JSON.
     "BackingStore/DeviceRecords", "TarBackup/BackupDescription",

@@ -18,7 +18,8 @@ import Testing
     private func app(_ version: String, data: ContainerUUID = ContainerUUID()) -> InstalledApp {
         InstalledApp(
             identifier: notes, bundleName: "Notes.app", displayName: "Notes", version: version, build: "1",
-            executable: nil, sharesDocuments: false, signature: nil, bundle: ContainerUUID(), data: data, groups: [], iCloud: [],
+            executable: nil, sharesDocuments: false, signature: nil, bundle: ContainerUUID(), data: data, groups: [],
+            iCloud: [],
             owner: 0, ownerGroup: 0)
     }
 

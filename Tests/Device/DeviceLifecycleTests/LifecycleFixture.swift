@@ -56,12 +56,11 @@ extension BootedDevice {
     /// Takes an app in and installs or updates it, where nobody shows it.
     func install(
         _ path: String, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
-        owner: ContainerOwner? = nil, replacingSigner: Bool = false
+        owner: ContainerOwner? = nil
     ) throws(Complaint) -> InstalledApp {
         let staged = try stage(path, admit: { (app) throws(Complaint) in try requireOwner(owner, of: app) })
         defer { discard(staged) }
-        return try install(
-            staged, groups: groups, iCloud: iCloud, owner: owner, replacingSigner: replacingSigner)
+        return try install(staged, groups: groups, iCloud: iCloud, owner: owner)
     }
 
     func install(_ path: String) throws(Complaint) -> InstalledApp { try install(path, owner: nil) }

@@ -47,7 +47,7 @@ import Testing
         #expect(device.apps == [installed])
         #expect(scratch.containers == before)
         _ = try device.install(app())
-        _ = try device.install(app(by: Self.second), replacingSigner: true)
+        _ = try device.install(app(by: Self.second), demands: SealDemands(replacesSigner: true))
         #expect(try device.app(installed.identifier).signature?.signer != installed.signature?.signer)
     }
 
@@ -78,14 +78,16 @@ import Testing
         }
         #expect(entitling?.kind == .anotherSigner)
         _ = try device.install(
-            app(by: Self.second, team: "AAAAAAAAAA", identifier: "com.example.Third", group("group.com.example.shared")))
+            app(by: Self.second, team: "AAAAAAAAAA", identifier: "com.example.Third", group("group.com.example.shared"))
+        )
     }
 
     // MARK: Entitlements
 
     @Test func `the entitlements make the containers, with no option given`() throws {
         let device = try scratch.makeDevice()
-        let cloud = "<key>com.apple.developer.icloud-container-identifiers</key><array><string>iCloud.a.b</string></array>"
+        let cloud =
+            "<key>com.apple.developer.icloud-container-identifiers</key><array><string>iCloud.a.b</string></array>"
         let app = try device.install(app(group("group.com.example.shared") + cloud))
         #expect(app.groups.map(\.identifier.text) == ["group.com.example.shared"])
         #expect(app.iCloud.map(\.identifier.text) == ["iCloud.a.b"])

@@ -135,8 +135,16 @@ case_an_attempt_cut_short_by_a_kill_counts() {
 
 case_many_guesses_at_once_are_five() {
     start_with_passcode
+    local number
     for number in $(seq 12); do
-        { status=0; appcontainer unlock "$DEVICE" --passcode-file bad 2>/dev/null || status=$?; echo $status >"s$number"; } &
+        # Each another one: the same one again does not count.
+        {
+            echo "wrong$number" >"bad$number"
+            chmod 600 "bad$number"
+            status=0
+            appcontainer unlock "$DEVICE" --passcode-file "bad$number" 2>/dev/null || status=$?
+            echo $status >"s$number"
+        } &
     done
     wait
     same "$(cat s* | sort | uniq -c | tr -s ' \n' ' ')" " 5 17 7 32 " "exit statuses"

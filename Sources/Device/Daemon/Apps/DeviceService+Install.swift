@@ -35,10 +35,8 @@ extension DeviceService {
                 try mounts.requireFree(
                     groups: groups + staged.groups, iCloud: iCloud + staged.iCloud, for: staged.identifier)
                 let app = try device.install(
-                    staged, groups: groups, iCloud: iCloud, owner: owner,
-                    replacingSigner: request.replaceSigner ?? false
-                ) { (update) throws(Complaint) in try mounts.presenter(of: update)
-                }
+                    staged, groups: groups, iCloud: iCloud, owner: owner
+                ) { (update) throws(Complaint) in try mounts.presenter(of: update) }
                 return (app, isUpdate)
             }
             return (app, staged.notices, isUpdate)
@@ -91,7 +89,8 @@ extension SealDemands {
     /// The demands of a request on the seal of a bundle.
     /// - Throws: ``Complaint`` of kind `invalidIdentity` for a certificate that is none.
     fileprivate init(_ request: InstallRequest) throws(Complaint) {
-        self.init(requiresSignature: request.requireSigned ?? false)
+        self.init(
+            requiresSignature: request.requireSigned ?? false, replacesSigner: request.replaceSigner ?? false)
         guard let pem = request.trust else { return }
         do throws(SealFault) {
             trust = try TrustedCertificates(pem: Array(pem.utf8))

@@ -15,20 +15,19 @@ extension BootedDevice {
     ///     already is shared with it.
     ///   - owner: the container's user; nil for the user of this process, or the owner of the installed app. A group
     ///     belongs to its first app's owner.
-    ///   - replacingSigner: whether another signer may take the place of the installed app's.
     ///   - presenting: called before an update is decided on; returns the presenter that shows the app's home
     ///     meanwhile, or nil when none does.
     /// - Throws: ``Complaint`` of kind `notAllowed`, `anotherSigner`, `noSpace`, and what `presenting` throws.
     public func install(
         _ app: StagedApp, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
-        owner: ContainerOwner? = nil, replacingSigner: Bool = false,
+        owner: ContainerOwner? = nil,
         presenting: (AppUpdate) throws(Complaint) -> (any HomePresenter)? = { (_) throws(Complaint) in nil }
     ) throws(Complaint) -> InstalledApp {
         try requireOwner(owner, of: app.identifier)
         let entitlements = AppEntitlements(groups: groups + app.groups, iCloud: iCloud + app.iCloud)
         return try installedApps.changing { (changes) throws(Complaint) in
             let rules = SignerRules(registry)
-            if !replacingSigner { try rules.requireSuccessor(app) }
+            if !app.replacesSigner { try rules.requireSuccessor(app) }
             try rules.requireOwn(entitlements.groups, of: app.signature, app.identifier)
             guard let present = installedApps.installed(app.identifier) else {
                 return try AppInstallation(of: app, for: owner ?? .current, on: self).run(entitlements, changes)

@@ -92,7 +92,8 @@ extension Descriptor {
     /// The class that a directory gives. A value that names none of the four counts as the strictest.
     borrowing func givenClass() throws(SystemError) -> ProtectionClass {
         do throws(SystemError) {
-            return ProtectionClass(attributeValue: try AttributeHolder(self).value(of: Descriptor.classAttribute)) ?? .complete
+            let value = try AttributeHolder(self).value(of: Descriptor.classAttribute)
+            return ProtectionClass(attributeValue: value) ?? .complete
         } catch {
             guard error == .noAttribute else { throw error }
             return .standard

@@ -14,6 +14,8 @@ public final class StagedApp: Sendable {
     let bundleName: FileName
     let information: BundleInformation
     let signature: AppSignature
+    /// Whether another signer may take the place of the installed app's.
+    let replacesSigner: Bool
     /// Remarks for the user, such as that the device has signed the app.
     public let notices: [String]
 
@@ -22,6 +24,7 @@ public final class StagedApp: Sendable {
         bundleName = intake.name
         information = intake.information
         signature = intake.signature
+        replacesSigner = intake.demands.replacesSigner
         notices = intake.notices
     }
 

@@ -15,10 +15,15 @@ public struct SealDemands: Sendable {
     public var requiresSignature: Bool
     /// Certificates that the signer's has to be among, or be issued under; nil to accept any signer.
     public var trust: TrustedCertificates?
+    /// Whether another signer may take the place of the installed app's.
+    public var replacesSigner: Bool
 
-    public init(requiresSignature: Bool = false, trust: TrustedCertificates? = nil) {
+    public init(
+        requiresSignature: Bool = false, trust: TrustedCertificates? = nil, replacesSigner: Bool = false
+    ) {
         self.requiresSignature = requiresSignature
         self.trust = trust
+        self.replacesSigner = replacesSigner
     }
 }
 
@@ -37,7 +42,7 @@ struct BundleIntake {
     private let root: SharedDescriptor
     /// As the user named it, for messages.
     private let path: String
-    private let demands: SealDemands
+    let demands: SealDemands
 
     /// Copies or unpacks an app into its container.
     ///
@@ -114,7 +119,8 @@ struct BundleIntake {
         case .untrusted:
             throw Complaint(
                 .sealBroken,
-                "the signer of \(name.text) is not trusted: \(first.path) (\(first.kind.rawValue)); nothing was installed")
+                "the signer of \(name.text) is not trusted: \(first.path) (\(first.kind.rawValue)); "
+                    + "nothing was installed")
         }
         throw Complaint(
             .sealBroken,

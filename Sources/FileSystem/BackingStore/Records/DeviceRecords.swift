@@ -183,7 +183,8 @@ enum DeviceRecords {
                 InstalledApp(
                     identifier: identifier, bundleName: bundleName, displayName: app.displayName,
                     version: app.version, build: app.build, executable: app.executable.flatMap { FileName($0) },
-                    sharesDocuments: app.sharesDocuments, signature: app.signature?.signature, bundle: bundle, data: data, groups: groups, iCloud: iCloud,
+                    sharesDocuments: app.sharesDocuments, signature: app.signature?.signature, bundle: bundle,
+                    data: data, groups: groups, iCloud: iCloud,
                     owner: app.owner, ownerGroup: app.ownerGroup))
         }
         return AppRegistry(apps: apps, waiting: waiting)

@@ -10,17 +10,27 @@ extension ProvisioningProfile {
 
     /// The keys of the property list that are read here.
     private struct List: Decodable {
-        let Name: String?
-        let UUID: String?
-        let TeamIdentifier: [String]
-        let ExpirationDate: Date
-        let ProvisionedDevices: [String]?
-        let Entitlements: [String: EntitlementValue]
-        let DeveloperCertificates: [Data]?
+        let name: String?
+        let uuid: String?
+        let teams: [String]
+        let expiry: Date
+        let devices: [String]?
+        let entitlements: [String: EntitlementValue]
+        let certificates: [Data]?
+
+        private enum CodingKeys: String, CodingKey {
+            case name = "Name"
+            case uuid = "UUID"
+            case teams = "TeamIdentifier"
+            case expiry = "ExpirationDate"
+            case devices = "ProvisionedDevices"
+            case entitlements = "Entitlements"
+            case certificates = "DeveloperCertificates"
+        }
     }
 
-    /// Decodes a profile, and checks that its signature holds for its content. Apple's key is not known here: any signer is
-    /// accepted.
+    /// Decodes a profile, and checks that its signature holds for its content. Apple's key is not known here: any
+    /// signer is accepted.
     /// - Throws: ``SealFault`` that goes on from "the provisioning profile".
     public init(decoding bytes: [UInt8]) throws(SealFault) {
         let content: [UInt8]
@@ -35,15 +45,15 @@ extension ProvisioningProfile {
         } catch {
             throw SealFault("cannot be read: its property list lacks what every profile has")
         }
-        name = list.Name ?? ""
-        uuid = list.UUID ?? ""
-        teams = list.TeamIdentifier
+        name = list.name ?? ""
+        uuid = list.uuid ?? ""
+        teams = list.teams
         // Dates of a list that is malformed may lie beyond any number of seconds.
-        let seconds = list.ExpirationDate.timeIntervalSince1970
+        let seconds = list.expiry.timeIntervalSince1970
         guard let expiry = Int64(exactly: seconds.rounded(.down)) else { throw SealFault("has no date that can be") }
         self.expiry = expiry
-        devices = list.ProvisionedDevices
-        entitlements = SandboxModel.Entitlements(list.Entitlements)
-        certificates = (list.DeveloperCertificates ?? []).map { Array($0) }
+        devices = list.devices
+        entitlements = SandboxModel.Entitlements(list.entitlements)
+        certificates = (list.certificates ?? []).map { Array($0) }
     }
 }

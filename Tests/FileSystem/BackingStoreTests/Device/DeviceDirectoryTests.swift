@@ -195,7 +195,8 @@ extension InstalledApp {
     static func sample(_ identifier: String) -> InstalledApp {
         InstalledApp(
             identifier: ContainerIdentifier(identifier)!, bundleName: "Notes.app", displayName: "Notes", version: "1.0",
-            build: "7", executable: "Notes", sharesDocuments: true, signature: nil, bundle: ContainerUUID(), data: ContainerUUID(),
+            build: "7", executable: "Notes", sharesDocuments: true, signature: nil, bundle: ContainerUUID(),
+            data: ContainerUUID(),
             groups: [SharedContainerRecord(identifier: ContainerIdentifier("group.a")!, uuid: ContainerUUID())],
             iCloud: [SharedContainerRecord(identifier: ContainerIdentifier("iCloud.a")!, uuid: ContainerUUID())],
             owner: 1000, ownerGroup: 1001)
