@@ -65,9 +65,10 @@ public final class FinderBackupSource: BackupSource {
         while let next = try directory.fromDatabase({ () throws(DatabaseFault) in try files.domain(after: domain) }) {
             domain = next
             switch BackupDomain(name: next) {
-            case .app(let identifier):
-                guard let app = BackupApp(identifier: identifier, directory.manifest.applications[identifier.text])
+            case .app(let identifier), .plugin(let identifier):
+                guard var app = BackupApp(identifier: identifier, directory.manifest.applications[identifier.text])
                 else { throw directory.damaged("what its Manifest.plist says of \(identifier) makes no sense") }
+                if case .plugin = BackupDomain(name: next) { app.isExtension = true }
                 apps.append(app)
             case .group(let identifier): groups.append(identifier)
             case .other: break

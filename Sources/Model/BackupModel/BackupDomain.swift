@@ -8,12 +8,15 @@ public import SandboxModel
 public enum BackupDomain: Hashable, Sendable, Comparable {
     /// An app's data container: `AppDomain-com.example.Notes`.
     case app(ContainerIdentifier)
+    /// An app extension's data container: `AppDomainPlugin-com.example.Notes.Share`.
+    case plugin(ContainerIdentifier)
     /// A group container: `AppDomainGroup-group.com.example`.
     case group(ContainerIdentifier)
     /// Any other, by its name.
     case other(String)
 
     private static let appPrefix = "AppDomain-"
+    private static let pluginPrefix = "AppDomainPlugin-"
     private static let groupPrefix = "AppDomainGroup-"
 
     /// - Parameter name: the name in `Manifest.db`, or the first directory of a path in a tar.
@@ -22,6 +25,10 @@ public enum BackupDomain: Hashable, Sendable, Comparable {
             let identifier = ContainerIdentifier(String(name.dropFirst(BackupDomain.appPrefix.count)))
         {
             self = .app(identifier)
+        } else if name.hasPrefix(BackupDomain.pluginPrefix),
+            let identifier = ContainerIdentifier(String(name.dropFirst(BackupDomain.pluginPrefix.count)))
+        {
+            self = .plugin(identifier)
         } else if name.hasPrefix(BackupDomain.groupPrefix),
             let identifier = ContainerIdentifier(String(name.dropFirst(BackupDomain.groupPrefix.count)))
         {
@@ -34,6 +41,7 @@ public enum BackupDomain: Hashable, Sendable, Comparable {
     public var name: String {
         switch self {
         case .app(let identifier): BackupDomain.appPrefix + identifier.text
+        case .plugin(let identifier): BackupDomain.pluginPrefix + identifier.text
         case .group(let identifier): BackupDomain.groupPrefix + identifier.text
         case .other(let name): name
         }

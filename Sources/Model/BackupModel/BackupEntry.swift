@@ -78,19 +78,25 @@ public struct BackupApp: Hashable, Sendable {
     /// CFBundleShortVersionString; empty if the backup has none.
     public var version: String
     public var groups: [ContainerIdentifier]
+    /// Whether it is an app extension.
+    public var isExtension: Bool
     /// The container's user. A restore gives that user's files to the user of the target device.
     public var owner: uid_t
     public var ownerGroup: gid_t
 
     public init(
-        identifier: ContainerIdentifier, name: String, version: String, groups: [ContainerIdentifier], owner: uid_t,
-        ownerGroup: gid_t
+        identifier: ContainerIdentifier, name: String, version: String, groups: [ContainerIdentifier],
+        isExtension: Bool = false, owner: uid_t, ownerGroup: gid_t
     ) {
         self.identifier = identifier
         self.name = name
         self.version = version
         self.groups = groups
+        self.isExtension = isExtension
         self.owner = owner
         self.ownerGroup = ownerGroup
     }
+
+    /// The domain of its data container.
+    public var domain: BackupDomain { isExtension ? .plugin(identifier) : .app(identifier) }
 }

@@ -86,7 +86,7 @@ private let bundleFiles = 7
     @Test(arguments: ["Device.json", "Apps.json"])
     func `a device whose records are forged does not boot`(name: String) throws {
         do { try makeFilledDevice().shutDown() }
-        try shell("cd '\(scratch.device)' && sed -i 's/Notes/Nodes/;s/: 3,/: 2,/' \(name)")
+        try shell("cd '\(scratch.device)' && sed -i 's/Notes/Nodes/;s/: 4,/: 2,/' \(name)")
         let said = complaint { _ = try scratch.boot() }
         #expect(said?.kind == .damaged && said?.message.contains(name) == true)
     }

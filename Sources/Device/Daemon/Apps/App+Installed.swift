@@ -16,6 +16,6 @@ extension App {
             mountPoint: mountPoint, running: running)
         team = app.signature?.team
         signer = app.signature?.signerName
-        entitlements = app.signature?.entitlements.values
+        entitlements = app.signature?.entitlements.values ?? [:]
     }
 }

@@ -99,7 +99,7 @@ extension DeviceService {
         let (backedUp, groups) = (Set(source.apps.map(\.identifier)), Set(source.groups))
         let concerned = device.apps.filter { app in
             switch domain {
-            case .app(let identifier): identifier == app.identifier
+            case .app(let identifier), .plugin(let identifier): identifier == app.identifier
             case .group(let group): app.groups.contains { $0.identifier == group }
             case .other: false
             case nil: backedUp.contains(app.identifier) || app.groups.contains { groups.contains($0.identifier) }

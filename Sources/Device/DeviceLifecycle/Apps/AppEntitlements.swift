@@ -31,7 +31,7 @@ extension BootedDevice {
                 try SignerRules(registry).requireOwn(groups, of: signature, identifier)
             }
             let wanted = AppEntitlements(groups: groups, iCloud: iCloud).missing(from: app)
-            let provision = ContainerProvision(self, owner: app.containerOwner)
+            var provision = ContainerProvision(self, owner: app.containerOwner)
             var staged = StagedContainers(directory)
             do throws(Complaint) {
                 let shared = try provision.stageShared(wanted, in: &staged)

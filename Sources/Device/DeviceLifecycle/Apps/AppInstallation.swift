@@ -29,11 +29,28 @@ extension BootedDevice {
             let rules = SignerRules(registry)
             if !app.replacesSigner { try rules.requireSuccessor(app) }
             try rules.requireOwn(entitlements.groups, of: app.signature, app.identifier)
+            for part in app.extensions { try rules.requireOwn(part.groups, of: part.signature, app.identifier) }
+            try requireOwnIdentifiers(app)
             guard let present = installedApps.installed(app.identifier) else {
                 return try AppInstallation(of: app, for: owner ?? .current, on: self).run(entitlements, changes)
             }
             var update = AppUpdateTransaction(of: present, to: app, on: self)
             return try update.run(entitlements, changes, presenting: presenting)
+        }
+    }
+
+    /// Checks that no other app has an identifier of an app or of its extensions.
+    /// - Throws: ``Complaint`` of kind `invalidApp`.
+    private func requireOwnIdentifiers(_ app: StagedApp) throws(Complaint) {
+        for identifier in [app.identifier] + app.extensionIdentifiers {
+            guard let present = installedApps.installed(identifier), present.appIdentifier != app.identifier else {
+                continue
+            }
+            let what = present.place == nil ? "an app" : "an extension of \(present.appIdentifier)"
+            throw Complaint(
+                .invalidApp,
+                "\(app.bundleName.text) cannot be installed: \(identifier) is installed as \(what); uninstall "
+                    + "\(present.appIdentifier) first")
         }
     }
 
@@ -75,37 +92,31 @@ private struct AppInstallation {
         var staged = StagedContainers(device.directory)
         staged.take(.bundle, app.container)
         do throws(Complaint) {
-            let installed = try stageContainers(entitlements, in: &staged)
+            let family = try stageContainers(entitlements, in: &staged)
             let doing = "cannot install \(app.bundleName.text)"
             try device.space.requireSpace(for: device.space.stagedBytes(app.container.fileName), doing: doing)
             try Complaint.wrap(doing) { () throws(SystemError) in
                 try staged.moveIntoPlace(device.reached)
             }
-            try changes.register(installed)
+            try changes.register(family)
             device.reached(.registered)
-            return installed
+            return family[0]
         } catch {
             staged.discard()
             throw error
         }
     }
 
-    /// Makes the app's containers, or finds those that are there: a restored data container may wait for the app.
-    /// - Returns: the app as it will be.
+    /// Makes the app's containers and those of its extensions, or finds those that are there.
+    /// - Returns: the app as it will be, and then its extensions.
     private func stageContainers(
         _ entitlements: AppEntitlements, in staged: inout StagedContainers
-    ) throws(Complaint) -> InstalledApp {
-        let provision = ContainerProvision(device, owner: owner)
-        // Data that a restore brought keeps its UUID: the registry names it already.
-        let waiting = device.registry.waiting(.data, app.identifier)
-        let data = waiting?.uuid ?? ContainerUUID()
-        if let waiting {
-            try provision.adopt(waiting)
-        } else {
-            try provision.stageData(of: app, as: data, in: &staged)
-        }
+    ) throws(Complaint) -> [InstalledApp] {
+        var provision = ContainerProvision(device, owner: owner)
+        let data = try provision.stageData(of: app.identifier, app.signature, in: &staged)
         let shared = try provision.stageShared(entitlements, in: &staged)
-        return InstalledApp(app, data: data, shared, owner: owner)
+        return [InstalledApp(app, data: data, shared, owner: owner)]
+            + (try provision.stageExtensions(of: app, as: owner, in: &staged))
     }
 }
 

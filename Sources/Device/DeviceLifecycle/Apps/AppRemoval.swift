@@ -41,7 +41,7 @@ private struct AppRemoval {
         device.reached(.unregistered)
         let kept = device.registry.containers
         try Complaint.wrap("cannot remove the containers of \(identifier)") { () throws(SystemError) in
-            try moveAway(before.filter { !kept.contains($0.uuid) })
+            try device.moveAway(before.filter { !kept.contains($0.uuid) })
             device.reached(.movedAway)
             try device.staging.removeUnused(progress: progress)
             device.reached(.removed)
@@ -53,20 +53,26 @@ private struct AppRemoval {
         let registry = device.registry
         let remaining = registry.discarding(identifier)
         if remaining == registry || device.installedApps.installed(identifier) != nil {
-            try changes.unregister(try device.app(identifier))
+            let app = try device.app(identifier)
+            if let place = app.place {
+                throw Complaint(
+                    .notAllowed, "\(identifier) is an extension of \(place.app), and goes with it; uninstall that")
+            }
+            try changes.unregister(app)
         } else {
             try changes.replace(with: remaining)
         }
     }
 
-    /// Moves containers into the staging directory, from where they are removed.
-    private func moveAway(_ containers: [(kind: ContainerKind, uuid: ContainerUUID)])
-        throws(SystemError)
-    {
-        let staging = try device.staging.open()
+}
+
+extension BootedDevice {
+    /// Moves containers that no app has any more into the staging directory, from where they are removed.
+    func moveAway(_ containers: [(kind: ContainerKind, uuid: ContainerUUID)]) throws(SystemError) {
+        let staging = try self.staging.open()
         for (kind, uuid) in containers {
             do throws(SystemError) {
-                try device.directory.containers(kind).rename(uuid.fileName, to: uuid.fileName, in: staging)
+                try directory.containers(kind).rename(uuid.fileName, to: uuid.fileName, in: staging)
             } catch {
                 // It was removed by hand.
                 guard error == .noEntry else { throw error }

@@ -43,15 +43,17 @@ struct AppUpdateTransaction: ~Copyable {
         _ entitlements: AppEntitlements, _ changes: AppChanges,
         presenting: (AppUpdate) throws(Complaint) -> (any HomePresenter)?
     ) throws(Complaint) -> InstalledApp {
-        let new: InstalledApp
+        let family: [InstalledApp]
         let presenter: (any HomePresenter)?
+        let before = device.registry.places
         do throws(Complaint) {
             try stageData()
-            new = try stageContainers(entitlements)
+            family = try stageContainers(entitlements)
             try moveIntoPlace()
-            presenter = try presenting(AppUpdate(old: old, new: new, data: try openData()))
+            presenter = try presenting(
+                AppUpdate(old: old, new: family[0], extensions: Array(family.dropFirst()), data: try openData()))
             try nameBoth()
-            try register(new, changes)
+            try register(family, changes)
         } catch {
             try undo(after: error)
         }
@@ -61,8 +63,9 @@ struct AppUpdateTransaction: ~Copyable {
         presenter?.completeUpdate()
         countDropped(presenter)
         BundleRetirement(of: old.bundle, on: device).begin()
+        retireExtensions(before)
         removeDropped()
-        return new
+        return family[0]
     }
 
     // MARK: Making ready
@@ -89,13 +92,15 @@ struct AppUpdateTransaction: ~Copyable {
     }
 
     /// Makes the containers that the app is newly entitled to.
-    /// - Returns: the app as it will be.
-    private mutating func stageContainers(_ entitlements: AppEntitlements) throws(Complaint) -> InstalledApp {
-        let provision = ContainerProvision(device, owner: maker)
+    /// - Returns: the app as it will be, and then its extensions.
+    private mutating func stageContainers(_ entitlements: AppEntitlements) throws(Complaint) -> [InstalledApp] {
+        var provision = ContainerProvision(device, owner: maker)
         var shared = try provision.stageShared(entitlements.missing(from: old), in: &staged)
         shared.groups = old.groups + shared.groups
         shared.iCloud = old.iCloud + shared.iCloud
-        return InstalledApp(app, data: data.new, shared, owner: old.containerOwner)
+        let extensions = try provision.stageExtensions(
+            of: app, as: old.containerOwner, present: device.registry.extensions(of: old.identifier), in: &staged)
+        return [InstalledApp(app, data: data.new, shared, owner: old.containerOwner)] + extensions
     }
 
     /// Gives the new bundle and the new containers their places, durably. No app is known by them yet.
@@ -141,8 +146,8 @@ struct AppUpdateTransaction: ~Copyable {
     }
 
     /// The decision: from here on the app is the new one.
-    private func register(_ new: InstalledApp, _ changes: AppChanges) throws(Complaint) {
-        try changes.register(new)
+    private func register(_ family: [InstalledApp], _ changes: AppChanges) throws(Complaint) {
+        try changes.register(family)
         device.reached(.registered)
     }
 
@@ -212,6 +217,17 @@ struct AppUpdateTransaction: ~Copyable {
             }
         }
         device.space.add(-total)
+    }
+
+    /// Takes the containers away that only extensions had which the new app is without.
+    /// - Parameter before: all containers before the update.
+    private func retireExtensions(_ before: [(kind: ContainerKind, uuid: ContainerUUID)]) {
+        let kept = device.registry.containers
+        let gone = before.filter { !kept.contains($0.uuid) && $0.uuid != old.bundle && $0.uuid != old.data }
+        guard !gone.isEmpty else { return }
+        device.space.countGoing(gone)
+        // One that cannot be moved is removed at the next boot.
+        try? device.moveAway(gone)
     }
 
     private func removeDropped() {

@@ -18,6 +18,8 @@ struct ContainerProvision {
     private let device: BootedDevice
     /// The user of new containers.
     private let owner: ContainerOwner
+    /// Those that this operation has made or adopted: an app and its extensions get one for each identifier.
+    private var provided = Shared(groups: [], iCloud: [])
 
     init(_ device: BootedDevice, owner: ContainerOwner) {
         self.device = device
@@ -26,31 +28,39 @@ struct ContainerProvision {
 
     // MARK: New containers
 
-    /// Makes a data container in the staging directory.
+    /// The data container of an app or extension that is being installed: one that a restore brought, or a new one in the
+    /// staging directory.
     /// - Throws: ``Complaint`` with the host's error, such as `noSpace`. The caller discards `staged`.
     func stageData(
-        of app: StagedApp, as uuid: ContainerUUID, in staged: inout StagedContainers
-    ) throws(Complaint) {
+        of app: ContainerIdentifier, _ signature: AppSignature, in staged: inout StagedContainers
+    ) throws(Complaint) -> ContainerUUID {
+        // Data that a restore brought keeps its UUID: the registry names it already.
+        if let waiting = device.registry.waiting(.data, app) {
+            try adopt(waiting)
+            return waiting.uuid
+        }
+        let uuid = ContainerUUID()
         do throws(Fault) {
             let container = try onHost { () throws(SystemError) in
                 try staged.make(.data, uuid, owner: owner)
             }
             let data = DataContainer(
-                app: app.identifier, uuid: uuid, owner: owner, protection: app.defaultProtection)
+                app: app, uuid: uuid, owner: owner, protection: signature.defaultProtection)
             try data.fill(container, context: device.staging.context)
         } catch {
-            throw Complaint(error, doing: "cannot make the data container of \(app.identifier)")
+            throw Complaint(error, doing: "cannot make the data container of \(app)")
         }
         device.reached(.stagedData)
+        return uuid
     }
 
     /// Finds the containers that are on the device, and makes the others in the staging directory.
     /// - Throws: ``Complaint`` with the host's error. The caller discards `staged`.
-    func stageShared(
+    mutating func stageShared(
         _ entitlements: AppEntitlements, in staged: inout StagedContainers
     ) throws(Complaint) -> Shared {
         let registry = device.registry
-        var presentGroups = registry.apps.flatMap(\.groups)
+        var presentGroups = registry.apps.flatMap(\.groups) + provided.groups
         for identifier in entitlements.groups {
             guard let waiting = registry.waiting(.group, identifier) else { continue }
             try adopt(waiting)
@@ -59,7 +69,10 @@ struct ContainerProvision {
         do throws(SystemError) {
             let shared = Shared(
                 groups: try share(entitlements.groups, .group, presentGroups, in: &staged),
-                iCloud: try share(entitlements.iCloud, .iCloud, registry.apps.flatMap(\.iCloud), in: &staged))
+                iCloud: try share(
+                    entitlements.iCloud, .iCloud, registry.apps.flatMap(\.iCloud) + provided.iCloud, in: &staged))
+            provided.groups += shared.groups
+            provided.iCloud += shared.iCloud
             device.reached(.stagedShared)
             return shared
         } catch {

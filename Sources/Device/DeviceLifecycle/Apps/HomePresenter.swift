@@ -8,6 +8,8 @@ public import SandboxModel
 public struct AppUpdate: Sendable {
     /// The app as it is, and as it will be.
     public let old, new: InstalledApp
+    /// Its extensions as they will be. They keep their data containers.
+    public let extensions: [InstalledApp]
     /// The data container: the directory stays the same one, under another name.
     public let data: SharedDescriptor
 }

@@ -114,10 +114,20 @@ struct AppChanges {
         try replaceAndCountComing(registry)
     }
 
-    /// Takes an app out of the registry: the moment at which it is gone.
+    /// Enters an app and its extensions in the registry, in place of those that it has.
+    /// - Parameter family: the app first.
+    func register(_ family: [InstalledApp]) throws(Complaint) {
+        let own = Set(family.flatMap(\.containers).map(\.uuid))
+        var registry = apps.registry
+        registry.apps = registry.apps.filter { $0.appIdentifier != family[0].identifier } + family
+        registry.waiting.removeAll { own.contains($0.uuid) }
+        try replaceAndCountComing(registry)
+    }
+
+    /// Takes an app and its extensions out of the registry: the moment at which it is gone.
     func unregister(_ app: InstalledApp) throws(Complaint) {
         var registry = apps.registry
-        registry.apps.removeAll { $0.identifier == app.identifier }
+        registry.apps.removeAll { $0.appIdentifier == app.identifier }
         try replace(with: registry)
     }
 

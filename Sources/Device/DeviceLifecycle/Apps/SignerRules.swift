@@ -24,13 +24,14 @@ struct SignerRules {
     }
 
     /// Refuses a group that an app of another team has.
+    /// - Parameter identifier: of the app that is to have the groups, or of the app of an extension.
     /// - Throws: ``Complaint`` of kind `anotherSigner`.
     func requireOwn(
         _ groups: [ContainerIdentifier], of signature: AppSignature, _ identifier: ContainerIdentifier
     ) throws(Complaint) {
         // An app that the device has signed is of no team: whoever asks for its groups decides.
         guard signature.signer != .device else { return }
-        for app in registry.apps where app.identifier != identifier {
+        for app in registry.apps where app.appIdentifier != identifier {
             guard let other = app.signature, other.signer != .device, !signature.mayFollow(other) else { continue }
             guard let shared = app.groups.first(where: { groups.contains($0.identifier) }) else { continue }
             throw Complaint(
@@ -43,7 +44,7 @@ struct SignerRules {
 
 extension AppSignature {
     /// By whom, in a sentence.
-    fileprivate var author: String {
+    var author: String {
         if let team { return "the team \(Array(team.utf8).shown)" }
         return switch signer {
         case .device: "the device"

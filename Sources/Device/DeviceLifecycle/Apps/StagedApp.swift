@@ -14,6 +14,7 @@ public final class StagedApp: Sendable {
     let bundleName: FileName
     let information: BundleInformation
     let signature: AppSignature
+    let extensions: [StagedExtension]
     /// Whether another signer may take the place of the installed app's.
     let replacesSigner: Bool
     /// Remarks for the user, such as that the device has signed the app.
@@ -24,17 +25,18 @@ public final class StagedApp: Sendable {
         bundleName = intake.name
         information = intake.information
         signature = intake.signature
+        extensions = intake.extensions
         replacesSigner = intake.demands.replacesSigner
         notices = intake.notices
     }
 
     public var identifier: ContainerIdentifier { information.identifier }
+    /// The identifiers of its extensions.
+    public var extensionIdentifiers: [ContainerIdentifier] { extensions.map(\.identifier) }
     /// The groups that its signature entitles it to. They were checked when the app was taken in.
     public var groups: [ContainerIdentifier] { (try? signature.entitlements.groups) ?? [] }
     /// The iCloud containers that its signature entitles it to.
     public var iCloud: [ContainerIdentifier] { (try? signature.entitlements.iCloudContainers) ?? [] }
-    /// The class that its signature gives the files of a new data container.
-    var defaultProtection: ProtectionClass { signature.defaultProtection }
 }
 
 extension BootedDevice {

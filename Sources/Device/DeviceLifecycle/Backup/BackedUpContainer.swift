@@ -25,7 +25,7 @@ extension BootedDevice {
     private func openBackedUpContainers(of app: ContainerIdentifier?) throws(Complaint) -> [BackedUpContainer] {
         var domains = Set<BackupDomain>()
         for app in try backupApps(app) {
-            domains.insert(.app(app.identifier))
+            domains.insert(app.domain)
             domains.formUnion(app.groups.map { .group($0) })
         }
         let registry = registry
@@ -36,7 +36,7 @@ extension BootedDevice {
         for domain in domains.sorted() {
             let (kind, identifier): (ContainerKind, ContainerIdentifier)
             switch domain {
-            case .app(let app): (kind, identifier) = (.data, app)
+            case .app(let app), .plugin(let app): (kind, identifier) = (.data, app)
             case .group(let group): (kind, identifier) = (.group, group)
             case .other: continue
             }

@@ -9,14 +9,16 @@ public import SandboxModel
 
 extension BootedDevice {
     /// The apps that a backup has; those whose data waits for them are among them.
-    /// - Parameter app: one of them; nil for all.
+    /// - Parameter app: one of them, with its extensions; nil for all.
     /// - Throws: ``Complaint`` of kind `unknownApp`.
     public func backupApps(_ app: ContainerIdentifier?) throws(Complaint) -> [BackupApp] {
         let registry = registry
         let all = registry.apps.map(BackupApp.init) + registry.waiting.filter { $0.kind == .data }.map(BackupApp.init)
         guard let app else { return all.sorted { $0.identifier < $1.identifier } }
-        guard let chosen = all.first(where: { $0.identifier == app }) else { throw installedApps.unknownApp(app) }
-        return [chosen]
+        let family = Set(registry.family(of: app).map(\.identifier)).union([app])
+        let chosen = all.filter { family.contains($0.identifier) }
+        guard !chosen.isEmpty else { throw installedApps.unknownApp(app) }
+        return chosen.sorted { $0.identifier < $1.identifier }
     }
 
     /// Writes the containers of apps into a backup. They may be in use: everything that was written to them before is
@@ -159,7 +161,8 @@ extension BackupApp {
     fileprivate init(_ app: InstalledApp) {
         self.init(
             identifier: app.identifier, name: app.displayName, version: app.version,
-            groups: app.groups.map(\.identifier).sorted(), owner: app.owner, ownerGroup: app.ownerGroup)
+            groups: app.groups.map(\.identifier).sorted(), isExtension: app.place != nil, owner: app.owner,
+            ownerGroup: app.ownerGroup)
     }
 
     /// The app of a waiting container. Its name and version are not known.

@@ -131,7 +131,7 @@ private struct RestoreTransaction: ~Copyable {
     ) throws(Complaint) -> ContainerRestore? {
         let (kind, identifier): (ContainerKind, ContainerIdentifier)
         switch domain {
-        case .app(let app): (kind, identifier) = (.data, app)
+        case .app(let app), .plugin(let app): (kind, identifier) = (.data, app)
         case .group(let group): (kind, identifier) = (.group, group)
         case .other: return nil
         }

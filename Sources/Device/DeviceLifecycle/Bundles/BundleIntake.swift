@@ -34,6 +34,8 @@ struct BundleIntake {
     let information: BundleInformation
     /// The facts of the app's signature. Of the device's own until ``seal(key:identity:progress:)`` has read another.
     private(set) var signature = AppSignature(signer: .device)
+    /// The app's extensions, read with its seal.
+    private(set) var extensions: [StagedExtension] = []
     /// Remarks for the user.
     private(set) var notices: [String] = []
     /// The bundle's container.
@@ -194,7 +196,7 @@ struct BundleIntake {
 
     /// Verifies the seal of the copy, or seals it, and writes the list of digests.
     /// - Parameter identity: the device's own, for an app without a signature.
-    /// - Throws: ``Complaint`` of kind `sealBroken` or `unsigned`.
+    /// - Throws: ``Complaint`` of kind `sealBroken`, `unsigned`, `invalidApp` or `anotherSigner` for an extension.
     mutating func seal(
         key: BundleKey, identity: () throws(Complaint) -> SigningIdentity, progress: (DeviceProgress) -> Bool
     ) throws(Complaint) {
@@ -232,6 +234,9 @@ struct BundleIntake {
             // Such as an expired certificate: the app is installed all the same.
             notices += report.warnings.map { "\(name.text): \($0)" }
         }
+        extensions = try BundleExtensions(
+            of: root, name: name, information, signature, report: verification?.report
+        ).read()
     }
 
     /// Signs the copy. Directories that their own user may not write to are opened for that time.

@@ -103,7 +103,7 @@ private struct DeviceCheckRun {
             guard let container = try? device.directory.container(place.kind, place.uuid) else { continue }
             total += (try? container.contentSize()) ?? 0
         }
-        for app in device.apps {
+        for app in device.apps where app.place == nil {
             // Not by optional chaining: the compiler (Swift 6.3.1) then never closes the container's descriptor.
             guard let container = try? device.directory.container(.bundle, app.bundle) else { continue }
             total += (try? container.openDirectory(app.bundleName).contentSize()) ?? 0

@@ -31,7 +31,7 @@ public struct WaitingContainer: Hashable, Sendable {
 
 /// The registry of a device. It decides which containers belong to an app, and which are left over.
 public struct AppRegistry: Equatable, Sendable {
-    /// Every installed app, by identifier.
+    /// Every installed app and app extension, by identifier.
     public var apps: [InstalledApp] {
         didSet { apps.sort { $0.identifier < $1.identifier } }
     }
@@ -41,6 +41,14 @@ public struct AppRegistry: Equatable, Sendable {
     public init(apps: [InstalledApp] = [], waiting: [WaitingContainer] = []) {
         self.apps = apps.sorted { $0.identifier < $1.identifier }
         self.waiting = waiting
+    }
+
+    /// The extensions of an app, by identifier.
+    public func extensions(of app: ContainerIdentifier) -> [InstalledApp] { apps.filter { $0.place?.app == app } }
+
+    /// An app with its extensions; an extension alone.
+    public func family(of app: ContainerIdentifier) -> [InstalledApp] {
+        apps.filter { $0.identifier == app || $0.place?.app == app }
     }
 
     /// Every container that an app has, or will have.

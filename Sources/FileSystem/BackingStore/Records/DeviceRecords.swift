@@ -95,13 +95,39 @@ enum DeviceRecords {
 
     /// An ``InstalledApp`` in JSON.
     private struct App: Codable {
-        var identifier, bundleName, displayName, version, build: String
+        var identifier: String
+        /// Of an extension: its app's identifier, and the name of its own bundle. nil for an app.
+        var extensionOf, extensionName: String?
+        var bundleName, displayName, version, build: String
         var executable: String?
         var sharesDocuments: Bool
         var signature: Signature?
         var bundle, data: String
         var groups, iCloud: [Shared]
         var owner, ownerGroup: UInt32
+
+        /// nil where a name or a UUID is invalid: they become names of directories.
+        var app: InstalledApp? {
+            let (shared, cloud) = (groups.compactMap(\.container), iCloud.compactMap(\.container))
+            guard let identifier = ContainerIdentifier(identifier), let bundleName = FileName(bundleName),
+                let bundle = ContainerUUID(bundle), let data = ContainerUUID(data), shared.count == groups.count,
+                cloud.count == iCloud.count, (signature == nil) == (signature?.signature == nil),
+                (extensionOf == nil) == (place == nil), (extensionOf == nil) == (extensionName == nil)
+            else { return nil }
+            return InstalledApp(
+                identifier: identifier, place: place, bundleName: bundleName, displayName: displayName,
+                version: version, build: build, executable: executable.flatMap { FileName($0) },
+                sharesDocuments: sharesDocuments, signature: signature?.signature, bundle: bundle, data: data,
+                groups: shared, iCloud: cloud, owner: owner, ownerGroup: ownerGroup)
+        }
+
+        /// nil for an app, and for an extension whose place is invalid.
+        private var place: ExtensionPlace? {
+            guard let app = extensionOf.flatMap({ ContainerIdentifier($0) }),
+                let name = extensionName.flatMap({ FileName($0) })
+            else { return nil }
+            return ExtensionPlace(app: app, name: name)
+        }
     }
 
     /// An ``AppSignature`` in JSON.
@@ -152,8 +178,9 @@ enum DeviceRecords {
     static func encode(_ registry: AppRegistry) throws(Complaint) -> [UInt8] {
         let apps = registry.apps.map { app in
             App(
-                identifier: app.identifier.text, bundleName: app.bundleName.text, displayName: app.displayName,
-                version: app.version, build: app.build, executable: app.executable?.text,
+                identifier: app.identifier.text, extensionOf: app.place?.app.text, extensionName: app.place?.name.text,
+                bundleName: app.bundleName.text, displayName: app.displayName, version: app.version, build: app.build,
+                executable: app.executable?.text,
                 sharesDocuments: app.sharesDocuments, signature: app.signature.map(Signature.init),
                 bundle: app.bundle.text, data: app.data.text,
                 groups: app.groups.map(Shared.init), iCloud: app.iCloud.map(Shared.init), owner: app.owner,
@@ -169,24 +196,18 @@ enum DeviceRecords {
         let record = try decode(Registry.self, from: bytes, file: file)
         let waiting = (record.waiting ?? []).compactMap(\.container)
         guard waiting.count == record.waiting?.count ?? 0 else { throw damaged(file) }
-        var apps: [InstalledApp] = []
-        for app in record.apps {
-            let groups = app.groups.compactMap(\.container)
-            let iCloud = app.iCloud.compactMap(\.container)
-            // Checked, because they become names of directories.
-            guard let identifier = ContainerIdentifier(app.identifier), let bundleName = FileName(app.bundleName),
-                let bundle = ContainerUUID(app.bundle), let data = ContainerUUID(app.data),
-                groups.count == app.groups.count, iCloud.count == app.iCloud.count,
-                (app.signature == nil) == (app.signature?.signature == nil)
-            else { throw damaged(file) }
-            apps.append(
-                InstalledApp(
-                    identifier: identifier, bundleName: bundleName, displayName: app.displayName,
-                    version: app.version, build: app.build, executable: app.executable.flatMap { FileName($0) },
-                    sharesDocuments: app.sharesDocuments, signature: app.signature?.signature, bundle: bundle,
-                    data: data, groups: groups, iCloud: iCloud,
-                    owner: app.owner, ownerGroup: app.ownerGroup))
+        let apps = record.apps.compactMap(\.app)
+        guard apps.count == record.apps.count, apps.allSatisfy({ $0.hasItsApp(among: apps) }) else {
+            throw damaged(file)
         }
         return AppRegistry(apps: apps, waiting: waiting)
+    }
+}
+
+extension InstalledApp {
+    /// Whether it is an app, or an extension that lies in the bundle of one of these apps.
+    fileprivate func hasItsApp(among apps: [InstalledApp]) -> Bool {
+        guard let place else { return true }
+        return apps.contains { $0.identifier == place.app && $0.place == nil && $0.bundle == bundle }
     }
 }

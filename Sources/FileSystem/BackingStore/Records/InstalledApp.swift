@@ -13,9 +13,25 @@ public struct SharedContainerRecord: Hashable, Sendable {
     }
 }
 
-/// One installed app, and the UUIDs of its containers.
+/// The place of an app extension: a bundle in its app's `PlugIns`.
+public struct ExtensionPlace: Hashable, Sendable {
+    /// The app that it is installed, updated and removed with.
+    public let app: ContainerIdentifier
+    /// The name of its bundle, such as `Share.appex`.
+    public let name: FileName
+
+    public init(app: ContainerIdentifier, name: FileName) {
+        self.app = app
+        self.name = name
+    }
+}
+
+/// One installed app or app extension, and the UUIDs of its containers. An extension has the bundle of its app, and a
+/// data container of its own.
 public struct InstalledApp: Hashable, Sendable {
     public let identifier: ContainerIdentifier
+    /// The place of an app extension; nil for an app.
+    public let place: ExtensionPlace?
     /// The name of the `.app` directory, in the bundle container and in the app's home.
     public let bundleName: FileName
     /// CFBundleDisplayName, or its substitute.
@@ -24,7 +40,7 @@ public struct InstalledApp: Hashable, Sendable {
     public let version: String
     /// CFBundleVersion; empty if the app has none.
     public let build: String
-    /// CFBundleExecutable, a file directly in the bundle.
+    /// CFBundleExecutable, a file directly in the bundle, or in the extension's.
     public let executable: FileName?
     /// UIFileSharingEnabled.
     public let sharesDocuments: Bool
@@ -39,12 +55,13 @@ public struct InstalledApp: Hashable, Sendable {
     public let ownerGroup: UInt32
 
     public init(
-        identifier: ContainerIdentifier, bundleName: FileName, displayName: String, version: String, build: String,
-        executable: FileName?, sharesDocuments: Bool, signature: AppSignature?, bundle: ContainerUUID,
-        data: ContainerUUID,
+        identifier: ContainerIdentifier, place: ExtensionPlace? = nil, bundleName: FileName, displayName: String,
+        version: String, build: String, executable: FileName?, sharesDocuments: Bool, signature: AppSignature?,
+        bundle: ContainerUUID, data: ContainerUUID,
         groups: [SharedContainerRecord], iCloud: [SharedContainerRecord], owner: UInt32, ownerGroup: UInt32
     ) {
         self.identifier = identifier
+        self.place = place
         self.bundleName = bundleName
         self.displayName = displayName
         self.version = version
@@ -59,6 +76,16 @@ public struct InstalledApp: Hashable, Sendable {
         self.owner = owner
         self.ownerGroup = ownerGroup
     }
+
+    /// The path of the executable from the home; nil where there is none.
+    public var executablePath: [FileName]? {
+        guard let executable else { return nil }
+        guard let place else { return [bundleName, executable] }
+        return [bundleName, HomeLayout.plugIns, place.name, executable]
+    }
+
+    /// The app that it is installed, updated and removed with: itself, or an extension's app.
+    public var appIdentifier: ContainerIdentifier { place?.app ?? identifier }
 
     /// Every container of the app, its own two first.
     public var containers: [(kind: ContainerKind, uuid: ContainerUUID)] {

@@ -19,6 +19,8 @@ public struct Home: Sendable {
     /// The container's user.
     public let owner: uid_t
     public let group: gid_t
+    /// Whether it is that of an app extension, so that its bundle is shown in the home of its app too.
+    public let isExtension: Bool
     /// Whether only the container's user may enter.
     public let isPrivate: Bool
     /// Whether the home shows `Documents` only, as file sharing does.
@@ -33,7 +35,8 @@ public struct Home: Sendable {
     public init(
         app: ContainerIdentifier, bundleName: FileName, bundle: SealedBundle, data: SharedDescriptor,
         groups: [ContainerIdentifier: SharedDescriptor], iCloud: [ContainerIdentifier: SharedDescriptor],
-        owner: uid_t, group: gid_t, isPrivate: Bool, showsOnlyDocuments: Bool = false, showsCacheTags: Bool = false
+        owner: uid_t, group: gid_t, isExtension: Bool = false, isPrivate: Bool, showsOnlyDocuments: Bool = false,
+        showsCacheTags: Bool = false
     ) {
         self.app = app
         self.bundleName = bundleName
@@ -43,6 +46,7 @@ public struct Home: Sendable {
         self.iCloud = iCloud
         self.owner = owner
         self.group = group
+        self.isExtension = isExtension
         self.isPrivate = isPrivate
         self.showsOnlyDocuments = showsOnlyDocuments
         self.showsCacheTags = showsCacheTags

@@ -61,6 +61,13 @@ final class SharedContainers: Sendable {
         isDevice ? views.withLock { $0.add(home.app, to: place).view } : nil
     }
 
+    /// The view of an extension's bundle, which the home of its app shows too; nil in the home of an app. Nobody
+    /// changes it, so that the kernel may cache it.
+    func bundleView(of home: Home) -> ContainerView? {
+        home.isExtension
+            ? view(of: home, ContainerViews.Place(directory: home.bundleName, container: home.app)) : nil
+    }
+
     /// Whether other homes show one of this home's containers too.
     func isShared(by app: ContainerIdentifier) -> Bool { views.withLock { $0.isShared(by: app) } }
 }

@@ -46,7 +46,8 @@ extension Volume {
         if home.bundleEntries.contains(name) {
             return try enter(
                 ContainerRoot(
-                    anchor: home.bundle.root, kind: .directory, zone: .bundle, sealed: SealedBundle.top),
+                    anchor: home.bundle.root, kind: .directory, zone: .bundle, sealed: SealedBundle.top,
+                    view: homes.sharing.bundleView(of: home)),
                 name, in: parent)
         }
         if home.containerDirectories.contains(name) {

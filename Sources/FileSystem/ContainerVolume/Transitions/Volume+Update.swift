@@ -68,8 +68,8 @@ extension Volume {
 
     /// Takes the old bundle out of the home. It stays as it was for processes that are in it or have files of it open.
     private func setApart(_ old: Home, _ home: Node) -> Node? {
-        guard let inode = try? old.bundle.root.descriptor.status().inode, let bundle = table.known(inode: inode),
-            table.isOnlyName(old.bundleName, in: home, of: bundle)
+        guard let inode = try? old.bundle.root.descriptor.status().inode,
+            let bundle = table.nodes(inode: inode).first(where: { table.isOnlyName(old.bundleName, in: home, of: $0) })
         else { return nil }
         // Nodes below the bundle find its owner and its digests here.
         var last = old

@@ -1,6 +1,6 @@
 // The entitlements that a new seal holds.
 
-import PropertyLists
+import Platform
 import SandboxModel
 
 /// Entitlements for ``BundleSealer``, from the property list of a developer (Xcode's `.entitlements`).
@@ -12,7 +12,24 @@ public struct SealedEntitlements: Sendable {
     /// - Parameter propertyList: in XML or binary form.
     /// - Throws: ``SealFault`` that goes on from the file's name.
     public init(propertyList: [UInt8]) throws(SealFault) {
-        let entitlements = try EntitlementsPropertyList.decode(propertyList)
+        try self.init(try EntitlementsPropertyList.decode(propertyList))
+    }
+
+    /// Those that the seal of a bundle holds now; nil for none.
+    /// - Throws: ``SealFault`` where they cannot be read.
+    init?(keptFrom bundle: borrowing Descriptor) throws(SealFault) {
+        var found = EntitlementBlobs(propertyList: nil, der: nil)
+        do throws(SystemError) {
+            found.propertyList = try bundle.sealFile(SealLayout.entitlements)
+            found.der = try bundle.sealFile(SealLayout.derEntitlements)
+        } catch {
+            throw SealFault("they cannot be read: \(error.message)")
+        }
+        guard found.propertyList != nil || found.der != nil else { return nil }
+        try self.init(try found.entitlements())
+    }
+
+    private init(_ entitlements: Entitlements) throws(SealFault) {
         blobs = try EntitlementBlobs(entitlements)
         do throws(Entitlements.Flaw) {
             team = try entitlements.teamIdentifier
@@ -35,5 +52,17 @@ public struct SealedEntitlements: Sendable {
             Part(name: SealLayout.entitlements, slot: CodeDirectory.entitlementsSlot, bytes: blobs.propertyList ?? []),
             Part(name: SealLayout.derEntitlements, slot: CodeDirectory.derEntitlementsSlot, bytes: blobs.der ?? []),
         ]
+    }
+}
+
+extension Descriptor {
+    /// The bytes of a file of this bundle's `_CodeSignature`; nil where there is none.
+    fileprivate borrowing func sealFile(_ name: FileName) throws(SystemError) -> [UInt8]? {
+        do throws(SystemError) {
+            return try openFile(at: [SealLayout.directory, name]).readToEnd(limit: EntitlementBlobs.largest)
+        } catch {
+            guard error == .noEntry else { throw error }
+            return nil
+        }
     }
 }

@@ -10,11 +10,18 @@ public struct BundleSealer {
     private let identity: SigningIdentity
     /// Those of the outermost bundle.
     private let entitlements: SealedEntitlements?
+    private let keepsInnerEntitlements: Bool
 
-    /// - Parameter entitlements: those of the outermost bundle; nil for none. Nested bundles get none.
-    public init(identity: SigningIdentity, entitlements: SealedEntitlements? = nil) {
+    /// - Parameters:
+    ///   - entitlements: those of the outermost bundle; nil for none.
+    ///   - keepsInnerEntitlements: whether nested bundles keep those of the signature that they have. Otherwise they
+    ///     get none: what their signature says was not checked.
+    public init(
+        identity: SigningIdentity, entitlements: SealedEntitlements? = nil, keepsInnerEntitlements: Bool = false
+    ) {
         self.identity = identity
         self.entitlements = entitlements
+        self.keepsInnerEntitlements = keepsInnerEntitlements
     }
 
     /// Seals a bundle and replaces an earlier seal. Equal content gives an equal CodeResources and an equal
@@ -24,7 +31,8 @@ public struct BundleSealer {
     ///   - name: the bundle's directory, for complaints.
     ///   - progress: called with the number of further bytes read; false cancels and keeps the earlier seal.
     /// - Returns: false when cancelled.
-    /// - Throws: ``Complaint`` of kind `invalidApp`, or with the host's error.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, `invalidEntitlements` for those that a nested bundle is to keep, or
+    ///   with the host's error.
     public func seal(
         _ root: SharedDescriptor, name: FileName, progress: (Int64) -> Bool
     ) throws(Complaint) -> Bool {
@@ -72,8 +80,22 @@ public struct BundleSealer {
                 resource: .nested(codeDirectoryHash: sealed.hash, requirement: requirement(sealed.identifier)))
         }
         let bundle = Bundle(
-            root: root, name: name, information: information, entitlements: level == 0 ? entitlements : nil)
+            root: root, name: name, information: information,
+            entitlements: level == 0 ? entitlements : try innerEntitlements(root, name))
         return try write(resources, digests, bundle)
+    }
+
+    /// The entitlements of a nested bundle.
+    /// - Throws: ``Complaint`` of kind `invalidEntitlements`.
+    private func innerEntitlements(_ root: SharedDescriptor, _ name: FileName) throws(Complaint) -> SealedEntitlements?
+    {
+        guard keepsInnerEntitlements else { return nil }
+        do throws(SealFault) {
+            return try SealedEntitlements(keptFrom: root.descriptor)
+        } catch {
+            throw Complaint(
+                .invalidEntitlements, "cannot seal \(name.text) with the entitlements it has: \(error.reason)")
+        }
     }
 
     /// The designated requirement of nested code: its identifier and this signer (Apple, Code Signing Requirement

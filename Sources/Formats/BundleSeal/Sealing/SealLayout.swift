@@ -27,6 +27,11 @@ enum SealLayout {
     /// The limit of bundles nested in one another, far above that of real apps.
     static let deepestNesting = 16
 
+    /// Whether a path is that of an app extension of the outermost bundle.
+    static func isExtension(_ path: [FileName]) -> Bool {
+        path.count == 2 && path[0] == HomeLayout.plugIns && AppDirectory.isExtensionName(path[1])
+    }
+
     private static let codeSuffixes = [".app", ".appex", ".framework", ".xpc"]
 
     /// The nested bundles of a bundle: directories with the suffix of a bundle and an Info.plist. Bundles inside nested

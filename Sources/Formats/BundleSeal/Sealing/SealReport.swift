@@ -27,6 +27,23 @@ public struct SealBreak: Hashable, Sendable {
     }
 }
 
+/// The facts of one bundle's signature that holds.
+public struct SealedFacts: Sendable {
+    /// The signer, its team and what the code is entitled to; nil where they have a flaw.
+    public internal(set) var signature: AppSignature?
+    /// The profile that bounds the entitlements; nil without one.
+    public internal(set) var profile: ProvisioningProfile?
+    /// The flaw of the entitlements, or of the profile, for people; nil without one.
+    public internal(set) var flaw: String?
+}
+
+/// An app extension in a bundle, sealed as nested code.
+public struct SealedExtension: Sendable {
+    /// The name of its bundle in `PlugIns`, such as `Share.appex`.
+    public let name: FileName
+    public let facts: SealedFacts
+}
+
 /// The outcome of a verification.
 public struct SealReport: Sendable {
     /// All differences, sorted by path. Empty for a valid seal.
@@ -35,12 +52,19 @@ public struct SealReport: Sendable {
     public internal(set) var warnings: [String]
     /// The common name of the signer's certificate; nil for an invalid or ad hoc signature.
     public internal(set) var signer: String?
+    /// Of the outermost bundle; nil unless the signature holds.
+    public internal(set) var facts: SealedFacts?
+    /// The app extensions, sorted by name. They count only where the seal is valid.
+    public internal(set) var extensions: [SealedExtension] = []
+
     /// The signer, its team and what the app is entitled to; nil unless the signature holds.
-    public internal(set) var signature: AppSignature?
-    /// The profile that bounds the entitlements; nil without one.
-    public internal(set) var profile: ProvisioningProfile?
-    /// The flaw of the entitlements, or of the profile, for people; nil without one.
-    public internal(set) var entitlementFlaw: String?
+    public var signature: AppSignature? { facts?.signature }
+    /// The profile that bounds the app's entitlements; nil without one.
+    public var profile: ProvisioningProfile? { facts?.profile }
+    /// The flaw of the app's entitlements or profile, or of an extension's, for people; nil without one.
+    public var entitlementFlaw: String? {
+        facts?.flaw ?? extensions.lazy.compactMap { part in part.facts.flaw.map { "\(part.name.text): \($0)" } }.first
+    }
 
     /// Whether the bundle is as it was sealed, by a signer that is trusted. Its entitlements may have a flaw.
     public var isValid: Bool { breaks.isEmpty }

@@ -4,32 +4,34 @@ import Platform
 import SandboxModel
 
 extension SealVerification {
-    /// Records the signer, the team and the entitlements of the outermost bundle, whose signature holds.
+    /// The signer, the team and the entitlements of a bundle whose signature holds.
     /// - Parameter information: the Info.plist, which the signature covers.
-    mutating func recordSignature(
-        _ signature: CodeSignature, _ information: BundleInformation, in root: borrowing Descriptor
-    ) {
+    static func facts(
+        of signature: CodeSignature, _ information: BundleInformation, in root: borrowing Descriptor
+    ) -> SealedFacts {
+        var facts = SealedFacts()
         do throws(SealFault) {
             // Otherwise the program of one signer could take the name of another.
             guard signature.hasOneSigner else { throw SealFault("the programs of its executable have several signers") }
             let team = try SealVerification.team(of: signature)
             let entitlements = try SealVerification.entitlements(of: signature)
             try SealVerification.check(entitlements, of: information.identifier, team: team)
-            report.profile = try SealVerification.profile(in: root)
+            facts.profile = try SealVerification.profile(in: root)
             let claim = ProvisioningProfile.Claim(
                 identifier: information.identifier, entitlements: entitlements, team: team,
                 certificate: signature.verified?.certificate)
             do throws(SealFault) {
-                try report.profile?.check(claim, now: HostTime.now.nanoseconds / 1_000_000_000)
+                try facts.profile?.check(claim, now: HostTime.now.nanoseconds / 1_000_000_000)
             } catch {
                 throw SealFault("\(ProvisioningProfile.fileName.text) \(error.reason)")
             }
             let signer: AppSignature.Signer =
                 signature.verified.map { .owner(AppSignature.OfKey(key: $0.key, name: $0.signer)) } ?? .nobody
-            report.signature = AppSignature(signer: signer, team: team, entitlements: entitlements)
+            facts.signature = AppSignature(signer: signer, team: team, entitlements: entitlements)
         } catch {
-            report.entitlementFlaw = error.reason
+            facts.flaw = error.reason
         }
+        return facts
     }
 
     /// The team of all code directories.

@@ -121,12 +121,22 @@ public struct SealVerification {
         }
         examineCode(signature, executable, bundle)
         if let encoded { examineResources(encoded, signature, executable, bundle) }
-        if bundle.path.isEmpty, report.breaks.isEmpty, let information,
-            let information = try? BundleInformation(decoding: information, bundleName: bundle.name)
-        {
-            recordSignature(signature, information, in: root.descriptor)
+        if let information, let information = try? BundleInformation(decoding: information, bundleName: bundle.name) {
+            record(signature, information, of: bundle)
         }
         return signature.hashes
+    }
+
+    /// Records the facts of the outermost bundle, unless its seal is broken, and of app extensions.
+    private mutating func record(_ signature: CodeSignature, _ information: BundleInformation, of bundle: Bundle) {
+        if bundle.path.isEmpty {
+            guard report.breaks.isEmpty else { return }
+            report.facts = SealVerification.facts(of: signature, information, in: bundle.tree.root.descriptor)
+            report.extensions.sort { $0.name.text < $1.name.text }
+        } else if SealLayout.isExtension(bundle.path) {
+            let facts = SealVerification.facts(of: signature, information, in: bundle.tree.root.descriptor)
+            report.extensions.append(SealedExtension(name: bundle.name, facts: facts))
+        }
     }
 
     /// A signature, with the flaws that leave it readable.

@@ -94,7 +94,8 @@ extension ManifestList: Decodable {
 extension ManifestList {
     /// An app or a group container.
     struct Application: Encodable {
-        /// Bundle or group identifier, and the kind of container: `Data/Application` or `Shared/AppGroup`.
+        /// Bundle or group identifier, and the kind of container: `Data/Application`, `Data/PluginKitPlugin` or
+        /// `Shared/AppGroup`.
         var identifier, contentClass: String?
         var version: String?
         var addition: Addition?
@@ -131,7 +132,9 @@ extension ManifestList.Application {
 
     /// The keys of an app.
     init(_ app: BackupApp) {
-        (identifier, contentClass, version) = (app.identifier.text, "Data/Application", app.version)
+        (identifier, contentClass, version) = (
+            app.identifier.text, app.isExtension ? "Data/PluginKitPlugin" : "Data/Application", app.version
+        )
         addition = Addition(
             name: app.name, groups: app.groups.map(\.text), owner: app.owner, ownerGroup: app.ownerGroup)
     }

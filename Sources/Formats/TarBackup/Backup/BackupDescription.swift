@@ -21,6 +21,8 @@ struct BackupDescription: Codable, Equatable {
         var name: String
         var version: String
         var groups: [String]
+        /// Whether it is an app extension; nil for an app.
+        var isExtension: Bool?
         var owner: UInt32
         var ownerGroup: UInt32
     }
@@ -41,7 +43,8 @@ struct BackupDescription: Codable, Equatable {
         self.apps = apps.map { app in
             App(
                 identifier: app.identifier.text, name: app.name, version: app.version,
-                groups: app.groups.map(\.text), owner: app.owner, ownerGroup: app.ownerGroup)
+                groups: app.groups.map(\.text), isExtension: app.isExtension ? true : nil, owner: app.owner,
+                ownerGroup: app.ownerGroup)
         }
         self.base = base
     }
@@ -88,7 +91,8 @@ struct BackupDescription: Codable, Equatable {
             }
             known.append(
                 BackupApp(
-                    identifier: identifier, name: app.name, version: app.version, groups: groups, owner: app.owner,
+                    identifier: identifier, name: app.name, version: app.version, groups: groups,
+                    isExtension: app.isExtension ?? false, owner: app.owner,
                     ownerGroup: app.ownerGroup))
         }
         return known

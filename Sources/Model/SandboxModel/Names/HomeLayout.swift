@@ -14,6 +14,8 @@ public enum HomeLayout {
     public static let temporary: FileName = "tmp"
     public static let groups: FileName = "Groups"
     public static let iCloud: FileName = "iCloud"
+    /// In the `.app` directory: the bundles of its app extensions (Apple, Bundle Programming Guide).
+    public static let plugIns: FileName = "PlugIns"
     /// The container's own record, which the container manager of iOS names so.
     public static let metadata: FileName = ".com.apple.mobile_container_manager.metadata.plist"
 }

@@ -109,7 +109,7 @@ import Testing
         #expect(complaint { _ = try DeviceDirectory.open(at: scratch["file"]) }?.kind == .notADevice)
 
         let device = try scratch.makeDevice()
-        try shell("sed -i 's/\"format\" : 3/\"format\" : 4, \"more\": []/' \(device.path)/Device.json")
+        try shell("sed -i 's/\"format\" : 4/\"format\" : 5, \"more\": []/' \(device.path)/Device.json")
         #expect(complaint { _ = try DeviceDirectory.open(at: device.path) }?.kind == .newerFormat)
         try shell("echo nonsense > \(device.path)/Device.json")
         #expect(complaint { _ = try DeviceDirectory.open(at: device.path) }?.kind == .damaged)

@@ -102,7 +102,7 @@ import Testing
     /// Lines of shell that change a record in a device's directory, beside which are another device, a clone and an
     /// older state of it.
     static let attacks = [
-        "sed -i 's/Notes/Nodes/;s/\"format\" : 3/\"format\" : 2/;s/pem/pek/' RECORD", "truncate -s 40 RECORD",
+        "sed -i 's/Notes/Nodes/;s/\"format\" : 4/\"format\" : 2/;s/pem/pek/' RECORD", "truncate -s 40 RECORD",
         ": > RECORD", "echo nonsense > RECORD", "cp ../other/RECORD RECORD", "sed -i '/authentication/d' RECORD",
         "sed -i 's/\\(authentication[^0-9a-f]*\\)......../\\100000000/' RECORD",
     ]

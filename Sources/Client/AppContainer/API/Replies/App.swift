@@ -27,7 +27,7 @@ public struct App: Codable, Hashable, Sendable {
     /// The name in the signer's certificate; null where the device has signed the app, or nobody.
     public var signer: String?
     /// The entitlements that the signature covers, by key.
-    public var entitlements: [String: EntitlementValue]?
+    public var entitlements: [String: EntitlementValue] = [:]
     /// The number of the container's user.
     public var owner: UInt32
     /// The path of the app's mount; null when it is not mounted.
@@ -70,7 +70,7 @@ public struct App: Codable, Hashable, Sendable {
         try container.encode(iCloud, forKey: .iCloud)
         try container.encode(team, forKey: .team)
         try container.encode(signer, forKey: .signer)
-        try container.encode(entitlements ?? [:], forKey: .entitlements)
+        try container.encode(entitlements, forKey: .entitlements)
         try container.encode(owner, forKey: .owner)
         try container.encode(mountPoint, forKey: .mountPoint)
         try container.encode(running, forKey: .running)

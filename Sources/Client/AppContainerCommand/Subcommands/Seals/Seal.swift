@@ -12,7 +12,8 @@ struct Seal: ParsableCommand {
         abstract: "Sign an app.",
         discussion: """
             Writes _CodeSignature into the .app directory, and first into every framework, extension and app inside \
-            it. A signature that is there is replaced. The same app gives the same CodeResources and CodeDirectory.
+            it. A signature that is there is replaced; a framework or extension keeps the entitlements that its own \
+            has, so sign an extension with its entitlements first. The same app gives the same CodeResources and CodeDirectory.
 
             With --entitlements the app is entitled to what the property list says, which is that of Xcode. An app \
             installed with them has its groups, its iCloud containers and its default protection class from them.
@@ -21,7 +22,7 @@ struct Seal: ParsableCommand {
               appcontainer seal Notes.app --identity ~/Developer --entitlements Notes.entitlements
             """)
 
-    @Argument(help: "The .app directory.", completion: .directory)
+    @Argument(help: "The .app directory, or the .appex of an extension.", completion: .directory)
     var app: String
     @Option(help: "The identity, as appcontainer identity makes one: a PEM file with a key and its certificate.")
     var identity: String
@@ -32,12 +33,12 @@ struct Seal: ParsableCommand {
     func run() throws {
         let signer = try SealFiles.identity(at: identity)
         let entitlements = try entitlements.map(SealFiles.entitlements)
-        let app = try AppDirectory(at: self.app)
+        let app = try AppDirectory(at: self.app, takesExtension: true)
         try working("sealing") { (report) throws(Complaint) in
             var done: Int64 = 0
-            let finished = try BundleSealer(identity: signer, entitlements: entitlements).seal(
-                app.root, name: app.name
-            ) { count in
+            let finished = try BundleSealer(
+                identity: signer, entitlements: entitlements, keepsInnerEntitlements: true
+            ).seal(app.root, name: app.name) { count in
                 done += count
                 return report(DeviceProgress(unit: .bytes, completed: done, total: nil))
             }
