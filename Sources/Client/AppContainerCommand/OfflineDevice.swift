@@ -35,7 +35,7 @@ enum OfflineDevice {
         if let client = await DaemonLauncher.running(path), let apps = try? await client.send(AppsRequest()) {
             return apps
         }
-        return try DeviceDirectory.open(at: path).apps().map { App($0, mountPoint: nil) }
+        return App.all(in: try DeviceDirectory.open(at: path).registry()) { _ in (nil, false) }
     }
 
     /// An installed app.

@@ -120,6 +120,7 @@ public final class BootedDevice: Sendable {
     public var hasPasscode: Bool { passcode.isSet }
 
     /// Every installed app, by identifier.
+    /// The installed apps and their extensions, by identifier.
     public var apps: [InstalledApp] { installedApps.registry.apps }
 
     /// The installed apps, and the containers that wait for theirs.

@@ -118,21 +118,24 @@ extension Device {
     // MARK: Running
 
     /// Prepares an app to run and marks it running, for as long as the lease is kept.
-    /// - Throws: an error of kind `sealBroken` when the bundle was changed.
+    /// - Parameter extension: the name of one of its extensions, which is run in its place; nil for the app.
+    /// - Throws: an error of kind `sealBroken` when the bundle was changed, `notFound` for an extension that it has not.
     public func run(
-        _ app: String, verifyAll: Bool = false, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
+        _ app: String, extension: String? = nil, verifyAll: Bool = false,
+        progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
     ) async throws(DeviceError) -> RunLease {
         // Starts the process of a lasting device where it has ended.
         _ = try await status()
-        return try await client.run(RunRequest(app: app, verifyAll: verifyAll), progress: progress)
+        return try await client.run(RunRequest(app: app, extension: `extension`, verifyAll: verifyAll), progress: progress)
     }
 
     /// Marks an app running until it is terminated. Starts nothing.
-    public func markRunning(_ app: String) async throws(DeviceError) {
-        _ = try await send(MarkRunningRequest(app: app))
+    /// - Parameter extension: the name of one of its extensions, which is marked in its place; nil for the app.
+    public func markRunning(_ app: String, extension: String? = nil) async throws(DeviceError) {
+        _ = try await send(MarkRunningRequest(app: app, extension: `extension`))
     }
 
-    /// Ends the processes and marks of an app.
+    /// Ends the processes and marks of an app and its extensions, or of one extension.
     /// - Throws: an error of kind `notRunning`.
     public func terminate(_ app: String) async throws(DeviceError) {
         _ = try await send(TerminateRequest(app: app))

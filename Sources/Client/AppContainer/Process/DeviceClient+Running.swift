@@ -18,7 +18,7 @@ extension DeviceClient {
     ) async throws(DeviceError) -> RunLease {
         var connection = try await connect()
         let app = try await ask(request, over: &connection, progress: progress)
-        return RunLease(app, of: request.app, at: self, connection)
+        return RunLease(app, at: self, connection)
     }
 
     /// Marks an app running until it is terminated. Starts nothing.
@@ -26,7 +26,7 @@ extension DeviceClient {
         _ = try await send(MarkRunningRequest(app: app))
     }
 
-    /// Ends the processes and marks of an app.
+    /// Ends the processes and marks of an app and its extensions, or of one extension.
     /// - Throws: an error of kind `notRunning`.
     public func terminate(_ app: String) async throws(DeviceError) {
         _ = try await send(TerminateRequest(app: app))
@@ -38,15 +38,12 @@ extension DeviceClient {
 public final class RunLease: Sendable {
     /// Where and how to run the app.
     public let app: RunnableApp
-    private let identifier: String
     private let device: DeviceClient
     /// The lease lasts as long as this is open.
     private let connection: ControlConnection
 
-    init(_ app: RunnableApp, of identifier: String, at device: DeviceClient, _ connection: consuming ControlConnection)
-    {
+    init(_ app: RunnableApp, at device: DeviceClient, _ connection: consuming ControlConnection) {
         self.app = app
-        self.identifier = identifier
         self.device = device
         self.connection = connection
     }
@@ -63,6 +60,6 @@ public final class RunLease: Sendable {
     /// Ends the lease, and waits for the end of a mount that was made for it, unless something else uses that. A daemon
     /// that has ended is no error.
     public func end() async {
-        _ = try? await device.send(RunEndRequest(app: identifier, lease: app.lease))
+        _ = try? await device.send(RunEndRequest(app: app.identifier, lease: app.lease))
     }
 }

@@ -19,3 +19,29 @@ extension App {
         entitlements = app.signature?.entitlements.values ?? [:]
     }
 }
+
+extension App {
+    /// The mount point of an app or extension, nil when it is not mounted, and whether it runs now.
+    public typealias Use = (mountPoint: String?, running: Bool)
+
+    /// An app of a registry, with its extensions.
+    public init(_ app: InstalledApp, in registry: AppRegistry, use: (InstalledApp) -> Use) {
+        let own = use(app)
+        self.init(app, mountPoint: own.mountPoint, running: own.running)
+        extensions = registry.extensions(of: app.identifier).map { AppExtension($0, use($0)) }
+    }
+
+    /// Every app of a registry, with its extensions.
+    public static func all(in registry: AppRegistry, use: (InstalledApp) -> Use) -> [App] {
+        registry.apps.filter { $0.place == nil }.map { App($0, in: registry, use: use) }
+    }
+}
+
+extension AppExtension {
+    fileprivate init(_ app: InstalledApp, _ use: App.Use) {
+        self.init(
+            identifier: app.identifier.text, name: app.place?.shortName ?? "", container: app.data.text,
+            groups: app.groups.map(\.identifier.text), iCloud: app.iCloud.map(\.identifier.text),
+            entitlements: app.signature?.entitlements.values ?? [:], mountPoint: use.mountPoint, running: use.running)
+    }
+}

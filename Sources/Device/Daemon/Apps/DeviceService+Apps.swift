@@ -14,24 +14,48 @@ extension DeviceService {
 
     /// The installed apps, with their mount points.
     func apps(_ request: AppsRequest) throws(Complaint) -> [App] {
+        App.all(in: device.registry, use: uses())
+    }
+
+    /// An app with its extensions, as it is listed.
+    func listed(_ app: InstalledApp) -> App { App(app, in: device.registry, use: uses()) }
+
+    /// The mounts and running apps as of now.
+    private func uses() -> (InstalledApp) -> App.Use {
         let mounts = mounts.all
-        return device.apps.map { app in
-            App(
-                app, mountPoint: mounts.first { $0.app == app.identifier.text }?.mountPoint,
-                running: running.isRunning(app.identifier))
+        return { [running] app in
+            (mounts.first { $0.app == app.identifier.text }?.mountPoint, running.isRunning(app.identifier))
         }
     }
 
-    /// Removes an app that neither runs nor is mounted.
+    /// Removes an app with its extensions, none of which runs or is mounted.
     /// - Throws: ``Complaint`` of kind `unknownApp`, `appRunning` or `inUse`.
     func uninstall(_ request: UninstallRequest, progress: @escaping ProgressReport) throws(Complaint) {
         let app = try identifier(request.app)
-        try operations.run(on: app) { () throws(Complaint) in
-            try requireNotRunning(app, before: "uninstalled")
-            try mounts.requireUnmounted(app, before: "uninstalled")
+        try onFamily(of: app) { (family) throws(Complaint) in
+            for app in family {
+                try requireNotRunning(app, before: "uninstalled")
+                try mounts.requireUnmounted(app, before: "uninstalled")
+            }
             try device.uninstall(app) { report($0, "removing", to: progress) }
         }
         log.info("uninstalled \(app)")
+    }
+
+    /// Carries out an operation on an app and each of its extensions.
+    /// - Parameters:
+    ///   - further: identifiers that an installation is going to give to extensions.
+    ///   - body: gets the app first, and then every extension.
+    func onFamily<Result>(
+        of app: ContainerIdentifier, and further: [ContainerIdentifier] = [],
+        _ body: ([ContainerIdentifier]) throws(Complaint) -> Result
+    ) throws(Complaint) -> Result {
+        try operations.run(on: app) { () throws(Complaint) in
+            // With an operation on the app, its extensions stay.
+            let parts = Set(device.registry.extensions(of: app).map(\.identifier)).union(further).subtracting([app])
+            let sorted = parts.sorted()
+            return try operations.run(onEach: sorted[...]) { () throws(Complaint) in try body([app] + sorted) }
+        }
     }
 
     /// Empties the data container of an app that neither runs nor is mounted.
@@ -58,7 +82,7 @@ extension DeviceService {
             let entitled = try device.entitle(app, groups: groups, iCloud: iCloud)
             try mounts.showAnew(entitled)
             log.info("entitled \(app)", metadata: ["to": "\((groups + iCloud).map(\.text))"])
-            return App(entitled, mountPoint: mounts.mountPoint(of: app), running: running.isRunning(app))
+            return listed(entitled)
         }
     }
 

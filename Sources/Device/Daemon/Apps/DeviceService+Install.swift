@@ -27,13 +27,14 @@ extension DeviceService {
                     if !terminates { try requireNotRunning(app) }
                 }, progress: { report($0, "installing", to: progress) })
             defer { device.discard(staged) }
-            let (app, isUpdate) = try whileNotRunning(staged.identifier, terminating: terminates) {
-                () throws(Complaint) in
+            let (app, isUpdate) = try whileNotRunning(staged, terminating: terminates) {
+                (family) throws(Complaint) in
                 let isUpdate = device.apps.contains { $0.identifier == staged.identifier }
-                // Its mount point has the name of the old data container.
-                mounts.endMountToRun(staged.identifier)
+                // Their mount points have the names of old data containers.
+                for app in family { mounts.endMountToRun(app) }
                 try mounts.requireFree(
                     groups: groups + staged.groups, iCloud: iCloud + staged.iCloud, for: staged.identifier)
+                try requireFree(staged.extensions, among: family.dropFirst())
                 let app = try device.install(
                     staged, groups: groups, iCloud: iCloud, owner: owner
                 ) { (update) throws(Complaint) in try mounts.presenter(of: update) }
@@ -44,23 +45,42 @@ extension DeviceService {
         log.info("\(isUpdate ? "updated" : "installed") \(app.identifier)", metadata: ["container": "\(app.data)"])
         events.record(Event(.installed, app: app.identifier.text))
         for notice in notices { log.notice("\(notice)") }
-        var answer = App(app, mountPoint: mounts.mountPoint(of: app.identifier))
+        var answer = listed(app)
         answer.notices = notices
         return answer
     }
 
-    /// Carries out an operation on an app that does not run, and keeps it from starting meanwhile.
-    /// - Parameter terminates: whether a running app is ended first, in up to three attempts.
+    /// Checks that no mount is in the way of an app's extensions as they are to be.
+    /// - Parameter family: their identifiers, and those of extensions that the app has now.
+    /// - Throws: ``Complaint`` of kind `groupMounted`, or `inUse` for a mounted extension that the new app lacks.
+    private func requireFree(
+        _ extensions: [StagedExtension], among family: ArraySlice<ContainerIdentifier>
+    ) throws(Complaint) {
+        for app in family {
+            guard let part = extensions.first(where: { $0.identifier == app }) else {
+                try mounts.requireUnmounted(app, before: "removed with this update")
+                continue
+            }
+            try mounts.requireFree(groups: part.groups, iCloud: part.iCloud, for: app)
+        }
+    }
+
+    /// Carries out an operation on an app and its extensions, none of which runs, and keeps them from starting meanwhile.
+    /// - Parameters:
+    ///   - terminates: whether a running app is ended first, in up to three attempts.
+    ///   - body: gets the identifiers of the app and of all extensions that it has or will have.
     /// - Throws: ``Complaint`` of kind `appRunning`.
     private func whileNotRunning<Result>(
-        _ app: ContainerIdentifier, terminating terminates: Bool, _ body: () throws(Complaint) -> Result
+        _ staged: StagedApp, terminating terminates: Bool, _ body: ([ContainerIdentifier]) throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
+        let app = staged.identifier
         var attempts = terminates ? 3 : 0
         while true {
-            let result = try operations.run(on: app) { () throws(Complaint) -> Result? in
-                if attempts > 0, running.isRunning(app) { return nil }
-                try requireNotRunning(app)
-                return try body()
+            let result = try onFamily(of: app, and: staged.extensions.map(\.identifier)) {
+                (family) throws(Complaint) -> Result? in
+                if attempts > 0, family.contains(where: running.isRunning) { return nil }
+                for app in family { try requireNotRunning(app) }
+                return try body(family)
             }
             if let result { return result }
             // Outside of the operation: the end of a run begins one of its own.

@@ -112,13 +112,12 @@ extension DeviceService {
     private func hold<Result>(
         _ apps: ArraySlice<ContainerIdentifier>, _ body: () throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
-        // All callers begin several operations in the order of the registry, so that none waits for another in a
-        // circle.
-        guard let app = apps.first else { return try body() }
-        return try operations.run(on: app) { () throws(Complaint) in
-            try requireNotRunning(app, before: "restored")
-            try mounts.requireUnmounted(app, before: "restored")
-            return try hold(apps.dropFirst(), body)
+        try operations.run(onEach: apps) { () throws(Complaint) in
+            for app in apps {
+                try requireNotRunning(app, before: "restored")
+                try mounts.requireUnmounted(app, before: "restored")
+            }
+            return try body()
         }
     }
 }

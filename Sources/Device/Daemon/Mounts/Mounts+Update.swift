@@ -12,36 +12,58 @@ extension Mounts {
     /// Prepares to show an update. All that may fail is done here, before the update is decided.
     /// - Throws: ``Complaint`` when the bundle or a container cannot be opened.
     func presenter(of update: AppUpdate) throws(Complaint) -> any HomePresenter {
-        let new = update.new
+        let home = try homeUpdate(update.new) { () throws(SystemError) in update.data }
+        var extensions: [HomeUpdate] = []
+        // Extensions that are not shown have nothing that could be changed.
+        for part in update.extensions where table.volume(of: part.identifier) != nil {
+            let update = try homeUpdate(part) { () throws(SystemError) in
+                SharedDescriptor(try device.directory.container(.data, part.data))
+            }
+            extensions.append(update)
+        }
+        return Presenter(table: table, update: home, extensions: extensions)
+    }
+
+    /// - Parameter data: opens the data container.
+    private func homeUpdate(
+        _ new: InstalledApp, _ data: () throws(SystemError) -> SharedDescriptor
+    ) throws(Complaint) -> HomeUpdate {
         let bundle = try device.sealedBundle(of: new)
-        let home = try Complaint.wrap("cannot open the containers of \(new.identifier)") {
-            () throws(SystemError) in
+        return try Complaint.wrap("cannot open the containers of \(new.identifier)") { () throws(SystemError) in
             let shared = try EntitledContainers(of: new, in: device.directory)
             return HomeUpdate(
-                app: new.identifier, bundleName: new.bundleName, bundle: bundle, data: update.data,
-                groups: shared.groups,
-                iCloud: shared.iCloud)
+                app: new.identifier, bundleName: new.bundleName, bundle: bundle, data: try data(),
+                groups: shared.groups, iCloud: shared.iCloud)
         }
-        return Presenter(table: table, update: home)
     }
 
     /// Shows one update, on behalf of the installation.
     private final class Presenter: HomePresenter {
         let table: MountTable
         let update: HomeUpdate
+        /// Those of the app's extensions, in whose homes nothing but the bundle changes.
+        let extensions: [HomeUpdate]
         /// nil until the homes are exchanged. Of the one thread that carries out the update.
         private var shown: MountTable.ShownUpdate?
+        private var shownExtensions: [MountTable.ShownUpdate] = []
 
-        init(table: MountTable, update: HomeUpdate) {
+        init(table: MountTable, update: HomeUpdate, extensions: [HomeUpdate]) {
             self.table = table
             self.update = update
+            self.extensions = extensions
         }
 
         func exchange(_ body: () throws(SystemError) -> Void) throws(SystemError) {
             shown = try table.update(update, body)
+            for update in extensions {
+                if let shown = try table.update(update, {}) { shownExtensions.append(shown) }
+            }
         }
 
-        func completeUpdate() { shown?.complete() }
+        func completeUpdate() {
+            shown?.complete()
+            for shown in shownExtensions { shown.complete() }
+        }
 
         func recordRemoval(ofInode inode: UInt64) -> Bool { shown?.recordRemoval(ofInode: inode) ?? false }
     }

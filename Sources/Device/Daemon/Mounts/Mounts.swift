@@ -213,7 +213,8 @@ final class Mounts: Sendable {
         return Home(
             app: app.identifier, bundleName: app.bundleName, bundle: bundle,
             data: SharedDescriptor(try directory.container(.data, app.data)), groups: shared.groups,
-            iCloud: shared.iCloud, owner: app.owner, group: app.ownerGroup, isPrivate: !options.otherUsers,
+            iCloud: shared.iCloud, owner: app.owner, group: app.ownerGroup, isExtension: app.place != nil,
+            isPrivate: !options.otherUsers,
             showsOnlyDocuments: options.onlyDocuments, showsCacheTags: options.cacheTags)
     }
 

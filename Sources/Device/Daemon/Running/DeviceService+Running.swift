@@ -20,7 +20,7 @@ extension DeviceService {
     func run(
         _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
-        let identifier = try identifier(request.app)
+        let identifier = try runnable(request.app, request.extension)
         let (hold, place) = try operations.run(on: identifier) { () throws(Complaint) in
             let app = try device.app(identifier)
             try requireSeal(of: app, request, progress: progress)
@@ -78,8 +78,9 @@ extension DeviceService {
             events.record(Event(.mounted, app: app.identifier.text, path: mountPoint))
         }
         return RunnableApp(
-            mountPoint: mountPoint, isMountedToRun: mounts.homes.contain(mountPoint, .toRun),
-            executable: app.executable.map { "\(mountPoint)/\(app.bundleName.text)/\($0.text)" }, lease: lease)
+            identifier: app.identifier.text, mountPoint: mountPoint,
+            isMountedToRun: mounts.homes.contain(mountPoint, .toRun),
+            executable: app.executablePath.map { "\(mountPoint)/\($0.text)" }, lease: lease)
     }
 
     /// Gives a lease its process.
@@ -100,12 +101,28 @@ extension DeviceService {
     /// Marks an app running until it is terminated. It need not be mounted.
     /// - Throws: ``Complaint`` of kind `unknownApp`.
     func markRunning(_ request: MarkRunningRequest) throws(Complaint) {
-        let app = try identifier(request.app)
+        let app = try runnable(request.app, request.extension)
         try operations.run(on: app) { () throws(Complaint) in
             _ = try device.app(app)
             running.mark(app)
         }
         log.info("marked \(app) running")
+    }
+
+    /// The identifier of an app, or of the extension of it that a request names.
+    /// - Parameter name: the name of the extension's bundle, with or without `.appex`; nil for the app.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, or `notFound`.
+    private func runnable(_ app: String, _ name: String?) throws(Complaint) -> ContainerIdentifier {
+        let app = try identifier(app)
+        guard let name else { return app }
+        let known = device.registry.extensions(of: try device.app(app).identifier)
+        if let found = known.first(where: { $0.place?.shortName == name || $0.place?.name.text == name }) {
+            return found.identifier
+        }
+        let names = known.compactMap { $0.place?.shortName }.joined(separator: ", ")
+        throw Complaint(
+            .notFound,
+            "\(app) has no extension \(Array(name.utf8).shown); it has \(names.isEmpty ? "none" : "these: \(names)")")
     }
 
     // MARK: The end
@@ -114,15 +131,16 @@ extension DeviceService {
         try terminate(try identifier(request.app))
     }
 
-    /// Ends the processes and marks of an app; returns when it runs no more. A mount that was made to run it ends too,
-    /// unless something else uses it. The caller has no operation on the app.
+    /// Ends the processes and marks of an app and its extensions, or of an extension; returns when nothing of it runs. A
+    /// mount that was made to run it ends too, unless something else uses it. The caller has no operation on the app.
     /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or
     ///   `inUse` for one that does not end.
     func terminate(_ app: ContainerIdentifier) throws(Complaint) {
         _ = try device.app(app)
-        try operations.run { () throws(Complaint) in try running.terminate(app) }
+        let family = [app] + device.registry.extensions(of: app).map(\.identifier)
+        try operations.run { () throws(Complaint) in try running.terminate(family) }
         log.info("terminated \(app)")
-        endMountToRun(app)
+        for app in family { endMountToRun(app) }
     }
 
     /// - Parameter change: a word for the message, such as "uninstalled".

@@ -179,14 +179,16 @@ final class RunningApps: Sendable {
 
     // MARK: Ending
 
-    /// Ends the processes and marks of an app, with whatever ended processes of it have left behind; returns when it
-    /// runs no more.
+    /// Ends the processes and marks of an app and its extensions, with whatever ended processes of them have left behind;
+    /// returns when they run no more.
+    /// - Parameter family: the app first.
     /// - Throws: ``Complaint`` of kind `notRunning` where there is nothing of it, or as ``end(within:where:)``.
-    func terminate(_ app: ContainerIdentifier) throws(Complaint) {
-        guard isRunning(app) || state.access({ state in state.remains.keys.contains { $0.app == app } }) else {
-            throw Complaint(.notRunning, "\(app) is not running")
+    func terminate(_ family: [ContainerIdentifier]) throws(Complaint) {
+        let isSomeRunning = state.access { state in
+            (Array(state.holds.keys) + Array(state.remains.keys)).contains { family.contains($0.app) }
         }
-        try end(within: RunningApps.terminationTimeout) { hold, _ in hold.app == app }
+        guard isSomeRunning else { throw Complaint(.notRunning, "\(family[0]) is not running") }
+        try end(within: RunningApps.terminationTimeout) { hold, _ in family.contains(hold.app) }
     }
 
     /// Kills all that runs, and lets nothing begin until the body has returned. Holds of mounts stay.

@@ -46,6 +46,14 @@ final class AppOperations: Sendable {
         }
     }
 
+    /// Carries out an operation on several apps, which are in the order of the registry.
+    func run<Result>(
+        onEach apps: ArraySlice<ContainerIdentifier>, _ body: () throws(Complaint) -> Result
+    ) throws(Complaint) -> Result {
+        guard let app = apps.first else { return try body() }
+        return try run(on: app) { () throws(Complaint) in try run(onEach: apps.dropFirst(), body) }
+    }
+
     /// Carries out a short step on one app, unless an operation is under way on it. Admitted while the device ends too:
     /// its last writes may need the space that a purge frees.
     /// - Returns: nil when it was not carried out.

@@ -19,7 +19,7 @@ extension DeviceService {
             state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
             hasPasscode: device.hasPasscode, graceRemaining: locking.graceRemaining,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
-            apps: device.apps.count, waiting: device.registry.waitingIdentifiers,
+            apps: device.apps.count { $0.place == nil }, waiting: device.registry.waitingIdentifiers,
             space: SpaceStatus(device.context.space),
             daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all,
             running: running.all.sorted().map(\.text))

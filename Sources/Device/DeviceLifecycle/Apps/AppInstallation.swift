@@ -42,7 +42,7 @@ extension BootedDevice {
     /// Checks that no other app has an identifier of an app or of its extensions.
     /// - Throws: ``Complaint`` of kind `invalidApp`.
     private func requireOwnIdentifiers(_ app: StagedApp) throws(Complaint) {
-        for identifier in [app.identifier] + app.extensionIdentifiers {
+        for identifier in [app.identifier] + app.extensions.map(\.identifier) {
             guard let present = installedApps.installed(identifier), present.appIdentifier != app.identifier else {
                 continue
             }

@@ -14,7 +14,8 @@ public final class StagedApp: Sendable {
     let bundleName: FileName
     let information: BundleInformation
     let signature: AppSignature
-    let extensions: [StagedExtension]
+    /// Its extensions, in the order of their names.
+    public let extensions: [StagedExtension]
     /// Whether another signer may take the place of the installed app's.
     let replacesSigner: Bool
     /// Remarks for the user, such as that the device has signed the app.
@@ -31,8 +32,6 @@ public final class StagedApp: Sendable {
     }
 
     public var identifier: ContainerIdentifier { information.identifier }
-    /// The identifiers of its extensions.
-    public var extensionIdentifiers: [ContainerIdentifier] { extensions.map(\.identifier) }
     /// The groups that its signature entitles it to. They were checked when the app was taken in.
     public var groups: [ContainerIdentifier] { (try? signature.entitlements.groups) ?? [] }
     /// The iCloud containers that its signature entitles it to.

@@ -3,20 +3,20 @@
 import BackingStore
 import BundleSeal
 import Platform
-import SandboxModel
+public import SandboxModel
 
 /// An app extension of an app that was taken in.
-struct StagedExtension: Sendable {
+public struct StagedExtension: Sendable {
     /// The name of its bundle in `PlugIns`, such as `Share.appex`.
     let name: FileName
     let information: BundleInformation
     let signature: AppSignature
 
-    var identifier: ContainerIdentifier { information.identifier }
+    public var identifier: ContainerIdentifier { information.identifier }
     /// The groups that its signature entitles it to. They were checked when the app was taken in.
-    var groups: [ContainerIdentifier] { (try? signature.entitlements.groups) ?? [] }
+    public var groups: [ContainerIdentifier] { (try? signature.entitlements.groups) ?? [] }
     /// The iCloud containers that its signature entitles it to.
-    var iCloud: [ContainerIdentifier] { (try? signature.entitlements.iCloudContainers) ?? [] }
+    public var iCloud: [ContainerIdentifier] { (try? signature.entitlements.iCloudContainers) ?? [] }
 }
 
 /// Reads the extensions of a bundle, by the rules that a phone has for them.
@@ -78,7 +78,8 @@ struct BundleExtensions {
         let information = try BundleInformation(of: bundle, bundleName: name)
         guard information.identifier.text.hasPrefix(app.identifier.text + ".") else {
             throw invalid(
-                name, "has the identifier \(information.identifier), which does not begin with \(app.identifier) and a dot")
+                name,
+                "has the identifier \(information.identifier), which does not begin with \(app.identifier) and a dot")
         }
         return StagedExtension(name: name, information: information, signature: try signature(of: name))
     }

@@ -24,6 +24,9 @@ public struct ExtensionPlace: Hashable, Sendable {
         self.app = app
         self.name = name
     }
+
+    /// The name without `.appex`.
+    public var shortName: String { name.text.split(separator: ".").dropLast().joined(separator: ".") }
 }
 
 /// One installed app or app extension, and the UUIDs of its containers. An extension has the bundle of its app, and a

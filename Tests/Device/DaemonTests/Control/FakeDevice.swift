@@ -99,7 +99,8 @@ final class FakeDevice: ServedDevice {
         record("run \(request.app)")
         clients.withLock { $0.append(client) }
         client.whenOccurred { [self] in record("departed") }
-        return RunnableApp(mountPoint: "/mnt", isMountedToRun: false, executable: nil, lease: 7)
+        return RunnableApp(
+            identifier: request.app, mountPoint: "/mnt", isMountedToRun: false, executable: nil, lease: 7)
     }
 
     func runProcess(_ request: RunProcessRequest) throws(Complaint) { record("process \(request.pid)") }

@@ -63,9 +63,9 @@ import Testing
     @Test func `an app is marked once, however often it is asked for`() throws {
         running.mark(notes)
         running.mark(notes)
-        try running.terminate(notes)
+        try running.terminate([notes])
         #expect(!running.isRunning(notes))
-        let complaint = #expect(throws: Complaint.self) { try running.terminate(notes) }
+        let complaint = #expect(throws: Complaint.self) { try running.terminate([notes]) }
         #expect(complaint?.kind == .notRunning)
     }
 
@@ -99,7 +99,7 @@ import Testing
         let hold = try lease(child, isDetached: true)
         running.disconnect(hold)
         #expect(running.isRunning(notes))
-        try running.terminate(notes)
+        try running.terminate([notes])
         #expect(try child.wait() == .killed(signal: SIGTERM))
     }
 
@@ -109,7 +109,7 @@ import Testing
         running.mark(mail)
         eventually("the children") { ProcessFamily.members(of: child.identifier).count == 3 }
         let family = ProcessFamily.members(of: child.identifier).compactMap(WatchedProcess.init)
-        try running.terminate(notes)
+        try running.terminate([notes])
         for member in family { #expect(member.waitForEnd(until: .now + .seconds(30))) }
         #expect(running.all == [mail])
     }
@@ -117,7 +117,7 @@ import Testing
     @Test func `a lease that was ended takes no process`() throws {
         let child = try child("exit 3")
         let hold = running.hold(notes, for: .lease(isDetached: false))
-        try running.terminate(notes)
+        try running.terminate([notes])
         let complaint = #expect(throws: Complaint.self) { try running.attach(child.identifier, toLease: hold.number) }
         #expect(complaint?.kind == .notRunning)
         let other = running.hold(notes, for: .mount)

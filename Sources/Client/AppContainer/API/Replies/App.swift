@@ -28,6 +28,8 @@ public struct App: Codable, Hashable, Sendable {
     public var signer: String?
     /// The entitlements that the signature covers, by key.
     public var entitlements: [String: EntitlementValue] = [:]
+    /// Its extensions, by identifier.
+    public var extensions: [AppExtension] = []
     /// The number of the container's user.
     public var owner: UInt32
     /// The path of the app's mount; null when it is not mounted.
@@ -54,8 +56,8 @@ public struct App: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case identifier, name, bundle, version, container, groups, iCloud, team, signer, entitlements, owner, mountPoint
-        case running, notices
+        case identifier, name, bundle, version, container, groups, iCloud, team, signer, entitlements, extensions
+        case owner, mountPoint, running, notices
     }
 
     /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -71,6 +73,7 @@ public struct App: Codable, Hashable, Sendable {
         try container.encode(team, forKey: .team)
         try container.encode(signer, forKey: .signer)
         try container.encode(entitlements, forKey: .entitlements)
+        try container.encode(extensions, forKey: .extensions)
         try container.encode(owner, forKey: .owner)
         try container.encode(mountPoint, forKey: .mountPoint)
         try container.encode(running, forKey: .running)

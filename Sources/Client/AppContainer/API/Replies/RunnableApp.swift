@@ -2,6 +2,8 @@
 
 /// A mounted app with a verified seal, and how to start a process of it.
 public struct RunnableApp: Codable, Hashable, Sendable {
+    /// The identifier of the app, or of the extension that was asked for.
+    public var identifier: String
     /// The path of the app's home.
     public var mountPoint: String
     /// Whether the mount was made for this run: it ends with the last lease.
@@ -11,7 +13,8 @@ public struct RunnableApp: Codable, Hashable, Sendable {
     /// The number of the lease, for further requests.
     public var lease: UInt64
 
-    public init(mountPoint: String, isMountedToRun: Bool, executable: String?, lease: UInt64) {
+    public init(identifier: String, mountPoint: String, isMountedToRun: Bool, executable: String?, lease: UInt64) {
+        self.identifier = identifier
         self.mountPoint = mountPoint
         self.isMountedToRun = isMountedToRun
         self.executable = executable

@@ -11,14 +11,17 @@ public struct RunRequest: ControlRequest {
     public static let path = "run"
 
     public var app: String
+    /// The name of one of the app's extensions, which is run in its place; null for the app.
+    public var `extension`: String?
     /// Whether the whole bundle is verified, rather than files that seem to have changed. False when null.
     public var verifyAll: Bool?
     /// Whether the app outlives its client, as after `launch`: once its process is announced, the lease ends with the
     /// process and not with the connection. False when null.
     public var detached: Bool?
 
-    public init(app: String, verifyAll: Bool = false, detached: Bool = false) {
+    public init(app: String, extension: String? = nil, verifyAll: Bool = false, detached: Bool = false) {
         self.app = app
+        self.extension = `extension`
         self.verifyAll = verifyAll
         self.detached = detached
     }
@@ -76,9 +79,12 @@ public struct MarkRunningRequest: ControlRequest {
     public static let path = "mark-running"
 
     public var app: String
+    /// The name of one of the app's extensions, which is marked in its place; null for the app.
+    public var `extension`: String?
 
-    public init(app: String) {
+    public init(app: String, extension: String? = nil) {
         self.app = app
+        self.extension = `extension`
     }
 
     public func check() {}

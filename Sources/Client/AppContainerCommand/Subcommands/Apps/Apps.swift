@@ -20,11 +20,13 @@ struct Apps: AsyncParsableCommand {
             return
         }
         guard !apps.isEmpty else { return }
-        let rows = apps.map { app in
-            [
-                app.identifier, app.name, app.version ?? "-", app.bundle, app.team ?? app.signer ?? "-",
-                app.mountPoint ?? "-",
-            ]
+        let rows = apps.flatMap { app in
+            let signer = app.team ?? app.signer ?? "-"
+            let own = [app.identifier, app.name, app.version ?? "-", app.bundle, signer, app.mountPoint ?? "-"]
+            return [own]
+                + app.extensions.map { part in
+                    [part.identifier, part.name, "-", "\(part.name).appex", signer, part.mountPoint ?? "-"]
+                }
         }
         try Output.table([["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "SIGNED BY", "MOUNTED AT"]] + rows)
     }

@@ -37,7 +37,10 @@ struct Path: AsyncParsableCommand {
             found = place.backing(in: try DeviceDirectory.open(at: path))
         } else {
             let apps = try await OfflineDevice.apps(path)
-            guard let mountPoint = apps.first(where: { $0.identifier == app.bundleID })?.mountPoint else {
+            let mountPoints =
+                apps.map { ($0.identifier, $0.mountPoint) }
+                + apps.flatMap(\.extensions).map { ($0.identifier, $0.mountPoint) }
+            guard let mountPoint = mountPoints.first(where: { $0.0 == app.bundleID })?.1 else {
                 throw Complaint(
                     .notMounted, "\(app.bundleID) is not mounted; mount it, or ask for the host's path with --backing")
             }

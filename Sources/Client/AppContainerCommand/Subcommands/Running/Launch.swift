@@ -17,6 +17,10 @@ struct Launch: AsyncParsableCommand {
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument
+    @Option(
+        name: .customLong("extension"),
+        help: ArgumentHelp("Start one of the app's extensions in its place, in its own home.", valueName: "name"))
+    var appExtension: String?
     @Flag(help: "Start nothing: the app counts as running until it is terminated.")
     var noExec = false
     @Flag(help: "Read the whole bundle first, not only what looks as if it had been written to.")
@@ -28,11 +32,12 @@ struct Launch: AsyncParsableCommand {
 
     func run() async throws {
         guard !noExec else {
-            _ = try await device.send(MarkRunningRequest(app: app.bundleID))
+            _ = try await device.send(MarkRunningRequest(app: app.bundleID, extension: appExtension))
             return
         }
         let process = try await RunFailure.reporting {
-            let request = RunRequest(app: app.bundleID, verifyAll: verifyAll, detached: true)
+            let request = RunRequest(
+                app: app.bundleID, extension: appExtension, verifyAll: verifyAll, detached: true)
             return try await RunnableProgram(request, on: device, []).launch()
         }
         try Output.line("\(process)")

@@ -27,6 +27,10 @@ struct Run: AsyncParsableCommand {
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument
+    @Option(
+        name: .customLong("extension"),
+        help: ArgumentHelp("Run one of the app's extensions in its place, in its own home.", valueName: "name"))
+    var appExtension: String?
     @Flag(help: "Hide the rest of the machine from the command.")
     var confine = false
     @Option(
@@ -44,7 +48,7 @@ struct Run: AsyncParsableCommand {
     func run() async throws {
         let end = try await RunFailure.reporting {
             let confinement = confine ? try Confinement() : nil
-            let request = RunRequest(app: app.bundleID, verifyAll: verifyAll)
+            let request = RunRequest(app: app.bundleID, extension: appExtension, verifyAll: verifyAll)
             let program = try await RunnableProgram(
                 request, on: device, command, confinement, RunEnvironment(named: variables))
             return try await program.run()

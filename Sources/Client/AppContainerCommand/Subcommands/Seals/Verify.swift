@@ -22,7 +22,7 @@ struct Verify: ParsableCommand {
               appcontainer verify Notes.app --trust ~/Developer.crt
             """)
 
-    @Argument(help: "The .app directory.", completion: .directory)
+    @Argument(help: "The .app directory, or the .appex of an extension.", completion: .directory)
     var app: String
     @Option(help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.")
     var trust: String?
@@ -31,7 +31,7 @@ struct Verify: ParsableCommand {
 
     func run() throws {
         let trusted = try trust.map(SealFiles.trusted)
-        let app = try AppDirectory(at: self.app)
+        let app = try AppDirectory(at: self.app, takesExtension: true)
         var verification = try SealVerification(of: app.root, name: app.name, trust: trusted)
         let total = verification.bytes
         try working("verifying") { (report) throws(Complaint) in
@@ -73,6 +73,28 @@ struct Verify: ParsableCommand {
             let devices: [String]?
         }
 
+        struct Extension: Encodable {
+            let name: String
+            let team: String?
+            let entitlements: [String: EntitlementValue]
+
+            init(_ part: SealedExtension) {
+                name = part.name.text
+                team = part.facts.signature?.team
+                entitlements = part.facts.signature?.entitlements.values ?? [:]
+            }
+
+            private enum Key: CodingKey { case name, team, entitlements }
+
+            /// Written by hand, as below.
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.container(keyedBy: Key.self)
+                try container.encode(name, forKey: .name)
+                try container.encode(team, forKey: .team)
+                try container.encode(entitlements, forKey: .entitlements)
+            }
+        }
+
         /// Whether the seal holds, and the entitlements have no flaw.
         let valid: Bool
         let breaks: [Break]
@@ -86,6 +108,8 @@ struct Verify: ParsableCommand {
         /// The flaw of the entitlements.
         let flaw: String?
         let profile: Profile?
+        /// The app extensions, by the names of their bundles.
+        let extensions: [Extension]
 
         init(_ report: SealReport) {
             valid = report.isValid && report.entitlementFlaw == nil
@@ -95,13 +119,14 @@ struct Verify: ParsableCommand {
             profile = report.profile.map {
                 Profile(name: $0.name, uuid: $0.uuid, teams: $0.teams, expires: $0.expiry, devices: $0.devices)
             }
+            extensions = report.isValid ? report.extensions.map(Extension.init) : []
             breaks = report.breaks.map { Break(kind: $0.kind.rawValue, path: $0.path) }
             warnings = report.warnings
             signer = report.signer
         }
 
         private enum Key: CodingKey {
-            case valid, breaks, warnings, signer, team, entitlements, flaw, profile
+            case valid, breaks, warnings, signer, team, entitlements, flaw, profile, extensions
         }
 
         /// Written by hand: the synthesized method leaves a nil value out.
@@ -115,6 +140,7 @@ struct Verify: ParsableCommand {
             try container.encode(entitlements, forKey: .entitlements)
             try container.encode(flaw, forKey: .flaw)
             try container.encode(profile, forKey: .profile)
+            try container.encode(extensions, forKey: .extensions)
         }
     }
 }
