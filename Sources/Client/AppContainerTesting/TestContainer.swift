@@ -21,6 +21,7 @@ public final class TestContainer: Sendable {
     public let app: String
     private let isRunning: Bool
     private let mount: Mutex<Mount>
+    private let extensions = Mutex<[String: Task<TestContainer, any Error>]>([:])
     /// The events from before the test.
     let earlier: EarlierEvents
 
@@ -64,6 +65,35 @@ public final class TestContainer: Sendable {
     /// - Parameter path: relative, or absolute below ``home``.
     func relative(_ path: String) -> String {
         path == home ? "" : path.hasPrefix(home + "/") ? String(path.dropFirst(home.count + 1)) : path
+    }
+
+    /// The home of one of the app's extensions, mounted beside the app's from the first call on. It counts as running if
+    /// the app does. An ordinary user can mount both only if they share no group.
+    /// - Parameter name: that of the extension's bundle, without `.appex`.
+    /// - Throws: an error of kind `notFound` for an extension that the app has not, `groupMounted`, and others of mounting.
+    public func `extension`(_ name: String) async throws -> TestContainer {
+        let task = extensions.withLock { extensions in
+            let task = extensions[name] ?? Task { try await mountExtension(name) }
+            extensions[name] = task
+            return task
+        }
+        do {
+            return try await task.value
+        } catch {
+            // The next call tries again.
+            extensions.withLock { if $0[name] == task { $0[name] = nil } }
+            throw error
+        }
+    }
+
+    private func mountExtension(_ name: String) async throws -> TestContainer {
+        let all = try await device.apps().first { $0.identifier == app }?.extensions ?? []
+        guard let found = all.first(where: { $0.name == name }) else {
+            let names = all.map(\.name).joined(separator: ", ")
+            throw DeviceError(
+                .notFound, "\(app) has no extension \(name); it has \(names.isEmpty ? "none" : "these: \(names)")")
+        }
+        return try await TestContainer(mounting: found.identifier, of: device, isRunning: isRunning)
     }
 
     // MARK: Device and app

@@ -3,6 +3,7 @@
 
     entitlements.py list FILE TEAM IDENTIFIER [GROUP [CLASS]]     a property list for seal --entitlements
     entitlements.py disagree APP IDENTITY                         another DER than the property list, signed again
+    entitlements.py reseal APP IDENTITY NAME                      a seal around the extension NAME as it is signed now
     entitlements.py profile FILE IDENTITY TEAM IDENTIFIER DAYS [GROUP]
 """
 
@@ -13,6 +14,7 @@ import plistlib
 import subprocess
 import sys
 
+RESOURCES_SLOT = 3
 DER_SLOT = 7
 
 
@@ -46,18 +48,33 @@ def write(content, *path):
         file.write(content)
 
 
+def write_signed(place, identity, slot, content):
+    """The code directory with another hash in a special slot, signed."""
+    directory = bytearray(read(place, "CodeDirectory"))
+    hashes, size = int.from_bytes(directory[16:20], "big"), directory[36]
+    start = hashes - slot * size
+    directory[start:start + size] = hashlib.sha256(content).digest()
+    write(directory, place, "CodeDirectory")
+    write(sign(bytes(directory), identity), place, "CodeSignature")
+
+
+def reseal(app, identity, name):
+    place, inner = os.path.join(app, "_CodeSignature"), f"PlugIns/{name}.appex"
+    resources = plistlib.loads(read(place, "CodeResources"))
+    code = read(app, inner, "_CodeSignature", "CodeDirectory")
+    resources["files2"][inner]["cdhash"] = hashlib.sha256(code).digest()[:20]
+    content = plistlib.dumps(resources)
+    write(content, place, "CodeResources")
+    write_signed(place, identity, RESOURCES_SLOT, content)
+
+
 def disagree(app, identity):
     place = os.path.join(app, "_CodeSignature")
     # Version 1 and an empty dictionary, in a blob.
     der = bytes([0x70, 5, 2, 1, 1, 0xB0, 0])
     blob = bytes.fromhex("fade7172") + (len(der) + 8).to_bytes(4, "big") + der
-    directory = bytearray(read(place, "CodeDirectory"))
-    hashes, size = int.from_bytes(directory[16:20], "big"), directory[36]
-    start = hashes - DER_SLOT * size
-    directory[start:start + size] = hashlib.sha256(blob).digest()
     write(blob, place, "CodeEntitlementDER")
-    write(directory, place, "CodeDirectory")
-    write(sign(bytes(directory), identity), place, "CodeSignature")
+    write_signed(place, identity, DER_SLOT, blob)
 
 
 def profile(file, identity, team, identifier, days, group=None):
@@ -68,4 +85,4 @@ def profile(file, identity, team, identifier, days, group=None):
     write(sign(plistlib.dumps(content), identity, "-nodetach"), file)
 
 
-{"list": write_list, "disagree": disagree, "profile": profile}[sys.argv[1]](*sys.argv[2:])
+{"list": write_list, "disagree": disagree, "reseal": reseal, "profile": profile}[sys.argv[1]](*sys.argv[2:])

@@ -126,7 +126,8 @@ extension Device {
     ) async throws(DeviceError) -> RunLease {
         // Starts the process of a lasting device where it has ended.
         _ = try await status()
-        return try await client.run(RunRequest(app: app, extension: `extension`, verifyAll: verifyAll), progress: progress)
+        let request = RunRequest(app: app, extension: `extension`, verifyAll: verifyAll)
+        return try await client.run(request, progress: progress)
     }
 
     /// Marks an app running until it is terminated. Starts nothing.

@@ -15,6 +15,7 @@ from .options import AppContainerOptions, OptionError
 from .owner import OwnedDevice, boot
 from .records import (
     App,
+    AppExtension,
     Capacity,
     DaemonProcess,
     DeviceStatus,
@@ -46,6 +47,7 @@ __all__ = [
     "App",
     "AppContainer",
     "AppContainerOptions",
+    "AppExtension",
     "AuditDirectory",
     "AuditFinding",
     "AuditReport",

@@ -303,26 +303,36 @@ class Device:
 
     # Running apps
 
-    def lease(self, app: str, *, verify_all: bool = False) -> Lease:
-        """Marks an app running until the lease ends. ``verify_all``: read the whole bundle before."""
-        return Lease(self, app, verify_all)
+    def lease(self, app: str, *, extension: Optional[str] = None, verify_all: bool = False) -> Lease:
+        """Marks an app, or one of its extensions, running until the lease ends.
+
+        ``verify_all``: read the whole bundle before.
+        """
+        return Lease(self, app, verify_all, extension)
 
     def run(
-        self, app: str, command: Command = (), *, verify_all: bool = False, **options: Any
+        self,
+        app: str,
+        command: Command = (),
+        *,
+        extension: Optional[str] = None,
+        verify_all: bool = False,
+        **options: Any,
     ) -> subprocess.CompletedProcess[Any]:
         """Runs a command, or the bundle's main executable, in the app's home and environment, to its end.
 
-        ``options`` are those of :func:`subprocess.run`. The app is running meanwhile.
+        ``options`` are those of :func:`subprocess.run`. The app is running meanwhile. ``extension``: the name of one of its
+        extensions, which runs in its place, in its own home.
         """
-        with self.lease(app, verify_all=verify_all) as lease:
+        with self.lease(app, extension=extension, verify_all=verify_all) as lease:
             return lease.run(command, **options)
 
-    def mark_running(self, app: str) -> None:
-        """Marks an app running until it is terminated. Starts nothing."""
-        self._do("mark-running", app=app)
+    def mark_running(self, app: str, *, extension: Optional[str] = None) -> None:
+        """Marks an app, or one of its extensions, running until it is terminated. Starts nothing."""
+        self._do("mark-running", app=app, extension=extension)
 
     def terminate(self, app: str) -> None:
-        """Ends all that runs of an app, and every mark."""
+        """Ends all that runs of an app and its extensions, and every mark."""
         self._do("terminate", app=app)
 
     @contextlib.contextmanager

@@ -7,13 +7,13 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Optional, Union, cast
 
 from . import attributes
 from .client import Device, HostPath
 from .errors import SHOWN_WHERE_ASKED
 from .expectations import Expectations, later
-from .records import App, Event, Inspection, ProtectionClass
+from .records import App, AppExtension, Event, Inspection, ProtectionClass
 from .reports import AuditReport, BackupReport, PurgeReport
 from .running import Command, Lease
 
@@ -27,18 +27,27 @@ class AppContainer(Expectations):
     Paths may be relative to the home, or paths of the host in it.
     """
 
-    def __init__(self, device: Device, app: App, mount: Callable[[str], Path], passcode: Optional[str]) -> None:
+    def __init__(
+        self, device: Device, app: Union[App, AppExtension], mount: Callable[[str], Path], passcode: Optional[str]
+    ) -> None:
         """``mount`` shows the app's home, and tells where."""
         super().__init__(device, app.identifier, mount(app.identifier))
         self.passcode = passcode
         self._mount = mount
-        self._bundle = app.bundle
+        self._bundle = app.bundle if isinstance(app, App) else None
+        self._extensions: dict[str, AppContainer] = {}
         self._earlier = device.events()
 
     @property
     def bundle(self) -> Path:
-        """The app's signed, read-only bundle."""
-        return self.home / self._bundle
+        """The app's signed, read-only bundle; of an extension that of its own, in its app's."""
+        if self._bundle is not None:
+            return self.home / self._bundle
+        (app,) = (app for app in self.device.apps() if self._extension(app) is not None)
+        return self.home / app.bundle / "PlugIns" / f"{cast(AppExtension, self._extension(app)).name}.appex"
+
+    def _extension(self, app: App) -> Optional[AppExtension]:
+        return next((part for part in app.extensions if part.identifier == self.identifier), None)
 
     @property
     def documents(self) -> Path:
@@ -84,6 +93,20 @@ class AppContainer(Expectations):
     def icloud(self, identifier: str) -> Path:
         """The root of an iCloud container."""
         return self.home / "iCloud" / identifier
+
+    def extension(self, name: str) -> AppContainer:
+        """The home of one of the app's extensions, mounted beside the app's from the first call on.
+
+        ``name`` is that of its bundle, without ``.appex``. An ordinary user can mount both only if they share no group.
+        """
+        if name not in self._extensions:
+            (app,) = (app for app in self.device.apps() if app.identifier == self.identifier)
+            found = [part for part in app.extensions if part.name == name]
+            if not found:
+                names = ", ".join(part.name for part in app.extensions) or "none"
+                raise ValueError(f"{self.identifier} has no extension {name!r}; it has {names}")
+            self._extensions[name] = AppContainer(self.device, found[0], self._mount, self.passcode)
+        return self._extensions[name]
 
     def events(self, *, timeout: Optional[float] = None) -> list[Event]:
         """The events since the test began. ``timeout``: as ``Device.events`` has it."""

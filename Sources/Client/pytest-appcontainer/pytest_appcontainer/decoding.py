@@ -79,6 +79,8 @@ def _converted(hint: Any, value: object, where: str) -> Any:
         return None if value is None else _converted(get_args(hint)[0], value, where)
     if get_origin(hint) is tuple and isinstance(value, list):
         return tuple(_converted(get_args(hint)[0], item, where) for item in value)
+    if get_origin(hint) is dict and isinstance(value, dict):
+        return dict(value)
     if dataclasses.is_dataclass(hint) and isinstance(value, dict):
         return _record(hint, value, where)
     # In Python True is an int, and in JSON 5.0 may be written 5.

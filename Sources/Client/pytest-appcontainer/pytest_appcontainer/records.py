@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 from .decoding import named
 from .printing import printable
 
 __all__ = [
     "App",
+    "AppExtension",
     "Capacity",
     "DaemonProcess",
     "DeviceStatus",
@@ -111,6 +112,23 @@ class Mount:
 
 
 @dataclass(frozen=True)
+class AppExtension:
+    """An extension of an app that is installed. Requests take its identifier as they take an app's."""
+
+    identifier: str
+    #: The name by which ``run`` knows it: that of its bundle, without ``.appex``.
+    name: str
+    #: The name of its data container's directory.
+    container: str
+    groups: tuple[str, ...]
+    running: bool
+    icloud: tuple[str, ...] = named("iCloud")
+    #: The entitlements that its signature covers, by key.
+    entitlements: dict[str, Any] = named("entitlements", default_factory=dict, hash=False)
+    mount_point: Optional[str] = None
+
+
+@dataclass(frozen=True)
 class App:
     """An app that is installed."""
 
@@ -126,6 +144,13 @@ class App:
     running: bool
     icloud: tuple[str, ...] = named("iCloud")
     version: Optional[str] = None
+    #: The team that its signature names.
+    team: Optional[str] = None
+    #: The name in its signer's certificate; None where the device has signed it, or nobody.
+    signer: Optional[str] = None
+    #: The entitlements that its signature covers, by key.
+    entitlements: dict[str, Any] = named("entitlements", default_factory=dict, hash=False)
+    extensions: tuple[AppExtension, ...] = ()
     mount_point: Optional[str] = None
     #: Notices of its installation, in the answer to that.
     notices: tuple[str, ...] = ()
@@ -205,12 +230,18 @@ class Inspection:
     #: The class of a file, or the one that a directory gives; None where nothing is encrypted.
     protection: Optional[str] = None
     backing: Optional[str] = None
+    #: Of its app, as in ``App``.
+    team: Optional[str] = None
+    signer: Optional[str] = None
+    entitlements: dict[str, Any] = named("entitlements", default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class RunnableApp:
     """An app that is mounted, with its seal looked at."""
 
+    #: Of the app, or of the extension that was asked for.
+    identifier: str
     mount_point: str
     is_mounted_to_run: bool
     lease: int

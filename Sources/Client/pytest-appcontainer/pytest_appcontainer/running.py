@@ -55,18 +55,21 @@ class Lease:
     An app that is not mounted is mounted for that time, and a process that was started under a lease ends with it.
     """
 
-    def __init__(self, device: Device, app: str, verify_all: bool = False) -> None:
+    def __init__(
+        self, device: Device, app: str, verify_all: bool = False, extension: Optional[str] = None
+    ) -> None:
         self._device = device
         self._app = app
         self._started: list[subprocess.Popen[Any]] = []
         # The mark lasts as long as this is open.
-        self._answer = ask_in_lines(device.socket, "run", {"app": app, "verifyAll": verify_all})
+        self._answer = ask_in_lines(device.socket, "run", {"app": app, "verifyAll": verify_all, "extension": extension})
         try:
             for line in self._answer.lines():
                 found = result_line(line)
                 if not isinstance(found, WorkProgress):
                     #: Where and how the app runs.
                     self.app = decoded(RunnableApp, found)
+                    self._app = self.app.identifier
                     return
             raise DeviceError.ended()
         except BaseException:

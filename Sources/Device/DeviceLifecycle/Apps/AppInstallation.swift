@@ -26,11 +26,11 @@ extension BootedDevice {
         try requireOwner(owner, of: app.identifier)
         let entitlements = AppEntitlements(groups: groups + app.groups, iCloud: iCloud + app.iCloud)
         return try installedApps.changing { (changes) throws(Complaint) in
+            try requireOwnIdentifiers(app)
             let rules = SignerRules(registry)
             if !app.replacesSigner { try rules.requireSuccessor(app) }
             try rules.requireOwn(entitlements.groups, of: app.signature, app.identifier)
             for part in app.extensions { try rules.requireOwn(part.groups, of: part.signature, app.identifier) }
-            try requireOwnIdentifiers(app)
             guard let present = installedApps.installed(app.identifier) else {
                 return try AppInstallation(of: app, for: owner ?? .current, on: self).run(entitlements, changes)
             }

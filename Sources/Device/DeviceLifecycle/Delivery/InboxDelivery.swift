@@ -103,13 +103,17 @@ extension BootedDevice {
     /// - Parameters:
     ///   - paths: of files and directories; a symbolic link named here is followed, one inside a directory is copied.
     ///   - progress: bytes copied.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `deviceLocked` before first unlock, `notFound`, `unsuitableFile`
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notAllowed` for an extension, `deviceLocked` before first unlock, `notFound`, `unsuitableFile`
     ///   for anything but files and directories, `noSpace`.
     public func deliver(
         _ paths: [String], to identifier: ContainerIdentifier, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> InboxDelivery.Result {
         try installedApps.changing { (_) throws(Complaint) in
             let app = try app(identifier)
+            if let place = app.place {
+                throw Complaint(
+                    .notAllowed, "\(identifier) is an extension, which has no Inbox; deliver to \(place.app)")
+            }
             guard context.keys.isAvailable(ProtectionClass.standard) else {
                 throw Complaint(
                     .deviceLocked,

@@ -1,0 +1,150 @@
+// App extensions are installed, updated and removed with their app, wholly or not at all.
+
+import BackingStore
+import BundleSeal
+import Foundation
+import Platform
+import SandboxModel
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DeviceLifecycle
+
+@Suite struct ExtensionTests {
+    private let scratch = Scratch()
+    private static let signer = SigningIdentity(commonName: "First")
+    private let notes = id("com.example.Notes")
+    private let share = id("com.example.Notes.Share")
+
+    /// The sample app with extensions, which are entitled to a group and to a class.
+    private func app(_ extensions: String..., isSigned: Bool = true) throws -> String {
+        let path = try scratch.makeApp("App-\(UUID().uuidString)", "rm -rf _CodeSignature")
+        for name in extensions {
+            try shell(
+                """
+                set -e; cd '\(path)'; mkdir -p PlugIns/\(name).appex; cd PlugIns/\(name).appex
+                sed 's/com.example.Notes/com.example.Notes.\(name)/; s|<string>Notes</string>|<string>\(name)</string>|' \
+                ../../Info.plist > Info.plist; echo 'code of \(name)' > \(name)
+                """)
+            if isSigned { try seal("\(path)/PlugIns/\(name).appex", entitlements) }
+        }
+        if isSigned { try seal(path, nil) }
+        return path
+    }
+
+    private let entitlements = """
+        <plist version="1.0"><dict>
+        <key>com.apple.security.application-groups</key><array><string>group.shared</string></array>
+        <key>com.apple.developer.default-data-protection</key><string>NSFileProtectionComplete</string>
+        </dict></plist>
+        """
+
+    private func seal(_ path: String, _ entitlements: String?) throws {
+        let bundle = try AppDirectory(at: path, takesExtension: true)
+        let sealer = BundleSealer(
+            identity: Self.signer,
+            entitlements: try entitlements.map { try SealedEntitlements(propertyList: Array($0.utf8)) },
+            keepsInnerEntitlements: true)
+        _ = try sealer.seal(bundle.root, name: bundle.name) { _ in true }
+    }
+
+    private var staged: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: "\(scratch.device)/Staging")) ?? ["?"]
+    }
+
+    private func names(_ device: BootedDevice) -> [String] { device.apps.map(\.identifier.text) }
+
+    @Test func `each has a data container, a class and groups of its own`() throws {
+        let device = try scratch.makeDevice()
+        let installed = try device.install(app("Share", "Widget"), groups: [id("group.shared")])
+        let extensions = device.registry.extensions(of: notes)
+        #expect(installed.identifier == notes)
+        #expect(extensions.map(\.place?.name.text) == ["Share.appex", "Widget.appex"])
+        #expect(Set(extensions.map(\.bundle)) == [installed.bundle])
+        #expect(Set(([installed] + extensions).map(\.data)).count == 3)
+        // One container for one identifier, though all three come at once.
+        #expect(Set(([installed] + extensions).map(\.groups)).count == 1)
+        #expect(extensions[0].executablePath?.dropFirst().map(\.text) == ["PlugIns", "Share.appex", "Share"])
+        let classes = try ([installed] + extensions).map { try device.directory.container(.data, $0.data).givenClass() }
+        #expect(classes == [.standard, .complete, .complete])
+    }
+
+    @Test func `an extension that nobody has signed is entitled to nothing`() throws {
+        let device = try scratch.makeDevice()
+        let path = try app("Share", isSigned: false)
+        // What it says of itself was not checked by anybody.
+        try seal("\(path)/PlugIns/Share.appex", entitlements)
+        _ = try device.install(path)
+        let part = try device.app(share)
+        #expect(part.groups == [])
+        #expect(part.signature == AppSignature(signer: .device))
+    }
+
+    @Test func `the record of an extension needs its app`() throws {
+        do {
+            let device = try scratch.makeDevice()
+            _ = try device.install(app("Share"))
+            try device.shutDown()
+        }
+        let known = try DeviceDirectory.open(at: scratch.device).registry()
+        #expect(known.extensions(of: notes).map(\.identifier) == [share])
+        var alone = known
+        alone.apps.removeAll { $0.identifier == notes }
+        let directory = try DeviceDirectory.open(at: scratch.device)
+        let lock = try directory.lock()
+        try directory.replaceRegistry(alone, holding: lock)
+        #expect(complaint { _ = try directory.registry() }?.kind == .damaged)
+    }
+
+    @Test func `an update keeps, makes and removes extensions, at whatever step the host goes down`() throws {
+        let (path, copies) = (scratch.device, scratch["copies"])
+        try shell("mkdir '\(copies)'")
+        let later = try app("Share", "Clock")
+        do {
+            let device = try scratch.makeDevice()
+            _ = try device.install(app("Share", "Widget"))
+            try shell("echo kept > '\(device.backingPath(of: share, .data))/Documents/kept'")
+            try device.shutDown()
+        }
+        let number = Mutex(0)
+        do {
+            let device = try scratch.boot { _ in
+                let number = number.withLock { number in
+                    defer { number += 1 }
+                    return number
+                }
+                _ = try? shell("cp -a '\(path)' '\(copies)/\(number)'")
+            }
+            _ = try device.install(later)
+            #expect(names(device) == ["com.example.Notes", "com.example.Notes.Clock", "com.example.Notes.Share"])
+            #expect(staged == [])
+        }
+        var outcomes: Set<[String]> = []
+        for step in 0..<number.withLock({ $0 }) {
+            try shell("rm -rf '\(path)' && mv '\(copies)/\(step)' '\(path)'")
+            let device = try scratch.boot()
+            outcomes.insert(names(device))
+            let kept = try device.backingPath(of: share, .data) + "/Documents/kept"
+            #expect(FileManager.default.fileExists(atPath: kept), "step \(step)")
+            #expect(staged == [])
+            let containers = try device.directory.containers(.data).names { _ in true }
+            #expect(Set(containers.map(\.text)) == Set(device.apps.map(\.data.text)), "step \(step)")
+            try device.shutDown()
+        }
+        #expect(
+            outcomes == [
+                ["com.example.Notes", "com.example.Notes.Share", "com.example.Notes.Widget"],
+                ["com.example.Notes", "com.example.Notes.Clock", "com.example.Notes.Share"],
+            ])
+    }
+
+    @Test func `they go with their app, and not alone`() throws {
+        let device = try scratch.makeDevice()
+        _ = try device.install(app("Share"))
+        #expect(complaint { try device.uninstall(share) }?.kind == .notAllowed)
+        try device.uninstall(notes)
+        #expect(device.apps == [])
+        #expect(try device.directory.containers(.data).names { _ in true } == [])
+    }
+}
