@@ -73,7 +73,7 @@ import Testing
     @Test func `an extension that nobody has signed is entitled to nothing`() throws {
         let device = try scratch.makeDevice()
         let path = try app("Share", isSigned: false)
-        // What it says of itself was not checked by anybody.
+        // Nobody has checked its own claims.
         try seal("\(path)/PlugIns/Share.appex", entitlements)
         _ = try device.install(path)
         let part = try device.app(share)

@@ -124,7 +124,7 @@ class AppExtension:
     running: bool
     icloud: tuple[str, ...] = named("iCloud")
     #: The entitlements that its signature covers, by key.
-    entitlements: dict[str, Any] = named("entitlements", default_factory=dict, hash=False)
+    entitlements: dict[str, Any] = named("entitlements", hash=False)
     mount_point: Optional[str] = None
 
 
@@ -142,15 +142,15 @@ class App:
     #: The number of the container's user.
     owner: int
     running: bool
+    extensions: tuple[AppExtension, ...]
     icloud: tuple[str, ...] = named("iCloud")
+    #: The entitlements that its signature covers, by key.
+    entitlements: dict[str, Any] = named("entitlements", hash=False)
     version: Optional[str] = None
     #: The team that its signature names.
     team: Optional[str] = None
     #: The name in its signer's certificate; None where the device has signed it, or nobody.
     signer: Optional[str] = None
-    #: The entitlements that its signature covers, by key.
-    entitlements: dict[str, Any] = named("entitlements", default_factory=dict, hash=False)
-    extensions: tuple[AppExtension, ...] = ()
     mount_point: Optional[str] = None
     #: Notices of its installation, in the answer to that.
     notices: tuple[str, ...] = ()
@@ -227,13 +227,14 @@ class Inspection:
     #: ``included``, ``excluded``, or ``excluded-by:`` and the directory that keeps it out.
     backup: str
     excluded: bool
+    #: The entitlements of its app, as in ``App``.
+    entitlements: dict[str, Any] = named("entitlements", hash=False)
     #: The class of a file, or the one that a directory gives; None where nothing is encrypted.
     protection: Optional[str] = None
     backing: Optional[str] = None
-    #: Of its app, as in ``App``.
+    #: As in ``App``.
     team: Optional[str] = None
     signer: Optional[str] = None
-    entitlements: dict[str, Any] = named("entitlements", default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def test_the_command_is_of_the_packages_version() -> None:
     assert told.strip() == VERSION
 
 
-LEASE = answer("200 OK", b'{"result": {"mountPoint": "/home", "isMountedToRun": false, "lease": 1}}\n')
+LEASE = answer("200 OK", b'{"result": {"identifier": "a.b", "mountPoint": "/home", "isMountedToRun": false, "lease": 1}}\n')
 
 
 @pytest.mark.parametrize("kind", ["unknownApp", "shuttingDown"])

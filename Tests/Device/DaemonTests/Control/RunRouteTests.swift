@@ -53,7 +53,8 @@ import Testing
             for client in fixture.device.clients.withLock({ $0 }) { client.occur() }
             let (status, body) = try await withTimeLimit { try await request.value }
             #expect(status == 200)
-            #expect(body.contains(#"{"result":{"identifier":"com.example.Notes","isMountedToRun":false,"lease":7,"mountPoint":"/mnt"}}"#), "\(body)")
+            let result = #"{"identifier":"com.example.Notes","isMountedToRun":false,"lease":7,"mountPoint":"/mnt"}"#
+            #expect(body.contains(#"{"result":\#(result)}"#), "\(body)")
         }
     }
 }
