@@ -119,7 +119,6 @@ public final class BootedDevice: Sendable {
     /// Without a passcode a device is always unlocked.
     public var hasPasscode: Bool { passcode.isSet }
 
-    /// Every installed app, by identifier.
     /// The installed apps and their extensions, by identifier.
     public var apps: [InstalledApp] { installedApps.registry.apps }
 
