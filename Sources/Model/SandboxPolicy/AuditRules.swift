@@ -20,8 +20,10 @@ public enum StoredSort: String, CaseIterable, Sendable {
 public enum AuditRule: String, CaseIterable, Sendable {
     /// A recreatable file or directory would be backed up.
     case recreatableBackedUp
-    /// A document would not be backed up.
+    /// A document, by a pattern of the user's, would not be backed up.
     case documentNotBackedUp
+    /// A file that is a document by its name only would not be backed up. The guidelines ask for that where it is a download.
+    case documentExcluded
     /// A document can be read while the device is locked.
     case documentReadableWhileLocked
     /// A document or database lies where it may be purged.
@@ -35,7 +37,7 @@ public enum AuditRule: String, CaseIterable, Sendable {
     public var isBreach: Bool {
         switch self {
         case .recreatableBackedUp, .documentNotBackedUp, .irreplaceablePurgeable, .irreplaceableLostByUpdate: true
-        case .documentReadableWhileLocked, .excludedDirectoryName: false
+        case .documentExcluded, .documentReadableWhileLocked, .excludedDirectoryName: false
         }
     }
 }
@@ -48,6 +50,8 @@ public struct AuditedItem: Sendable {
     public var isData: Bool
     public var isDirectory: Bool
     public var sort: StoredSort
+    /// Whether a pattern of the user's says so, and not one that is built in.
+    public var isSortedByUser: Bool
     public var inclusion: BackupInclusion
     /// Whether it bears the mark itself.
     public var isMarked: Bool
@@ -55,13 +59,14 @@ public struct AuditedItem: Sendable {
     public var protection: ProtectionClass?
 
     public init(
-        path: [FileName], isData: Bool, isDirectory: Bool, sort: StoredSort, inclusion: BackupInclusion, isMarked: Bool,
-        protection: ProtectionClass?
+        path: [FileName], isData: Bool, isDirectory: Bool, sort: StoredSort, isSortedByUser: Bool = false,
+        inclusion: BackupInclusion, isMarked: Bool, protection: ProtectionClass?
     ) {
         self.path = path
         self.isData = isData
         self.isDirectory = isDirectory
         self.sort = sort
+        self.isSortedByUser = isSortedByUser
         self.inclusion = inclusion
         self.isMarked = isMarked
         self.protection = protection
@@ -84,7 +89,7 @@ public enum AuditRules {
             } else if isIn(caches, item) {
                 broken.append(.irreplaceablePurgeable)
             } else if item.inclusion != .included, sort == .document {
-                broken.append(.documentNotBackedUp)
+                broken.append(item.isSortedByUser ? .documentNotBackedUp : .documentExcluded)
             }
         case .media, .ordinary: break
         }

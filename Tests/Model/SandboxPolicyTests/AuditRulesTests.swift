@@ -9,13 +9,15 @@ import Testing
 
     private func broken(
         _ path: String, _ sort: StoredSort, inclusion: BackupInclusion = .included, isDirectory: Bool = false,
-        isData: Bool = true, isMarked: Bool = false, protection: ProtectionClass = .complete
+        isData: Bool = true, isMarked: Bool = false, protection: ProtectionClass = .complete,
+        isSortedByUser: Bool = false
     ) -> [AuditRule] {
         AuditRules.broken(
             by: AuditedItem(
                 path: path.split(separator: "/").map { FileName(String($0))! }, isData: isData,
                 isDirectory: isDirectory,
-                sort: sort, inclusion: inclusion, isMarked: isMarked, protection: protection), of: app)
+                sort: sort, isSortedByUser: isSortedByUser, inclusion: inclusion, isMarked: isMarked,
+                protection: protection), of: app)
     }
 
     @Test func `recreatable files are not to be backed up, in any directory`() {
@@ -26,10 +28,25 @@ import Testing
         #expect(broken("Library/Caches/a.part", .recreatable, inclusion: .excludedBy(["Library", "Caches"])) == [])
     }
 
-    @Test func `a document is to be backed up, and closed while the device is locked`() {
+    // S-AUDIT-2
+    @Test func `an excluded file with the name of a document may be a download, and is advice`() {
+        #expect(broken("Documents/a.pdf", .document, inclusion: .excluded) == [.documentExcluded])
+        #expect(broken("Documents/a.pdf", .document, inclusion: .excludedBy(["Documents"])) == [.documentExcluded])
+        #expect(!AuditRule.documentExcluded.isBreach)
+    }
+
+    @Test func `what a user calls a document is to be backed up`() {
+        func own(_ inclusion: BackupInclusion) -> [AuditRule] {
+            broken("Documents/a.pdf", .document, inclusion: inclusion, isSortedByUser: true)
+        }
+        #expect(own(.included) == [])
+        #expect(own(.excluded) == [.documentNotBackedUp])
+        #expect(own(.excludedBy(["Documents"])) == [.documentNotBackedUp])
+        #expect(AuditRule.documentNotBackedUp.isBreach)
+    }
+
+    @Test func `a document is closed while the device is locked`() {
         #expect(broken("Documents/a.pdf", .document) == [])
-        #expect(broken("Documents/a.pdf", .document, inclusion: .excluded) == [.documentNotBackedUp])
-        #expect(broken("Documents/a.pdf", .document, inclusion: .excludedBy(["Documents"])) == [.documentNotBackedUp])
         #expect(
             broken("Documents/a.pdf", .document, protection: .completeUntilFirstUserAuthentication)
                 == [.documentReadableWhileLocked])
@@ -52,7 +69,7 @@ import Testing
     }
 
     @Test func `a picture is a document in Documents, and nothing special elsewhere`() {
-        #expect(broken("Documents/a.jpg", .media, inclusion: .excluded) == [.documentNotBackedUp])
+        #expect(broken("Documents/a.jpg", .media, inclusion: .excluded) == [.documentExcluded])
         #expect(broken("Library/Caches/a.jpg", .media, inclusion: .excludedBy(["Library", "Caches"])) == [])
         #expect(broken("Library/Application Support/a.jpg", .media, protection: .none) == [])
     }

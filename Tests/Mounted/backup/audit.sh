@@ -107,12 +107,47 @@ case_an_audit_tells_what_breaks_the_guidelines() {
     complains 26 appcontainer audit "$DEVICE" "$APP" --patterns "$WORK/none"
 }
 
+# breaks_guidelines OPTION…: an audit that fails.
+breaks_guidelines() {
+    local status=0
+    appcontainer audit "$DEVICE" "$APP" "$@" >/dev/null 2>&1 || status=$?
+    same "$status" 51 "exit status"
+}
+
+case_an_excluded_download_is_no_breach_and_findings_are_grouped() {
+    start
+    mkdir -p "$DOCUMENTS/Downloads/guide"
+    echo page >"$DOCUMENTS/Downloads/guide/page.pdf" && echo film >"$DOCUMENTS/film.mp4"
+    appcontainer exclude "$DOCUMENTS/Downloads" "$DOCUMENTS/film.mp4"
+    local told name
+    told=$(appcontainer audit "$DEVICE" "$APP")
+    grep -q "advice *5 bytes *AppDomain-$APP/Documents/film.mp4 *excluded, which is right for a download" <<<"$told"
+    ! grep -q page.pdf <<<"$told" || fail "a file in an excluded directory of downloads is a finding: $told"
+    breaks_guidelines --strict
+    # It is no download where the user says so.
+    echo 'document *.mp4' >"$WORK/patterns"
+    breaks_guidelines --patterns "$WORK/patterns"
+    appcontainer include "$DOCUMENTS/film.mp4" && appcontainer protect complete "$DOCUMENTS/film.mp4"
+    # In a cache that is named as one, a database can be made again.
+    mkdir "$MOUNT/Library/Caches/Covers.cache" && sqlite3 "$MOUNT/Library/Caches/Covers.cache/index.sqlite" 'create table t(a)'
+    appcontainer audit "$DEVICE" "$APP" >/dev/null
+    for name in 1 2 3 4 5; do echo letter >"$DOCUMENTS/$name.txt"; done
+    told=$(appcontainer audit "$DEVICE" "$APP")
+    grep -q "advice *35 bytes *AppDomain-$APP/Documents: 1.txt, 2.txt, 3.txt and 2 more *a document that a locked" <<<"$told"
+    same "$(grep -c advice <<<"$told")" 1 "lines of findings"
+    told=$(appcontainer audit "$DEVICE" "$APP" --json)
+    same "$(json groups 0 findings <<<"$told") $(json findings 4 path <<<"$told")" "5 Documents/5.txt"
+    appcontainer report "$DEVICE" "$APP" "$WORK/report.html" --patterns "$WORK/patterns"
+    grep -q '"findings":\[{"domain":"AppDomain-'"$APP"'","findings":5' "$WORK/report.html"
+}
+
 oncecase_a_report_draws_itself_in_a_browser() {
     start_protected
     some_files 50
     head -c 200K /dev/urandom >"$DOCUMENTS/<b>&\"quoted'" && appcontainer protect complete "$DOCUMENTS/<b>&\"quoted'"
     head -c 100K /dev/urandom >"$MOUNT/Library/Caches/cached"
     head -c 100K /dev/urandom >"$DOCUMENTS/out" && setfattr -n "$MARK" -v x "$DOCUMENTS/out"
+    echo letter >"$DOCUMENTS/letter.txt"
     refused mkdir "$MOUNT/top"
     appcontainer report "$DEVICE" "$APP" "$WORK/report.html"
     # A page names whatever it loads.

@@ -7,6 +7,8 @@ import SandboxModel
 /// The data of the page.
 struct ReportPage: Encodable {
     let survey: Survey
+    /// Of an audit.
+    let findings: [AuditReport.Group]
     let events: [Event]
     /// The time of its making: ISO 8601, in UTC.
     let time: String

@@ -30,6 +30,7 @@ from .records import (
 from .reports import (
     AuditDirectory,
     AuditFinding,
+    AuditGroup,
     AuditReport,
     BackupItem,
     BackupReport,
@@ -50,6 +51,7 @@ __all__ = [
     "AppExtension",
     "AuditDirectory",
     "AuditFinding",
+    "AuditGroup",
     "AuditReport",
     "BackupItem",
     "BackupReport",

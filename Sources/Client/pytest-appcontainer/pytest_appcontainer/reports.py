@@ -8,6 +8,7 @@ from typing import Optional
 __all__ = [
     "AuditDirectory",
     "AuditFinding",
+    "AuditGroup",
     "AuditReport",
     "BackupItem",
     "BackupReport",
@@ -97,12 +98,32 @@ class AuditFinding:
 
 
 @dataclass(frozen=True)
+class AuditGroup:
+    """The findings of one rule among the entries of one directory."""
+
+    rule: str
+    #: ``breach`` or ``advice``.
+    severity: str
+    #: The rule in words, and what to do.
+    words: str
+    domain: str
+    #: That of the finding if it is the only one, else of the directory.
+    path: str
+    findings: int
+    size: int
+    #: The names of the first three findings; empty for a single one.
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class AuditReport:
     app: str
     #: Whether there is no breach.
     passed: bool
     directories: tuple[AuditDirectory, ...]
     findings: tuple[AuditFinding, ...]
+    #: The findings in groups, breaches first.
+    groups: tuple[AuditGroup, ...]
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,12 @@ extension DeviceService {
                 AuditReport.Finding(
                     rule: finding.rule.rawValue, severity: finding.rule.isBreach ? .breach : .advice,
                     domain: finding.domain, path: finding.path.text, size: finding.bytes)
+            },
+            groups: audit.groups.map { group in
+                AuditReport.Group(
+                    rule: group.rule.rawValue, severity: group.rule.isBreach ? .breach : .advice,
+                    words: group.rule.words, domain: group.domain, path: group.path.text, findings: group.count,
+                    size: group.bytes, names: group.names.map(\.text))
             })
     }
 

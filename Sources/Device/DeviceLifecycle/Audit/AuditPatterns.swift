@@ -1,22 +1,34 @@
-// The sort of a file by its name. Of several patterns the last that matches decides; a user's come after the built-in
-// ones.
+// The sort of a file by its name and its directories'. Of several patterns the last that matches decides; a user's come
+// after the built-in ones.
 
 import Platform
 public import SandboxModel
-public import SandboxPolicy
+import SandboxPolicy
 
 /// Patterns of file names, each with the sort of the files that match it.
 public struct AuditPatterns: Sendable {
+    /// The pattern that decides on a file or directory.
+    struct Match {
+        let sort: StoredSort
+        /// Whether it is one of the user's.
+        let isUsers: Bool
+        fileprivate let index: Int
+    }
+
     /// In the order in which they were added. The last that matches decides.
     private var patterns: [(sort: StoredSort, isForDirectories: Bool, glob: Glob)] = []
 
+    /// The number of built-in ones among them.
+    private let builtIn: Int
+
     /// The built-in patterns.
     public init() {
+        builtIn = AuditPatterns.usual.reduce(0) { $0 + $1.1.count }
         for (sort, globs) in AuditPatterns.usual { for glob in globs { add(glob, sort) } }
     }
 
     /// The built-in patterns and further ones. A line is a sort and a pattern of fnmatch(3) with a blank between them;
-    /// a pattern that ends with a slash is for directories. Empty lines and lines that begin with `#` are comments.
+    /// a pattern that ends with a slash is for directories and all that is in them. Empty lines and lines that begin with `#` are comments.
     ///
     /// - Parameters:
     ///   - text: the further lines.
@@ -44,13 +56,17 @@ public struct AuditPatterns: Sendable {
         patterns.append((sort, isForDirectories, Glob(isForDirectories ? String(pattern.dropLast()) : pattern)))
     }
 
-    /// The sort of a file or directory: `ordinary` where no pattern matches.
-    /// - Parameter path: from the container.
-    public func sort(of path: [FileName], isDirectory: Bool) -> StoredSort {
-        guard let name = path.last?.text else { return .ordinary }
+    /// The pattern that decides on a file or directory; nil where none matches. A pattern for a directory matches all that
+    /// is in it as well.
+    /// - Parameters:
+    ///   - path: from the container.
+    ///   - cover: the match of the directory that it lies in.
+    func match(_ path: [FileName], isDirectory: Bool, in cover: Match?) -> Match? {
+        guard let name = path.last?.text else { return cover }
         let text = path.text
-        let last = patterns.last { $0.isForDirectories == isDirectory && $0.glob.matches(text, name: name) }
-        return last?.sort ?? .ordinary
+        let last = patterns.lastIndex { $0.isForDirectories == isDirectory && $0.glob.matches(text, name: name) }
+        guard let last, last > cover?.index ?? -1 else { return cover }
+        return Match(sort: patterns[last].sort, isUsers: last >= builtIn, index: last)
     }
 
     /// The built-in patterns, in an order in which the last that matches decides.

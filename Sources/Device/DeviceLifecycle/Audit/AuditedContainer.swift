@@ -17,7 +17,9 @@ struct AuditedContainer {
     private(set) var shares: [ContainerAudit.Share] = []
     private(set) var findings: [ContainerAudit.Finding] = []
     /// A directory that breaks a rule as a whole: its files add to its finding.
-    private var whole: (path: [FileName], finding: Int)?
+    private var whole: (path: [FileName], sort: StoredSort, finding: Int)?
+    /// The directories that lead to where the walk is, and the patterns that match them, the outermost first.
+    private var covers: [(depth: Int, match: AuditPatterns.Match)] = []
 
     /// - Parameter domain: the name under which findings are reported.
     init(_ domain: String, isData: Bool, app: ContainerIdentifier, _ patterns: AuditPatterns) {
@@ -37,23 +39,36 @@ struct AuditedContainer {
         guard !isData || place.path.isEmpty || AuditedContainer.appDirectories.contains(place.path[0]) else {
             return false
         }
-        if let (path, _) = whole, !place.path.starts(with: path) { whole = nil }
+        let match = match(of: place, isDirectory: isDirectory)
+        let sort = match?.sort ?? .ordinary
+        if let path = whole?.path, !place.path.starts(with: path) { whole = nil }
         let bytes = isDirectory ? 0 : length ?? ContentLayout.length(ofBacking: place.status.size)
         count(place.path, isDirectory: isDirectory, bytes: bytes, inclusion)
-        if let whole {
+        // A user's pattern for something in the directory has the last word on that.
+        if let whole, match?.isUsers != true || sort == whole.sort {
             findings[whole.finding].bytes += bytes
             return true
         }
-        let sort = place.path.isEmpty ? .ordinary : patterns.sort(of: place.path, isDirectory: isDirectory)
         let item = AuditedItem(
-            path: place.path, isData: isData, isDirectory: isDirectory, sort: sort, inclusion: inclusion,
-            isMarked: place.isMarked,
+            path: place.path, isData: isData, isDirectory: isDirectory, sort: sort,
+            isSortedByUser: match?.isUsers ?? false, inclusion: inclusion, isMarked: place.isMarked,
             protection: [.document, .media].contains(sort) && !isDirectory ? place.protection : nil)
         for rule in AuditRules.broken(by: item, of: app) {
             findings.append(ContainerAudit.Finding(rule: rule, domain: domain, path: place.path, bytes: bytes))
-            if isDirectory { whole = (place.path, findings.count - 1) }
+            if isDirectory { whole = (place.path, sort, findings.count - 1) }
         }
         return true
+    }
+
+    /// The pattern that decides on what the walk came to. The system's own directories have none: one for caches by
+    /// their names would cover all that lies in `Library/Caches`.
+    private mutating func match(of place: ContainerPlace, isDirectory: Bool) -> AuditPatterns.Match? {
+        while let last = covers.last, last.depth >= place.depth { covers.removeLast() }
+        let path = place.path
+        guard !PurgeableDirectory.allCases.contains(where: { $0.path == path }) else { return nil }
+        let match = patterns.match(path, isDirectory: isDirectory, in: covers.last?.match)
+        if isDirectory, let match { covers.append((place.depth, match)) }
+        return match
     }
 
     /// The directories at the top of a data container that belong to the app.

@@ -34,6 +34,59 @@ public struct ContainerAudit: Equatable, Sendable {
     /// By container, in the order of a walk.
     public internal(set) var findings: [Finding] = []
 
+    /// The findings of one rule among the entries of one directory.
+    public struct Group: Hashable, Sendable {
+        public let rule: AuditRule
+        public let domain: String
+        /// That of the finding if it is the only one, else of the directory.
+        public internal(set) var path: [FileName]
+        /// The number of findings.
+        public internal(set) var count: Int
+        public internal(set) var bytes: Int64
+        /// The names of the first findings in the directory; empty for a single one.
+        public internal(set) var names: [FileName]
+    }
+
+    /// The findings in groups: by rule, breaches first, then in the order of a walk.
+    public var groups: [Group] {
+        struct Key: Hashable {
+            let rule: AuditRule
+            let domain: String
+            let directory: [FileName]
+        }
+        var groups: [(group: Group, first: FileName?)] = []
+        var places: [Key: Int] = [:]
+        for finding in findings {
+            let key = Key(rule: finding.rule, domain: finding.domain, directory: Array(finding.path.dropLast()))
+            if let place = places[key] {
+                ContainerAudit.add(finding, key.directory, to: &groups[place])
+            } else {
+                places[key] = groups.count
+                let group = Group(
+                    rule: finding.rule, domain: finding.domain, path: finding.path, count: 1, bytes: finding.bytes,
+                    names: [])
+                groups.append((group, finding.path.last))
+            }
+        }
+        let order = AuditRule.allCases.filter(\.isBreach) + AuditRule.allCases.filter { !$0.isBreach }
+        return order.flatMap { rule in groups.lazy.map(\.group).filter { $0.rule == rule } }
+    }
+
+    /// A group shows so many names.
+    private static let shownNames = 3
+
+    private static func add(
+        _ finding: Finding, _ directory: [FileName], to place: inout (group: Group, first: FileName?)
+    ) {
+        if place.group.count == 1 {
+            place.group.path = directory
+            place.group.names = place.first.map { [$0] } ?? []
+        }
+        place.group.count += 1
+        place.group.bytes += finding.bytes
+        if place.group.names.count < shownNames, let name = finding.path.last { place.group.names.append(name) }
+    }
+
     /// Whether no finding is a breach. Advice does not fail an audit.
     public var isPassed: Bool { !findings.contains { $0.rule.isBreach } }
 }

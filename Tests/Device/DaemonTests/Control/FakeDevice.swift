@@ -148,7 +148,7 @@ final class FakeDevice: ServedDevice {
     func listBackup(_ request: BackupListRequest) throws(Complaint) -> [BackupItem] { [] }
 
     func audit(_ request: AuditRequest, progress: @escaping ProgressReport) throws(Complaint) -> AuditReport {
-        AuditReport(app: request.app, passed: true, directories: [], findings: [])
+        AuditReport(app: request.app, passed: true, directories: [], findings: [], groups: [])
     }
 
     func survey(_ request: SurveyRequest, progress: @escaping ProgressReport) throws(Complaint) -> Survey {

@@ -32,8 +32,8 @@ public struct AuditReport: Codable, Hashable, Sendable {
             case advice
         }
 
-        /// `recreatableBackedUp`, `documentNotBackedUp`, `documentReadableWhileLocked`, `irreplaceablePurgeable`,
-        /// `irreplaceableLostByUpdate` or `excludedDirectoryName`.
+        /// `recreatableBackedUp`, `documentNotBackedUp`, `documentExcluded`, `documentReadableWhileLocked`,
+        /// `irreplaceablePurgeable`, `irreplaceableLostByUpdate` or `excludedDirectoryName`.
         public var rule: String
         public var severity: Severity
         public var domain: String
@@ -51,16 +51,52 @@ public struct AuditReport: Codable, Hashable, Sendable {
         }
     }
 
+    /// The findings of one rule among the entries of one directory.
+    public struct Group: Codable, Hashable, Sendable {
+        public var rule: String
+        public var severity: Finding.Severity
+        /// The rule in words, and what to do.
+        public var words: String
+        public var domain: String
+        /// Relative to the container: that of the finding if it is the only one, else of the directory.
+        public var path: String
+        /// The number of findings.
+        public var findings: Int
+        /// Bytes of all of them.
+        public var size: Int64
+        /// The names of the first three findings; empty for a single one.
+        public var names: [String]
+
+        public init(
+            rule: String, severity: Finding.Severity, words: String, domain: String, path: String, findings: Int,
+            size: Int64, names: [String]
+        ) {
+            self.rule = rule
+            self.severity = severity
+            self.words = words
+            self.domain = domain
+            self.path = path
+            self.findings = findings
+            self.size = size
+            self.names = names
+        }
+    }
+
     public var app: String
     /// Whether there is no breach.
     public var passed: Bool
     public var directories: [Directory]
     public var findings: [Finding]
+    /// The findings in groups, breaches first.
+    public var groups: [Group]
 
-    public init(app: String, passed: Bool, directories: [Directory], findings: [Finding]) {
+    public init(
+        app: String, passed: Bool, directories: [Directory], findings: [Finding], groups: [Group]
+    ) {
         self.app = app
         self.passed = passed
         self.directories = directories
         self.findings = findings
+        self.groups = groups
     }
 }

@@ -2,11 +2,9 @@
 
 import AppContainer
 import ArgumentParser
-import Platform
 import SandboxModel
 
-/// The daemon finds and judges the files. The file of patterns is read here, as the request has its text. The report is
-/// printed in any case, before exit code 51.
+/// The daemon finds and judges the files. The report is printed in any case, before exit code 51.
 struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check an app's containers against Apple's data storage guidelines.",
@@ -14,25 +12,24 @@ struct Audit: AsyncParsableCommand {
             Tells how much each directory would bring into a backup, and what is in the wrong place: files that can be \
             made again and would be backed up; documents that would not be, or that a locked device gives away; \
             documents and databases where they are purged or an update drops them; excluded directories of Library \
-            that are not named after the app.
+            that are not named after the app. Findings of one rule in one directory are one line; --json names each.
 
             Ends with exit code 51 where something breaks the guidelines; with --strict for advice as well.
 
-            A file of patterns has lines such as "document *.cad", "recreatable Tiles/" or "ordinary *.tmp"; the last \
-            pattern that matches counts.
+            A file of patterns has lines such as "document *.cad", "recreatable Tiles/" or "ordinary *.tmp"; a \
+            pattern for a directory covers all that is in it, and the last pattern that matches counts. An excluded \
+            file may be a download, unless a pattern of yours calls it a document.
             """)
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument
-    @Option(help: ArgumentHelp("Add the patterns of this file.", valueName: "file"))
-    var patterns: String?
+    @OptionGroup var patterns: PatternsOption
     @Flag(help: "Fail for advice, too.")
     var strict = false
     @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
-        let text = try patterns.map(Audit.read)
-        let request = AuditRequest(app: app.bundleID, patterns: text)
+        let request = AuditRequest(app: app.bundleID, patterns: try patterns.text())
         let report = try await showingProgress { line in
             try await device.send(request, progress: line.report)
         }
@@ -45,21 +42,6 @@ struct Audit: AsyncParsableCommand {
                 .guidelinesBroken,
                 "\(count) in the containers of \(report.app); move, exclude or protect what is listed")
         }
-    }
-
-    /// The text of a file of patterns, of 256 KiB at most. The daemon parses it.
-    /// - Throws: ``Complaint`` of kind `notFound` for a file that cannot be read, `badRequest` if it is not UTF-8.
-    private static func read(_ file: String) throws(Complaint) -> String {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try HostPath.contents(file, limit: 1 << 18)
-        } catch {
-            throw Complaint(.notFound, "cannot read the patterns in \(file): \(error.message)")
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Complaint(.badRequest, "\(file) is not UTF-8")
-        }
-        return text
     }
 
     /// Prints the directories that hold anything, and the findings below them.
@@ -75,11 +57,8 @@ struct Audit: AsyncParsableCommand {
         guard !report.findings.isEmpty else { return try Output.line("nothing to say against it") }
         try Output.line("")
         try Output.table(
-            report.findings.map { finding in
-                [
-                    finding.severity == .breach ? "breach" : "advice", Output.size(finding.size),
-                    Audit.place(finding.domain, finding.path), Audit.advice[finding.rule] ?? finding.rule,
-                ]
+            report.groups.map { group in
+                [group.severity.rawValue, Output.size(group.size), Audit.place(group), group.words]
             })
     }
 
@@ -87,13 +66,11 @@ struct Audit: AsyncParsableCommand {
         path.isEmpty ? domain : "\(domain)/\(path)"
     }
 
-    /// The words for the rules of `AuditRules` in `SandboxPolicy`.
-    private static let advice = [
-        "recreatableBackedUp": "can be made again, and would be backed up: exclude it, or move it to Library/Caches",
-        "documentNotBackedUp": "a document that would not be backed up: include it",
-        "documentReadableWhileLocked": "a document that a locked device gives away: protect it as complete",
-        "irreplaceablePurgeable": "cannot be made again, and may be purged: move it to Library/Application Support",
-        "irreplaceableLostByUpdate": "cannot be made again, and an update drops it: move it out of tmp",
-        "excludedDirectoryName": "an excluded directory of Library: name it after the bundle identifier",
-    ]
+    /// The place of a finding, or a directory with the names of several in it.
+    private static func place(_ group: AuditReport.Group) -> String {
+        let place = place(group.domain, group.path)
+        guard group.findings > 1 else { return place }
+        let more = group.findings - group.names.count
+        return "\(place): \(group.names.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")"
+    }
 }

@@ -7,14 +7,15 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The survey comes from the daemon and the events from the device's record; the page is made and written here, so that
+/// The survey and the audit come from the daemon and the events from the device's record; the page is made and written here, so that
 /// it belongs to the user of the command.
 struct Report: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Draw an app's containers as one HTML page.",
         discussion: """
             The page shows every part by size, coloured by protection class, with what is left out of backups and \
-            what may be purged, the device's state and its last events. It is complete in itself and loads nothing.
+            what may be purged, the findings of an audit, the device's state and its last events. It is complete in \
+            itself and loads nothing.
             """)
 
     @OptionGroup var device: DeviceArgument
@@ -23,17 +24,24 @@ struct Report: AsyncParsableCommand {
         help: "The page to make. A file that is there is replaced, a pipe or device written to.",
         completion: .file(extensions: ["html"]))
     var output: String
+    @OptionGroup var patterns: PatternsOption
 
     /// The number of events on the page.
     private static let lastEvents = 100
 
     func run() async throws {
+        let request = AuditRequest(app: app.bundleID, patterns: try patterns.text())
         let survey = try await showingProgress { line in
             try await device.send(SurveyRequest(app: app.bundleID), progress: line.report)
         }
+        let audit = try await showingProgress { line in
+            try await device.send(request, progress: line.report)
+        }
         let events = try EventRecord.entries(of: try device.path()).map(\.event)
             .filter { $0.app == nil || $0.app == survey.app }
-        let page = try ReportPage(survey: survey, events: Array(events.suffix(Report.lastEvents)), time: Event.now).html
+        let page = try ReportPage(
+            survey: survey, findings: audit.groups, events: Array(events.suffix(Report.lastEvents)), time: Event.now
+        ).html
         try Output.write(page, to: output)
     }
 }
