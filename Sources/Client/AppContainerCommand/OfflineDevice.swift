@@ -20,7 +20,8 @@ enum OfflineDevice {
         let registry = try directory.registry()
         return DeviceStatus(
             state: foreign == nil ? DeviceStatus.off : DeviceStatus.unknown, device: path,
-            identifier: directory.uuid, hasPasscode: keybag.hasPasscode, apps: registry.apps.count,
+            identifier: directory.uuid, hasPasscode: keybag.hasPasscode,
+            eraseAfterTen: directory.settings.eraseAfterTen ?? false, apps: registry.apps.count,
             waiting: registry.waitingIdentifiers, daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
     }
 

@@ -27,13 +27,16 @@ public final class BootedDevice: Sendable {
     let staging: StagingArea
     /// Held from the boot to ``release()``; records are replaced under it alone.
     let lock: DeviceLock
+    /// Whether its boot has erased it, because of ten wrong passcodes.
+    public let wasErased: Bool
     /// Does nothing outside of tests.
     let reached: Milestone.Observer
 
     private init(
         _ held: HeldDirectory, _ session: DeviceSession, _ context: StoreContext, _ passcode: DevicePasscode,
-        reached: @escaping Milestone.Observer
+        wasErased: Bool, reached: @escaping Milestone.Observer
     ) throws(Complaint) {
+        self.wasErased = wasErased
         directory = held.directory
         lock = held.lock
         self.session = session
@@ -70,6 +73,7 @@ public final class BootedDevice: Sendable {
         let directory = try DeviceDirectory.open(at: path)
         let lock = try directory.lock()
         let held = HeldDirectory(directory: directory, lock: lock)
+        let wasErased = try directory.eraseAfterAttempts(holding: lock)
         // The keys first: a device that cannot be opened is left as it is.
         let (keybag, uidKey) = try directory.openKeybag()
         let keys = try Complaint.wrapKeybag(path) { () throws(KeybagFault) in
@@ -80,7 +84,7 @@ public final class BootedDevice: Sendable {
         let context = StoreContext(
             keys: keys, history: session.history, space: SpaceLedger(of: directory, session), report: report)
         let passcode = DevicePasscode(keybag, into: keys, of: held, reached: reached, clock: clock)
-        let device = try BootedDevice(held, session, context, passcode, reached: reached)
+        let device = try BootedDevice(held, session, context, passcode, wasErased: wasErased, reached: reached)
         passcode.beginWait()
         if session.start == .unknown {
             report(.ofRecord(DeviceDirectory.Name.sessions))

@@ -158,11 +158,11 @@ extension BootedDevice {
     public func bound(capacity: Int64?, marks: SpaceMarks) throws(Complaint) {
         try StoredDevice.requireUsable(capacity: capacity)
         try installedApps.changing { (_) throws(Complaint) in
-            var settings = directory.settings
-            settings.capacity = capacity
-            settings.lowWater = marks == .usual ? nil : marks.low
-            settings.highWater = marks == .usual ? nil : marks.high
-            try directory.replaceSettings(with: settings, holding: lock)
+            try directory.changeSettings(holding: lock) { settings in
+                settings.capacity = capacity
+                settings.lowWater = marks == .usual ? nil : marks.low
+                settings.highWater = marks == .usual ? nil : marks.high
+            }
             context.space.bound(capacity: capacity, marks: marks)
         }
     }

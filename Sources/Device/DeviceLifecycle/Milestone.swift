@@ -13,7 +13,7 @@ enum Milestone: String, CaseIterable, Sendable {
     // A delivery.
     case stagedDelivery, madeInbox, deliveredOne
     // A passcode.
-    case countedAttempt, provedPasscode, clearedAttempts, replacedKeybag
+    case countedAttempt, provedPasscode, clearedAttempts, replacedKeybag, decidedErase
 
     /// Called when an operation has come to a milestone, on its thread and under its locks.
     typealias Observer = @Sendable (Milestone) -> Void

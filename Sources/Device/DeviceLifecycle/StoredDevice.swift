@@ -58,9 +58,15 @@ public enum StoredDevice {
         _ path: String, progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) {
         let directory = try DeviceDirectory.open(at: path)
+        try erase(directory, holding: try directory.lock(), progress: progress)
+    }
+
+    static func erase(
+        _ directory: DeviceDirectory, holding lock: DeviceLock, progress: (DeviceProgress) -> Bool = { _ in true }
+    ) throws(Complaint) {
         let cost = try cost(level: directory.settings.keyDerivationCost)
         try directory.erase(
-            holding: try directory.lock(),
+            holding: lock,
             makeKeybag: { (uidKey) throws(Complaint) in
                 Keybag.create(passcode: nil, uidKey: uidKey, cost: cost).0.encoded()
             }, progress: progress)

@@ -133,6 +133,77 @@ case_an_attempt_cut_short_by_a_kill_counts() {
     contains "$(cat said)" "so far: 2)"
 }
 
+# Turns the device on in a time namespace in which the host has been up for long enough that waits can be over.
+boot_long_ago() {
+    appcontainer shutdown "$DEVICE"
+    unshare --time --boottime 1000000 appcontainer boot "$DEVICE" >/dev/null
+}
+
+rootcase_the_tenth_wrong_passcode_erases_a_device_that_is_set_so() {
+    start_with_passcode
+    appcontainer passcode "$DEVICE" change --old-file code --new-file code --erase-after-ten on
+    same "$(appcontainer status --json "$DEVICE" | json eraseAfterTen)" True "what ten wrong passcodes do"
+    boot_long_ago
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file code
+    echo secret >"$DOCUMENTS/f"
+    exec 7<"$DOCUMENTS/f"
+    identifier=$(appcontainer status --json "$DEVICE" | json identifier)
+    for count in 1 2 3 4 5 6 7 8 9; do
+        echo "bad $count" >bad
+        complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
+        says "so far: $count)"
+        [ "$count" -lt 5 ] || pass_time 3600
+        # The same one is no further step.
+        complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
+        says "so far: $count)"
+        [ "$count" -lt 5 ] || pass_time 3600
+    done
+    echo "bad 10" >bad
+    complains 58 appcontainer passcode "$DEVICE" change --old-file bad --new-file code --erase-after-ten off
+    says "$DEVICE is erased"
+    exec 7<&-
+    absent "$DOCUMENTS"
+    told=$(appcontainer status --json "$DEVICE")
+    same "$(json hasPasscode <<<"$told") $(json apps <<<"$told") $(json eraseAfterTen <<<"$told")" "False 0 True" status
+    same "$(json identifier <<<"$told")" "$identifier" identifier
+    absent "$DEVICE/Passcode.json"
+    same "$(find "$DEVICE/Containers" -type f)" "" "files of containers"
+    # It is a device like any other.
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    echo new >"$DOCUMENTS/f"
+    same "$(cat "$DOCUMENTS/f")" new content
+    stop
+    whole
+}
+
+case_a_kill_at_the_tenth_passcode_leaves_the_erase_to_the_next_boot() {
+    start_with_passcode 15
+    appcontainer passcode "$DEVICE" change --old-file code --new-file code --erase-after-ten on
+    complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
+    appcontainer shutdown "$DEVICE"
+    # A tenth that was counted, and no more.
+    sed -i 's/"wrong" : 1/"wrong" : 10/' "$DEVICE/Passcode.json"
+    same "$(appcontainer status --json "$DEVICE" | json hasPasscode)" True "has a passcode"
+    # Of a copy too.
+    appcontainer clone "$DEVICE" "$WORK/copy"
+    for device in "$DEVICE" "$WORK/copy"; do
+        appcontainer boot "$device" 2>said >/dev/null
+        contains "$(cat said)" "ten wrong passcodes have erased"
+        told=$(appcontainer status --json "$device")
+        same "$(json hasPasscode <<<"$told") $(json apps <<<"$told") $(json state <<<"$told")" "False 0 unlocked" status
+        appcontainer shutdown "$device"
+    done
+    # Turned off, ten are no more than a long wait.
+    appcontainer passcode "$DEVICE" set --new-file code --erase-after-ten off
+    complains 17 appcontainer unlock "$DEVICE" --passcode-file bad
+    appcontainer shutdown "$DEVICE"
+    sed -i 's/"wrong" : 1/"wrong" : 10/' "$DEVICE/Passcode.json"
+    complains 32 appcontainer unlock "$DEVICE" --passcode-file code
+    same "$(appcontainer status --json "$DEVICE" | json hasPasscode)" True "has a passcode"
+    appcontainer delete "$WORK/copy"
+}
+
 case_many_guesses_at_once_are_five() {
     start_with_passcode
     local number

@@ -3,7 +3,7 @@
 extension Device {
     /// Unlocks the device.
     /// - Parameter passcode: when nil, that with which this value made the device.
-    /// - Throws: an error of kind `wrongPasscode`, `passcodeDelayed`, `noPasscode`, or `passcodeNeeded` where none is
+    /// - Throws: an error of kind `wrongPasscode`, `passcodeDelayed`, `deviceErased`, `noPasscode`, or `passcodeNeeded` where none is
     ///   known.
     public func unlock(passcode: String? = nil) async throws(DeviceError) {
         guard let passcode = passcode ?? self.passcode else {
@@ -28,13 +28,18 @@ extension Device {
     }
 
     /// Sets the passcode of a device without one.
-    public func setPasscode(_ new: String) async throws(DeviceError) {
-        _ = try await send(PasscodeRequest(.set, new: new))
+    /// - Parameter eraseAfterTen: whether ten wrong passcodes erase the device, as "Erase Data" of iOS; nil leaves that
+    ///   as it is. The tenth is then an error of kind `deviceErased`, and the device's process ends.
+    public func setPasscode(_ new: String, eraseAfterTen: Bool? = nil) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.set, new: new, eraseAfterTen: eraseAfterTen))
     }
 
     /// Changes the passcode. No file is encrypted anew.
-    public func changePasscode(from old: String, to new: String) async throws(DeviceError) {
-        _ = try await send(PasscodeRequest(.change, old: old, new: new))
+    /// - Parameter eraseAfterTen: as for ``setPasscode(_:eraseAfterTen:)``.
+    public func changePasscode(
+        from old: String, to new: String, eraseAfterTen: Bool? = nil
+    ) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.change, old: old, new: new, eraseAfterTen: eraseAfterTen))
     }
 
     /// Removes the passcode. The device is unlocked afterwards.

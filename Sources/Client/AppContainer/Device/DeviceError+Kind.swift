@@ -132,6 +132,8 @@ extension DeviceError {
         public static let invalidEntitlements = Kind(.invalidEntitlements)
         /// The app, or the group that it wants, is that of another signer.
         public static let anotherSigner = Kind(.anotherSigner)
+        /// Ten wrong passcodes have erased the device, which was set so.
+        public static let deviceErased = Kind(.deviceErased)
 
         // MARK: Reported by this library
 

@@ -76,14 +76,15 @@ class Device:
         """Does what a reboot does: keys go, running apps are killed, and open files reach no content any more."""
         self._do("restart")
 
-    def set_passcode(self, new: str) -> None:
-        self._do("passcode", action="set", new=new)
+    def set_passcode(self, new: str, *, erase_after_ten: Optional[bool] = None) -> None:
+        """``erase_after_ten`` says whether ten wrong passcodes erase it, which ends its process; None leaves that as it is."""
+        self._do("passcode", action="set", new=new, eraseAfterTen=erase_after_ten)
 
-    def change_passcode(self, old: str, new: str) -> None:
-        self._do("passcode", action="change", old=old, new=new)
+    def change_passcode(self, old: str, new: str, *, erase_after_ten: Optional[bool] = None) -> None:
+        self._do("passcode", action="change", old=old, new=new, eraseAfterTen=erase_after_ten)
 
-    def remove_passcode(self, old: str) -> None:
-        self._do("passcode", action="remove", old=old)
+    def remove_passcode(self, old: str, *, erase_after_ten: Optional[bool] = None) -> None:
+        self._do("passcode", action="remove", old=old, eraseAfterTen=erase_after_ten)
 
     def capacity(
         self,

@@ -183,6 +183,8 @@ class DeviceStatus:
     mounts: tuple[Mount, ...]
     #: The identifiers of the apps that are running.
     running: tuple[str, ...]
+    #: Whether ten wrong passcodes erase the device.
+    erase_after_ten: bool = False
     #: Seconds until the device is locked, while it is locking.
     grace_remaining: Optional[float] = None
     capacity: Optional[int] = None

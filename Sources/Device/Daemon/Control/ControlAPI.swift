@@ -52,7 +52,7 @@ final class ControlAPI: Sendable {
     }
 
     /// A missing socket is no error.
-    private static func remove(_ socket: String) {
+    static func remove(_ socket: String) {
         ActingUser.asSuperuser { try? HostPath.removeFile(socket) }
     }
 

@@ -11,7 +11,7 @@ extension Complaint.Kind {
             .sealBroken, .unsigned, .invalidIdentity, .invalidEntitlements, .invalidBackup, .newerBackup:
             400
         case .wrongPasscode, .passcodeDelayed, .passcodeNeeded, .notAllowed, .deviceLocked, .documentsNotShared,
-            .wrongPassword, .passwordNeeded, .foreignOwner:
+            .wrongPassword, .passwordNeeded, .foreignOwner, .deviceErased:
             403
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,

@@ -12,9 +12,11 @@ extension DeviceService {
     ]
 
     /// Unlocks the device, and cancels a pending lock.
-    /// - Throws: ``Complaint`` of kind `wrongPasscode` or `passcodeDelayed`.
+    /// - Throws: ``Complaint`` of kind `wrongPasscode`, `passcodeDelayed` or `deviceErased`.
     func unlock(_ request: UnlockRequest) throws(Complaint) {
-        try operations.run { () throws(Complaint) in try locking.unlock(passcode: request.passcode) }
+        try erasingAfterTen { () throws(Complaint) in
+            try operations.run { () throws(Complaint) in try locking.unlock(passcode: request.passcode) }
+        }
     }
 
     /// Waits for the lock without a thread. It is no operation: the end of the device does not wait for a grace period.
@@ -33,20 +35,35 @@ extension DeviceService {
     }
 
     /// Sets, changes or removes the passcode.
-    /// - Throws: ``Complaint`` of kind `passcodeExists`, `noPasscode`, `wrongPasscode` or `invalidPasscode`.
+    /// - Throws: ``Complaint`` of kind `passcodeExists`, `noPasscode`, `wrongPasscode`, `passcodeDelayed`,
+    ///   `deviceErased` or `invalidPasscode`.
     func passcode(_ request: PasscodeRequest) throws(Complaint) {
         let old = Array((request.old ?? "").utf8)
         let new = Array((request.new ?? "").utf8)
-        try operations.run { () throws(Complaint) in
-            try locking.changePasscode { (device) throws(Complaint) in
-                switch request.action {
-                case .set: try device.passcode.set(new)
-                case .change: try device.passcode.change(from: old, to: new)
-                case .remove: try device.passcode.remove(old)
+        let erases = request.eraseAfterTen
+        try erasingAfterTen { () throws(Complaint) in
+            try operations.run { () throws(Complaint) in
+                try locking.changePasscode { (device) throws(Complaint) in
+                    switch request.action {
+                    case .set: try device.passcode.set(new, eraseAfterTen: erases)
+                    case .change: try device.passcode.change(from: old, to: new, eraseAfterTen: erases)
+                    case .remove: try device.passcode.remove(old, eraseAfterTen: erases)
+                    }
                 }
             }
         }
         log.info("passcode: \(request.action.rawValue)")
+    }
+
+    /// Runs a call that takes a passcode, and erases the device if that was the tenth wrong one. It is no operation
+    /// then: the end waits for all operations.
+    private func erasingAfterTen(_ body: () throws(Complaint) -> Void) throws(Complaint) {
+        do throws(Complaint) {
+            try body()
+        } catch {
+            if error.kind == .deviceErased { eraseAndEnd() }
+            throw error
+        }
     }
 
     /// Records a change of the lock's state in the log and among the events.

@@ -45,6 +45,7 @@ public enum DaemonProcess {
         let directory = device.device.directory
         let log = device.log
         let server = ControlAPI(socket: socket, device: device, log: log) { shutdown.request("a client asked for it") }
+        device.whenErased { shutdown.request("it was erased after ten wrong passcodes") }
         var isListening = false
         do throws(Complaint) {
             try prepare(device)

@@ -17,7 +17,8 @@ extension DeviceService {
     func status(_ request: StatusRequest) throws(Complaint) -> DeviceStatus {
         DeviceStatus(
             state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
-            hasPasscode: device.hasPasscode, graceRemaining: locking.graceRemaining,
+            hasPasscode: device.hasPasscode, eraseAfterTen: device.directory.settings.eraseAfterTen ?? false,
+            graceRemaining: locking.graceRemaining,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),
             apps: device.apps.count { $0.place == nil }, waiting: device.registry.waitingIdentifiers,
             space: SpaceStatus(device.context.space),

@@ -11,6 +11,7 @@ import Logging
 import Platform
 import Purging
 import SandboxModel
+import Synchronization
 
 /// A booted device with its mounts, and the handlers of the control API.
 ///
@@ -28,6 +29,8 @@ final class DeviceService: ServedDevice {
     let purger: Purger
     let locking: LockController
     private let spaceWatch: SpaceWatch
+    /// Ends the process of this device; set by that. The lock is a leaf.
+    private let endProcess = Mutex<(@Sendable () -> Void)?>(nil)
     /// Warnings for the user who started the device, one line each.
     let warnings: [String]
 
@@ -72,10 +75,13 @@ final class DeviceService: ServedDevice {
         corruptions.watch(mounts)
         spaceWatch = SpaceWatch(device) { [mounts] in mounts.noticeTightness() }
         locking = LockController(device: device, mounts: mounts) { DeviceService.record($0, events, log) }
-        warnings =
-            device.keysAreLocked
-            ? []
-            : ["memlock is too small to keep the keys out of swap; raise it with ulimit -l, then shut the device down"]
+        var warnings: [String] = []
+        if !device.keysAreLocked {
+            warnings.append(
+                "memlock is too small to keep the keys out of swap; raise it with ulimit -l, then shut the device down")
+        }
+        if device.wasErased { warnings.append("ten wrong passcodes have erased the device, as it was set to be") }
+        self.warnings = warnings
         purger = Purger(
             device,
             in: PurgeConnection(mounts: mounts, running: running, operations: operations, events: events, log: log))
@@ -114,8 +120,11 @@ final class DeviceService: ServedDevice {
 
     /// Ends the operations, then what runs, the mounts, purging, the session and the record, in this order: each part
     /// may still use the next. Errors go to the log.
-    func shutdown() {
-        guard operations.end() else { return }
+    func shutdown() { _ = end() }
+
+    /// - Returns: false if another call has ended the device, or is about to.
+    private func end() -> Bool {
+        guard operations.end() else { return false }
         do throws(Complaint) {
             try running.endAll()
         } catch {
@@ -130,6 +139,28 @@ final class DeviceService: ServedDevice {
             log.error("\(error.message)")
         }
         events.end()
+        return true
+    }
+
+    /// - Parameter endProcess: requests the end of the process that serves the device.
+    func whenErased(_ endProcess: @escaping @Sendable () -> Void) {
+        self.endProcess.withLock { $0 = endProcess }
+    }
+
+    /// Ends everything, erases the device after ten wrong passcodes, and ends the process. An erase that fails here is
+    /// the next boot's.
+    func eraseAndEnd() {
+        // Before all else: a client that comes from now on waits for the end of this process.
+        ControlAPI.remove(socket)
+        log.warning("ten wrong passcodes: the device is erased")
+        if end() {
+            do throws(Complaint) {
+                try device.eraseAfterAttempts()
+            } catch {
+                log.error("\(error.message)")
+            }
+        }
+        endProcess.withLock { $0 }?()
     }
 
     // MARK: For handlers

@@ -47,7 +47,7 @@ public final class DevicePasscode: Sendable {
     ///
     /// Every key is then in the ring. The state that the policy is asked with
     /// (``BackingStore/StoreContext/deviceState``) is the caller's to set.
-    /// - Throws: ``Complaint`` of kind `wrongPasscode`, `passcodeDelayed` or `damaged`.
+    /// - Throws: ``Complaint`` of kind `wrongPasscode`, `passcodeDelayed`, `deviceErased` or `damaged`.
     public func unlock(_ passcode: [UInt8]) throws(Complaint) {
         try attempts.writing { () throws(Complaint) in
             let (keybag, uidKey) = try directory.openKeybag()
@@ -60,8 +60,9 @@ public final class DevicePasscode: Sendable {
     }
 
     /// Gives a device without a passcode one. It stays unlocked.
+    /// - Parameter eraseAfterTen: whether ten wrong passcodes erase the device; nil leaves that as it is.
     /// - Throws: ``Complaint`` of kind `passcodeExists`, `invalidPasscode` or `damaged`.
-    public func set(_ new: [UInt8]) throws(Complaint) {
+    public func set(_ new: [UInt8], eraseAfterTen: Bool? = nil) throws(Complaint) {
         try DevicePasscode.requireUsable(new)
         try attempts.writing { () throws(Complaint) in
             let (keybag, uidKey) = try directory.openKeybag()
@@ -71,26 +72,31 @@ public final class DevicePasscode: Sendable {
                 try keybag.changingPasscode(from: nil, to: new, uidKey: uidKey, cost: cost)
             }
             // A removal that was interrupted can have left its count, and a new passcode begins without one.
-            try directory.clearPasscodeAttempts(holding: lock)
+            try directory.clearPasscodeAttempts(holding: lock, durably: true)
+            try replace(eraseAfterTen: eraseAfterTen)
             try replaceKeybag(with: changed)
             reached(.replacedKeybag)
         }
     }
 
-    /// Exchanges the passcode. The device stays as it is, locked or unlocked.
-    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `invalidPasscode` or
-    ///   `damaged`.
-    public func change(from old: [UInt8], to new: [UInt8]) throws(Complaint) {
+    /// Exchanges the passcode, perhaps for the same one. The device stays as it is, locked or unlocked.
+    /// - Parameter eraseAfterTen: as for ``set(_:eraseAfterTen:)``.
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `deviceErased`,
+    ///   `invalidPasscode` or `damaged`.
+    public func change(from old: [UInt8], to new: [UInt8], eraseAfterTen: Bool? = nil) throws(Complaint) {
         try DevicePasscode.requireUsable(new)
-        try attempts.writing { () throws(Complaint) in _ = try rewrap(from: old, to: new) }
+        try attempts.writing { () throws(Complaint) in
+            _ = try rewrap(from: old, to: new, eraseAfterTen: eraseAfterTen)
+        }
     }
 
     /// Removes the passcode. The device is unlocked then, and stays so: when this returns, every key is in the ring,
     /// whatever the state before was. The state that the policy is asked with is the caller's to set.
-    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed` or `damaged`.
-    public func remove(_ old: [UInt8]) throws(Complaint) {
+    /// - Parameter eraseAfterTen: as for ``set(_:eraseAfterTen:)``; it counts once there is a passcode again.
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `deviceErased` or `damaged`.
+    public func remove(_ old: [UInt8], eraseAfterTen: Bool? = nil) throws(Complaint) {
         try attempts.writing { () throws(Complaint) in
-            let (keybag, uidKey) = try rewrap(from: old, to: nil)
+            let (keybag, uidKey) = try rewrap(from: old, to: nil, eraseAfterTen: eraseAfterTen)
             try Complaint.wrapKeybag(directory.path) { () throws(KeybagFault) in
                 try keybag.unlockWithoutPasscode(uidKey: uidKey, into: keys)
             }
@@ -109,17 +115,26 @@ public final class DevicePasscode: Sendable {
     }
 
     /// Wraps the keys anew for `new`; nil for no passcode. The class keys stay the same, so that no file changes.
-    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed` or `damaged`.
-    private func rewrap(from old: [UInt8], to new: [UInt8]?) throws(Complaint) -> (Keybag, UIDKey) {
+    /// - Throws: ``Complaint`` of kind `noPasscode`, `wrongPasscode`, `passcodeDelayed`, `deviceErased` or `damaged`.
+    private func rewrap(
+        from old: [UInt8], to new: [UInt8]?, eraseAfterTen: Bool?
+    ) throws(Complaint) -> (Keybag, UIDKey) {
         let (keybag, uidKey) = try directory.openKeybag()
         guard keybag.hasPasscode else { throw .noPasscode(directory.path) }
         let cost = try StoredDevice.cost(level: directory.settings.keyDerivationCost)
         let changed = try attempt { () throws(KeybagFault) in
             try keybag.changingPasscode(from: old, to: new, uidKey: uidKey, cost: cost)
         }
+        // First: a passcode is never without the setting that it was given with.
+        try replace(eraseAfterTen: eraseAfterTen)
         try replaceKeybag(with: changed)
         reached(.replacedKeybag)
         return (changed, uidKey)
+    }
+
+    private func replace(eraseAfterTen: Bool?) throws(Complaint) {
+        guard let eraseAfterTen, eraseAfterTen != (directory.settings.eraseAfterTen ?? false) else { return }
+        try directory.changeSettings(holding: lock) { $0.eraseAfterTen = eraseAfterTen ? true : nil }
     }
 
     /// Durable when it returns; a process that ends before leaves the old keybag or the new one.
@@ -134,9 +149,14 @@ public final class DevicePasscode: Sendable {
     ///
     /// The attempt is counted, durably, before the passcode is looked at: it counts also if the process is killed or
     /// the power cut meanwhile. One wrong passcode that is given again counts once.
+    ///
+    /// Where ten erase the device, the count of the tenth is the decision: from then on no passcode is looked at, and
+    /// the next boot erases what this process does not (``DeviceDirectory/eraseAfterAttempts(holding:)``).
     private func attempt<Outcome>(_ body: () throws(KeybagFault) -> Outcome) throws(Complaint) -> Outcome {
         let now = try clock()
         let before = try measurableAttempts(at: now)
+        let erases = directory.settings.eraseAfterTen == true
+        if erases, let before, before.wrong >= PasscodeAttempts.most { throw .deviceErased(directory.path) }
         if let before, case let left = before.secondsLeft(at: now), left > 0 {
             throw .passcodeDelayed(before, secondsLeft: left, path: directory.path)
         }
@@ -154,11 +174,20 @@ public final class DevicePasscode: Sendable {
                 counted.lastWrong = mark.hexadecimal
             }
             try directory.replacePasscodeAttempts(with: counted, holding: lock)
+            guard !erases || counted.wrong < PasscodeAttempts.most else {
+                reached(.decidedErase)
+                throw .deviceErased(directory.path)
+            }
             throw .wrongPasscode(counted, path: directory.path)
         }
         reached(.provedPasscode)
-        // The passcode was right, whether this works or not; a count that stays is only too high.
-        try? directory.clearPasscodeAttempts(holding: lock)
+        if erases, counted.wrong >= PasscodeAttempts.most {
+            // A count that a power cut brought back would erase the device.
+            try directory.clearPasscodeAttempts(holding: lock, durably: true)
+        } else {
+            // The passcode was right, whether this works or not; a count that stays is only too high.
+            try? directory.clearPasscodeAttempts(holding: lock)
+        }
         reached(.clearedAttempts)
         return outcome
     }

@@ -21,6 +21,8 @@ public final class DeviceDirectory: Sendable {
     public let created: String
     /// As on disk. The lock is a leaf.
     private let currentRecord: Mutex<DeviceRecord>
+    /// Held while Device.json is replaced. Below it `currentRecord` and `authentication` only.
+    private let recordChanges = Mutex(())
     /// Of the records that carry codes; nil without a UID key. The lock is a leaf.
     let authentication: Mutex<RecordAuthentication?>
     /// The record of sessions, as the session that this process began left it. The lock is a leaf.
@@ -67,10 +69,23 @@ public final class DeviceDirectory: Sendable {
 
     public var settings: DeviceSettings { record.settings }
 
-    public func replaceSettings(with settings: DeviceSettings, holding lock: DeviceLock) throws(Complaint) {
-        var record = record
-        record.settings = settings
-        try replace(with: record)
+    /// Changes settings. Durable on return.
+    /// - Throws: the host's error; the settings are as before.
+    public func changeSettings(
+        holding lock: DeviceLock, _ change: (inout DeviceSettings) -> Void
+    ) throws(Complaint) {
+        try changeRecord { record in
+            change(&record.settings)
+            if record.settings.needsFormat4 { record.format = DeviceRecord.currentFormat }
+        }
+    }
+
+    private func changeRecord(_ change: (inout DeviceRecord) -> Void) throws(Complaint) {
+        try recordChanges.withLock { _ throws(Complaint) in
+            var record = record
+            change(&record)
+            try replace(with: record)
+        }
     }
 
     func replace(with record: DeviceRecord) throws(Complaint) {
@@ -227,9 +242,7 @@ public final class DeviceDirectory: Sendable {
     public func replaceRegistry(_ registry: AppRegistry, holding lock: DeviceLock) throws(Complaint) {
         if record.format < DeviceRecord.currentFormat, registry.apps.contains(where: { $0.signature != nil }) {
             // First: an older version would drop the signatures.
-            var record = record
-            record.format = DeviceRecord.currentFormat
-            try replace(with: record)
+            try changeRecord { $0.format = DeviceRecord.currentFormat }
         }
         try replace(Name.apps, sealing: try DeviceRecords.encode(registry))
     }

@@ -2,7 +2,7 @@
 
 import DataProtection
 
-/// The settings that were chosen at `create`. `erase` keeps them. nil stands for the usual value.
+/// The settings that were chosen at `create` or later. `erase` keeps them. nil stands for the usual value.
 public struct DeviceSettings: Codable, Equatable, Sendable {
     /// The cost of a guess of the passcode, log2 N of scrypt; nil for a measured one.
     public var keyDerivationCost: Int?
@@ -16,6 +16,9 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     /// The marks of ``SpaceMarks``, in percent.
     public var lowWater: Double?
     public var highWater: Double?
+
+    /// Whether ten wrong passcodes erase the device; nil for no.
+    public var eraseAfterTen: Bool?
 
     /// Permitted values of ``lockGrace``: up to a day.
     public static let lockGraces = 0.0...86_400
@@ -32,6 +35,9 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     public var marks: SpaceMarks? {
         SpaceMarks(low: lowWater ?? SpaceMarks.usual.low, high: highWater ?? SpaceMarks.usual.high)
     }
+
+    /// Whether a version of the formats before 4 would drop a setting.
+    var needsFormat4: Bool { eraseAfterTen != nil }
 
     /// Whether cost, grace period, capacity and marks are within their bounds. If not, the record is damaged.
     var isPossible: Bool {

@@ -23,6 +23,9 @@ public struct PasscodeAttempts: Codable, Equatable, Sendable {
         nanoseconds = instant.nanoseconds
     }
 
+    /// The number of wrong attempts that erases a device which is set so.
+    public static let most = 10
+
     fileprivate var isPossible: Bool { PasscodeAttempts.counts.contains(wrong) && nanoseconds >= 0 }
 }
 
@@ -47,11 +50,13 @@ extension DeviceDirectory {
         try replace(Name.attempts, with: try DeviceRecords.encode(attempts))
     }
 
-    /// Forgets the wrong attempts. Not synchronized, so that an unlock waits for the disk only once: a power cut
-    /// shortly after may restore a count that is too high, never too low.
-    public func clearPasscodeAttempts(holding lock: DeviceLock) throws(Complaint) {
+    /// Forgets the wrong attempts.
+    /// - Parameter durably: otherwise not synchronized, so that an unlock waits for the disk only once: a power cut
+    ///   shortly after may restore a count that is too high, never too low.
+    public func clearPasscodeAttempts(holding lock: DeviceLock, durably: Bool = false) throws(Complaint) {
         try Complaint.wrap("cannot remove \(path)/\(Name.attempts.text)") { () throws(SystemError) in
             if try root.exists(Name.attempts) { try root.removeFile(Name.attempts) }
+            if durably { try root.synchronizeEntries() }
         }
     }
 }

@@ -62,6 +62,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case foreignOwner
         case invalidEntitlements
         case anotherSigner
+        case deviceErased
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -119,6 +120,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .foreignOwner: 52
             case .invalidEntitlements: 53
             case .anotherSigner: 54
+            case .deviceErased: 58
             }
         }
     }

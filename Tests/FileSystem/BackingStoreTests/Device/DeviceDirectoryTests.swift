@@ -163,7 +163,7 @@ import Testing
         let calls: [() throws -> Void] = [
             { try device.endSession(holding: lock) },
             { try device.replaceKeybag(with: [1], holding: lock) },
-            { try device.replaceSettings(with: device.settings, holding: lock) },
+            { try device.changeSettings(holding: lock) { _ in } },
         ]
         for call in calls {
             #expect { try call() } throws: { ($0 as? Complaint)?.message.contains("No such file") == true }

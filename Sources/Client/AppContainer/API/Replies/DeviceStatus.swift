@@ -9,6 +9,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     /// The device's UUID, which a clone does not share.
     public var identifier: String
     public var hasPasscode: Bool
+    /// Whether ten wrong passcodes erase the device.
+    public var eraseAfterTen: Bool
     /// Seconds until the device is locked; null unless it is locking.
     public var graceRemaining: Double?
     /// The protection classes that can be opened now, by Foundation's raw values; none while the device is off.
@@ -25,8 +27,9 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     public var running: [String]
 
     public init(
-        state: String, device: String, identifier: String, hasPasscode: Bool, graceRemaining: Double? = nil,
-        readable: [String] = [], apps: Int, waiting: [String] = [], space: SpaceStatus? = nil, daemon: DaemonStatus,
+        state: String, device: String, identifier: String, hasPasscode: Bool, eraseAfterTen: Bool = false,
+        graceRemaining: Double? = nil, readable: [String] = [], apps: Int, waiting: [String] = [],
+        space: SpaceStatus? = nil, daemon: DaemonStatus,
         mounts: [Mount],
         running: [String] = []
     ) {
@@ -34,6 +37,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.device = device
         self.identifier = identifier
         self.hasPasscode = hasPasscode
+        self.eraseAfterTen = eraseAfterTen
         self.graceRemaining = graceRemaining
         self.readable = readable
         self.apps = apps
@@ -45,7 +49,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case state, device, identifier, hasPasscode, graceRemaining, readable, apps, waiting, daemon, mounts, running
+        case state, device, identifier, hasPasscode, eraseAfterTen, graceRemaining, readable, apps, waiting
+        case daemon, mounts, running
     }
 
     public init(from decoder: any Decoder) throws {
@@ -54,6 +59,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         device = try container.decode(String.self, forKey: .device)
         identifier = try container.decode(String.self, forKey: .identifier)
         hasPasscode = try container.decode(Bool.self, forKey: .hasPasscode)
+        eraseAfterTen = try container.decodeIfPresent(Bool.self, forKey: .eraseAfterTen) ?? false
         graceRemaining = try container.decodeIfPresent(Double.self, forKey: .graceRemaining)
         readable = try container.decode([String].self, forKey: .readable)
         apps = try container.decode(Int.self, forKey: .apps)
@@ -72,6 +78,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         try container.encode(device, forKey: .device)
         try container.encode(identifier, forKey: .identifier)
         try container.encode(hasPasscode, forKey: .hasPasscode)
+        try container.encode(eraseAfterTen, forKey: .eraseAfterTen)
         try container.encode(graceRemaining, forKey: .graceRemaining)
         try container.encode(readable, forKey: .readable)
         try container.encode(apps, forKey: .apps)

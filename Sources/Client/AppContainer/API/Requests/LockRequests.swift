@@ -63,8 +63,11 @@ public struct PasscodeRequest: ControlRequest {
     public var old: String?
     /// The new passcode, for `set` and `change`.
     public var new: String?
+    /// Whether ten wrong passcodes erase the device; null leaves that as it is.
+    public var eraseAfterTen: Bool?
 
-    public init(_ action: Action, old: String? = nil, new: String? = nil) {
+    public init(_ action: Action, old: String? = nil, new: String? = nil, eraseAfterTen: Bool? = nil) {
+        self.eraseAfterTen = eraseAfterTen
         self.action = action
         self.old = old
         self.new = new

@@ -33,7 +33,7 @@ struct Status: AsyncParsableCommand {
             ("Device", status.device),
             ("Identifier", status.identifier),
             ("State", state(status)),
-            ("Passcode", status.hasPasscode ? "yes" : "no"),
+            ("Passcode", (status.hasPasscode ? "yes" : "no") + (status.eraseAfterTen ? ", ten wrong ones erase" : "")),
             ("Apps", "\(status.apps)"),
         ]
         for identifier in status.waiting { fields.append(("Waiting", "data of \(identifier), which is not installed")) }

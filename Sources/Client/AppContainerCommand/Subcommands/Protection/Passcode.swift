@@ -7,7 +7,7 @@ import SandboxModel
 
 /// The daemon changes the passcode; it is asked for here, as only this process has the user's terminal. Ends with exit
 /// code 34 to set one where there is one, 31 to change or remove one where there is none, 17 for a wrong one, 32 during
-/// a delay.
+/// a delay, 58 for the one that has erased the device.
 struct Passcode: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Set, change or remove a device's passcode.",
@@ -20,8 +20,12 @@ struct Passcode: AsyncParsableCommand {
             After "set" and "remove" the device is unlocked; "change" leaves it as it is. The first five wrong \
             passcodes are free. Then each has to wait, 1, 5, 15 and from then on 60 minutes.
 
-            Example:
+            With --erase-after-ten on, the tenth wrong passcode erases the device, as "appcontainer erase" does and \
+            whatever runs or is mounted: exit code 58. The setting stays until it is turned off, also over an erase.
+
+            Examples:
               appcontainer passcode ~/phone set
+              appcontainer passcode ~/phone change --old-file code --new-file code --erase-after-ten on
             """)
 
     @OptionGroup var device: DeviceArgument
@@ -31,6 +35,8 @@ struct Passcode: AsyncParsableCommand {
     var oldFile: String?
     @Option(help: "The file whose first line becomes the passcode.", completion: .file())
     var newFile: String?
+    @Option(help: ArgumentHelp("Erase the device after ten wrong passcodes, or not.", valueName: "on|off"))
+    var eraseAfterTen: SwitchPosition?
 
     func validate() throws {
         if action == .set && oldFile != nil {
@@ -55,7 +61,8 @@ struct Passcode: AsyncParsableCommand {
         if action != .remove {
             new = try newFile.map(PasscodeSource.read) ?? PasscodeSource.askForNew(orFile: "--new-file")
         }
-        _ = try await device.send(PasscodeRequest(action, old: old, new: new))
+        _ = try await device.send(
+            PasscodeRequest(action, old: old, new: new, eraseAfterTen: eraseAfterTen.map { $0 == .on }))
     }
 }
 

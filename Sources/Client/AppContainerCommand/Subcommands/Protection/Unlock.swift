@@ -4,7 +4,8 @@ import AppContainer
 import ArgumentParser
 import SandboxModel
 
-/// Ends with exit code 17 for a wrong passcode, 32 for any passcode during a delay.
+/// Ends with exit code 17 for a wrong passcode, 32 for any passcode during a delay, 58 for the one that has erased the
+/// device.
 struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Unlock a device with its passcode.",
@@ -14,7 +15,8 @@ struct Unlock: AsyncParsableCommand {
             asked for.
 
             The first five wrong passcodes are free. Then each attempt has to wait, 1, 5, 15 and from then on 60 \
-            minutes; while it waits the right passcode is refused as well.
+            minutes; while it waits the right passcode is refused as well. The tenth erases a device that is set so \
+            (passcode --erase-after-ten).
             """)
 
     @OptionGroup var device: DeviceArgument
