@@ -44,7 +44,10 @@ public final class BootedDevice: Sendable {
         self.passcode = passcode
         self.reached = reached
         space = DeviceSpace(directory, context.space, isCounted: session.used != nil)
-        installedApps = InstalledApps(try directory.registry(), in: held, space: space)
+        let registry = try directory.registry()
+        installedApps = InstalledApps(registry, in: held, space: space)
+        let made = GroupContainer.fillAll(of: registry, in: directory)
+        if made > 0 { space.add(Int64(made) * space.directoryBytes) }
         staging = StagingArea(directory, context: StoreContext(staging: context))
     }
 

@@ -2,9 +2,25 @@
 
 public import SandboxModel
 
-/// An entry of an app's `Library/Caches` or `tmp`. It is purged whole, with all that lies in it.
+/// An entry of an app's `Library/Caches` or `tmp`, or of a group's `Library/Caches`. It is purged whole, with all that
+/// lies in it.
 public struct PurgeUnit: Hashable, Sendable {
+    /// A container that several apps share.
+    public struct Group: Hashable, Sendable {
+        public let identifier: ContainerIdentifier
+        /// The apps that are entitled to it.
+        public let apps: Set<ContainerIdentifier>
+
+        public init(_ identifier: ContainerIdentifier, of apps: Set<ContainerIdentifier>) {
+            self.identifier = identifier
+            self.apps = apps
+        }
+    }
+
+    /// The app that reports name: of a group the first of its apps.
     public let app: ContainerIdentifier
+    /// nil for an entry of the app's own data container.
+    public let group: Group?
     public let directory: PurgeableDirectory
     public let name: FileName
     /// Bytes of the host that come free when it goes.
@@ -15,15 +31,25 @@ public struct PurgeUnit: Hashable, Sendable {
     public let isOpen: Bool
 
     public init(
-        app: ContainerIdentifier, directory: PurgeableDirectory, name: FileName, bytes: Int64, lastUse: Int64,
-        isOpen: Bool
+        app: ContainerIdentifier, group: Group? = nil, directory: PurgeableDirectory, name: FileName, bytes: Int64,
+        lastUse: Int64, isOpen: Bool
     ) {
         self.app = app
+        self.group = group
         self.directory = directory
         self.name = name
         self.bytes = bytes
         self.lastUse = lastUse
         self.isOpen = isOpen
+    }
+
+    /// Whether it is the app's, or that of a group of the app.
+    func belongs(to app: ContainerIdentifier) -> Bool { group?.apps.contains(app) ?? (self.app == app) }
+
+    /// Whether an app that it belongs to is among these.
+    func belongs(toOneOf apps: Set<ContainerIdentifier>) -> Bool {
+        guard let group else { return apps.contains(app) }
+        return !group.apps.isDisjoint(with: apps)
     }
 }
 
@@ -60,7 +86,7 @@ public enum PurgeReason: String, Sendable {
 
 /// The reason why a unit stays. Reports of the control API have the raw values.
 public enum PurgeRefusal: String, Error {
-    /// Its app is running.
+    /// Its app is running, or one of its group.
     case appRunning
     /// A file in it is open.
     case fileOpen
@@ -128,8 +154,8 @@ struct PurgePlan: Sendable {
     private func refusal(
         of unit: PurgeUnit, running: Set<ContainerIdentifier>, demand: PurgeDemand
     ) -> PurgeRefusal? {
-        if let app = demand.app, unit.app != app { return .otherApp }
-        if !running.isEmpty, running.contains(unit.app) { return .appRunning }
+        if let app = demand.app, !unit.belongs(to: app) { return .otherApp }
+        if !running.isEmpty, unit.belongs(toOneOf: running) { return .appRunning }
         if unit.isOpen { return .fileOpen }
         switch demand.extent {
         case .bytes(let wanted):
@@ -162,7 +188,24 @@ struct PurgePlan: Sendable {
 
 /// The order of units of one age.
 private struct NameOrder {
-    /// Of each unit: a number that is less where its app, then its directory, comes first.
+    /// A container: an app's own, or a group's behind it.
+    private struct Owner: Hashable, Comparable {
+        let app: ContainerIdentifier
+        let group: ContainerIdentifier?
+
+        init(_ unit: PurgeUnit) {
+            app = unit.app
+            group = unit.group?.identifier
+        }
+
+        static func < (one: Owner, other: Owner) -> Bool {
+            if one.app != other.app { return one.app < other.app }
+            guard let group = other.group else { return false }
+            return one.group.map { $0 < group } ?? true
+        }
+    }
+
+    /// Of each unit: a number that is less where its container, then its directory, comes first.
     let places: [Int]
     /// The names, eight bytes in a number, the first byte the most significant. Each ends with a NUL that its bytes
     /// lack, so that no name begins like a whole other one.
@@ -171,14 +214,16 @@ private struct NameOrder {
     private var starts: [Int] = []
 
     init(_ units: [PurgeUnit]) {
-        // Units come app by app: each run of one app's is looked up once.
-        let runs = units.indices.filter { $0 == 0 || units[$0].app != units[$0 - 1].app }
-        let apps = Set(runs.map { units[$0].app }).sorted()
-        let ranks = Dictionary(uniqueKeysWithValues: zip(apps, apps.indices))
+        // Units come container by container: each run of one container's is looked up once.
+        let runs = units.indices.filter { index in
+            index == 0 || units[index].app != units[index - 1].app || units[index].group != units[index - 1].group
+        }
+        let owners = Set(runs.map { Owner(units[$0]) }).sorted()
+        let ranks = Dictionary(uniqueKeysWithValues: zip(owners, owners.indices))
         var places: [Int] = []
         places.reserveCapacity(units.count)
         for (start, end) in zip(runs, runs.dropFirst() + [units.count]) {
-            let rank = ranks[units[start].app, default: 0]
+            let rank = ranks[Owner(units[start]), default: 0]
             for unit in units[start..<end] { places.append(rank * 2 + (unit.directory == .caches ? 0 : 1)) }
         }
         self.places = places
@@ -212,7 +257,10 @@ private struct NameOrder {
 
 extension PurgeUnit {
     /// Relative to the app's home.
-    public var path: String { (directory.path + [name]).text }
+    public var path: String {
+        let path = (directory.path + [name]).text
+        return group.map { "\(HomeLayout.groups.text)/\($0.identifier)/\(path)" } ?? path
+    }
 }
 
 extension PurgeDemand.Extent {

@@ -121,7 +121,7 @@ struct PurgeRun: Sendable {
     }
 
     private struct Place: Hashable {
-        let app: Int
+        let container: Int
         let directory: PurgeableDirectory
     }
 
@@ -134,11 +134,13 @@ struct PurgeRun: Sendable {
         var items: [Int: Trash.Item] = [:]
         let groups = Dictionary(grouping: batch.indices) { index in
             let unit = batch[index].unit
-            return Place(app: candidates.places[unit].app, directory: candidates.units[unit].directory)
+            return Place(container: candidates.places[unit].container, directory: candidates.units[unit].directory)
         }
         for (place, indices) in groups {
             let entries = indices.map { candidates.entry(batch[$0].unit) }
-            let attempt = batches.withTurn { withdraw(entries, from: place.directory, of: candidates.apps[place.app]) }
+            let attempt = batches.withTurn {
+                withdraw(entries, from: place.directory, of: candidates.containers[place.container])
+            }
             for (number, index) in indices.enumerated() {
                 switch attempt.outcome(of: number) {
                 case .success(let item): items[index] = item
@@ -171,19 +173,37 @@ struct PurgeRun: Sendable {
         }
     }
 
-    /// Takes entries of one directory of one app, unless the app has come to run or an operation is at work on it.
+    /// Takes entries of one directory of one container, unless an app of it has come to run or an operation is at work on
+    /// one.
     private func withdraw(
-        _ entries: [PurgeableEntry], from directory: PurgeableDirectory, of candidate: PurgeCandidates.App
+        _ entries: [PurgeableEntry], from directory: PurgeableDirectory, of candidate: PurgeCandidates.Container
     ) -> Attempt {
-        let app = candidate.app.identifier
-        return environment.whileIdle(app) {
-            if environment.isRunning(app) { return .kept(.appRunning) }
-            guard device.apps.contains(where: { $0.identifier == app && $0.data == candidate.app.data }),
-                let place = try? candidate.container.descriptor.openDirectory(at: directory.path)
+        let source = candidate.source
+        return whileIdle(source.apps.sorted()[...]) {
+            if source.apps.contains(where: { environment.isRunning($0) }) { return .kept(.appRunning) }
+            guard isCurrent(source), let place = try? candidate.directory.descriptor.openDirectory(at: directory.path)
             else { return .kept(.changed) }
-            return .tried(
-                environment.volume(of: app)?.withdraw(entries, from: place, into: trash)
-                    ?? device.context.withdraw(entries, from: place, into: trash))
+            let volumes = source.apps.compactMap { environment.volume(of: $0) }
+            guard let volume = volumes.first else {
+                return .tried(device.context.withdraw(entries, from: place, into: trash))
+            }
+            // Volumes of an ordinary user's process, of which one is unmounted and still in use.
+            guard volumes.allSatisfy({ $0 === volume }) else { return .kept(.appBusy) }
+            return .tried(volume.withdraw(entries, from: place, into: trash))
         } ?? .kept(.appBusy)
+    }
+
+    /// Whether a container is still that of the same apps: another may have come to have the group.
+    private func isCurrent(_ source: PurgeCandidates.Source) -> Bool {
+        guard source.group != nil else {
+            return device.apps.contains { $0.identifier == source.app && $0.data == source.uuid }
+        }
+        return PurgeCandidates.sources(device.apps).contains { $0.uuid == source.uuid && $0.apps == source.apps }
+    }
+
+    /// Carries out a step while no operation is at work on any of some apps.
+    private func whileIdle<Result>(_ apps: ArraySlice<ContainerIdentifier>, _ body: () -> Result) -> Result? {
+        guard let first = apps.first else { return body() }
+        return environment.whileIdle(first) { whileIdle(apps.dropFirst(), body) } ?? nil
     }
 }

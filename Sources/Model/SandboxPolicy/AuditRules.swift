@@ -86,14 +86,14 @@ public enum AuditRules {
         case .document, .database:
             if isIn(temporary, item) {
                 broken.append(.irreplaceableLostByUpdate)
-            } else if isIn(caches, item) {
+            } else if item.path.starts(with: caches) {
                 broken.append(.irreplaceablePurgeable)
             } else if item.inclusion != .included, sort == .document {
                 broken.append(item.isSortedByUser ? .documentNotBackedUp : .documentExcluded)
             }
         case .media, .ordinary: break
         }
-        if sort == .document, !isIn(temporary, item), !isIn(caches, item), let protection = item.protection,
+        if sort == .document, !isIn(temporary, item), !item.path.starts(with: caches), let protection = item.protection,
             protection != .complete
         {
             broken.append(.documentReadableWhileLocked)

@@ -13,6 +13,9 @@ extension SandboxPolicy {
     public static func neverInBackup(_ path: [FileName], bundle: FileName) -> Int? {
         guard let top = path.first else { return nil }
         if top == bundle || top == HomeLayout.iCloud || top == HomeLayout.metadata { return 1 }
+        if top == HomeLayout.groups {
+            return isNeverInBackup(inGroup: Array(path.dropFirst(2).prefix(2))) ? 4 : nil
+        }
         return PurgeableDirectory.allCases.map(\.path).first { path.starts(with: $0) }?.count
     }
 
@@ -21,6 +24,11 @@ extension SandboxPolicy {
     public static func isNeverInBackup(inData path: [FileName]) -> Bool {
         if path.count == 1 { return !backedUpNames.contains(path[0]) }
         return PurgeableDirectory.allCases.contains { $0.path == path }
+    }
+
+    /// The same for a group container.
+    public static func isNeverInBackup(inGroup path: [FileName]) -> Bool {
+        PurgeableDirectory.ofGroup.contains { $0.path == path }
     }
 
     private static let backedUpNames = [HomeLayout.documents, HomeLayout.library]

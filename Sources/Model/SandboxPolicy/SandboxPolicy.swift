@@ -30,6 +30,12 @@ public enum SandboxPolicy {
         zone == .documents && name == HomeLayout.inbox ? .inboxName : nil
     }
 
+    /// May a name be given that belongs to a zone? Asked besides, of the zone that an entry of that name has: only a
+    /// directory that is made there can be the system's own, where that is missing.
+    public static func refusal(of operation: Operation, naming zone: Zone) -> Rule? {
+        zone == .standardDirectory && operation != .makeDirectory ? .standardDirectory : nil
+    }
+
     /// A change of the node itself: its content, mode, owner, times or attributes.
     private static func changeRefusal(in zone: Zone) -> Rule? {
         switch zone {

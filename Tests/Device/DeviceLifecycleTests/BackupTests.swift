@@ -67,7 +67,7 @@ import Testing
                 "AppDomain-com.example.Notes/Documents/a", "AppDomain-com.example.Notes/Documents/b",
                 "AppDomain-com.example.Notes/Library", "AppDomain-com.example.Notes/Library/Preferences",
                 "AppDomain-com.example.Notes/Library/x", "AppDomainGroup-group.com.example",
-                "AppDomainGroup-group.com.example/g",
+                "AppDomainGroup-group.com.example/Library", "AppDomainGroup-group.com.example/g",
             ])
         #expect(backup.item("AppDomain-com.example.Notes/Documents/a")?.content == Array("Documents/a".utf8))
         #expect(tally.files == 4 && tally.bytes == 32 && tally.sealed == 0)

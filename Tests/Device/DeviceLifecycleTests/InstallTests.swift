@@ -30,7 +30,9 @@ import Testing
                 "Data/Application/UUID/Documents", "Data/Application/UUID/Library",
                 "Data/Application/UUID/Library/Caches", "Data/Application/UUID/Library/Preferences",
                 "Data/Application/UUID/tmp", "Mobile Documents", "Mobile Documents/UUID", "Shared", "Shared/AppGroup",
-                "Shared/AppGroup/UUID", "Shared/AppGroup/UUID",
+                "Shared/AppGroup/UUID", "Shared/AppGroup/UUID", "Shared/AppGroup/UUID/Library",
+                "Shared/AppGroup/UUID/Library", "Shared/AppGroup/UUID/Library/Caches",
+                "Shared/AppGroup/UUID/Library/Caches",
             ])
         let bundle = try device.backingPath(of: app.identifier, .app)
         try shell("diff -r --exclude _CodeSignature '\(sampleApp)' '\(bundle)'")

@@ -91,6 +91,27 @@ struct PurgePlanTests {
         #expect(told(units, .everything, of: PurgePlanTests.mail) == expected)
     }
 
+    // S-PURGE-10
+    @Test func `an entry of a group goes when no app of the group runs, and with any of them`() {
+        let third = ContainerIdentifier("com.example.Third")!
+        let group = PurgeUnit.Group(
+            ContainerIdentifier("group.com.example")!, of: [PurgePlanTests.mail, PurgePlanTests.notes])
+        let shared = PurgeUnit(
+            app: PurgePlanTests.mail, group: group, directory: .caches, name: "a", bytes: 100, lastUse: 1, isOpen: false
+        )
+        // Of one age and one name, as an app's own.
+        let units = [shared, PurgePlanTests.unit("a", used: 1, of: PurgePlanTests.mail)]
+        #expect(shared.path == "Groups/group.com.example/Library/Caches/a")
+        let plan = PurgePlan(units, running: [], demand: PurgeDemand(.everything))
+        #expect(plan.chosen.map(\.unit) == [1, 0])
+        for app in [PurgePlanTests.mail, PurgePlanTests.notes] {
+            #expect(told([shared], .everything, running: [app]).skipped == ["a: appRunning"])
+            #expect(told([shared], .everything, of: app).chosen == ["a"])
+        }
+        #expect(told([shared], .everything, running: [third]).chosen == ["a"])
+        #expect(told([shared], .everything, of: third).skipped == ["a: otherApp"])
+    }
+
     @Test func `an empty entry stays if a purge is to free space`() {
         let units = [PurgePlanTests.unit("a", used: 1, bytes: 0), PurgePlanTests.unit("b", used: 2)]
         #expect(told(units, .bytes(100)) == Told(chosen: ["b"], skipped: ["a: empty"]))

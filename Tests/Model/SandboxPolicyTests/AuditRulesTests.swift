@@ -64,8 +64,10 @@ import Testing
         #expect(broken("Library/Caches/a.sqlite", .database, inclusion: caches) == [.irreplaceablePurgeable])
         #expect(broken("Library/Caches/a/b.pdf", .document, inclusion: caches) == [.irreplaceablePurgeable])
         #expect(broken("tmp/a.sqlite", .database, inclusion: temporary) == [.irreplaceableLostByUpdate])
-        // A group has no such places.
-        #expect(broken("Library/Caches/a.sqlite", .database, isData: false) == [])
+        // A group has caches, and its `tmp` is its apps' own.
+        #expect(
+            broken("Library/Caches/a.sqlite", .database, inclusion: caches, isData: false) == [.irreplaceablePurgeable])
+        #expect(broken("tmp/a.sqlite", .database, isData: false) == [])
     }
 
     @Test func `a picture is a document in Documents, and nothing special elsewhere`() {

@@ -30,7 +30,12 @@ struct BackupPolicyTests {
             ("Documents/Notes.app/x", "included"),
             ("iCloud", "excluded"), ("iCloud/iCloud.com.example/a", "excluded-by:iCloud"),
             ("Groups", "included"), ("Groups/group.com.example", "included"),
-            ("Groups/group.com.example/Library/Caches", "included"), ("Groups/group.com.example/tmp/a", "included"),
+            ("Groups/group.com.example/Library/Caches", "excluded"),
+            ("Groups/group.com.example/Library/Caches/a", "excluded-by:Groups/group.com.example/Library/Caches"),
+            ("Groups/group.com.example/Library/Caches2", "included"),
+            ("Groups/group.com.example/a/Library/Caches", "included"),
+            ("iCloud/id/Library/Caches", "excluded-by:iCloud"),
+            ("Groups/group.com.example/tmp/a", "included"),
             (".com.apple.mobile_container_manager.metadata.plist", "excluded"),
         ])
     func places(_ path: String, _ wanted: String) {

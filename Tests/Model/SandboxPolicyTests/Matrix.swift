@@ -6,7 +6,7 @@ import SandboxPolicy
 enum Matrix {
     /// Regenerates what Fixtures/matrix.txt holds.
     static var text: String {
-        [zones, names, renames, exchanges, protection, classChanges, backups].joined(separator: "\n")
+        [zones, names, ownNames, renames, exchanges, protection, classChanges, backups].joined(separator: "\n")
     }
 
     private static func cell(_ rule: Rule?) -> String { rule?.rawValue ?? "." }
@@ -44,6 +44,16 @@ enum Matrix {
             ["name"] + Zone.allCases.map { "\($0)" },
             names.map { name in
                 [name.text] + Zone.allCases.map { cell(SandboxPolicy.refusal(ofName: name, in: $0)) }
+            })
+    }
+
+    private static var ownNames: String {
+        let operations = Operation.allCases.filter(\.givesName)
+        return table(
+            "Names that belong to a zone, such as Library/Caches where it is missing, besides.",
+            ["operation"] + Zone.allCases.map { "\($0)" },
+            operations.map { operation in
+                [operation.rawValue] + Zone.allCases.map { cell(SandboxPolicy.refusal(of: operation, naming: $0)) }
             })
     }
 
@@ -131,7 +141,7 @@ enum Matrix {
     private static var backups: String {
         let places = [
             "Notes.app", "Documents", "Documents/Inbox", "Library", "Library/Caches", "Library/Preferences", "tmp",
-            "Groups/id",
+            "Groups/id", "Groups/id/Library", "Groups/id/Library/Caches", "Groups/id/tmp",
             "iCloud", "iCloud/id", ".com.apple.mobile_container_manager.metadata.plist",
         ]
         return table(

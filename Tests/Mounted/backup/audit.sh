@@ -141,6 +141,39 @@ case_an_excluded_download_is_no_breach_and_findings_are_grouped() {
     grep -q '"findings":\[{"domain":"AppDomain-'"$APP"'","findings":5' "$WORK/report.html"
 }
 
+case_caches_of_a_group_are_out_of_backups_and_no_breach() {
+    local group=group.com.example.notes told
+    start --group "$group"
+    local caches=$MOUNT/Groups/$group/Library/Caches
+    same "$(getfattr --absolute-names -n user.appcontainer.backup --only-values "$caches")" excluded
+    same "$(getfattr --absolute-names -n user.xdg.robots.backup --only-values "$caches")" false
+    same "$(lsattr -d "$caches" | cut -c 7)" d
+    complains 23 appcontainer include "$caches"
+    refused setfattr -x "$MARK" "$caches"
+    refused chattr -d "$caches"
+    echo half >"$caches/film.part"
+    same "$(getfattr --absolute-names -n user.appcontainer.backup --only-values "$caches/film.part")" \
+        "excluded-by:Groups/$group/Library/Caches"
+    told=$(appcontainer audit "$DEVICE" "$APP")
+    contains "$told" "nothing to say against it"
+    told=$(appcontainer backup "$DEVICE" --list)
+    grep -q "AppDomainGroup-$group/Library/Caches *left out" <<<"$told"
+    appcontainer backup "$DEVICE" "$WORK/out.tar"
+    ! tar -tf "$WORK/out.tar" | grep -q film.part || fail "the backup has a cache of the group"
+    # A restore brings a group with empty caches.
+    appcontainer unmount "$MOUNT"
+    appcontainer restore "$DEVICE" "$WORK/out.tar"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(ls -A "$caches")" ""
+    # So does the first start of a device of an earlier version.
+    appcontainer unmount "$MOUNT"
+    appcontainer shutdown "$DEVICE"
+    rm -r "$DEVICE"/Containers/Shared/AppGroup/*/Library
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    same "$(ls -A "$caches") $(stat -c %U "$caches")" " $(stat -c %U "$MOUNT/Groups/$group")"
+    whole
+}
+
 oncecase_a_report_draws_itself_in_a_browser() {
     start_protected
     some_files 50

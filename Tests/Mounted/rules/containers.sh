@@ -19,7 +19,16 @@ EPERM rmdir $cloud
 EPERM mkdir $MOUNT/iCloud/other
 ok    open $group/f excl
 ok    write $group/f text
-ok    mkdir $group/Library
+EEXIST mkdir $group/Library
+ok    list $group Library f
+ok    list $group/Library Caches
+EPERM rmdir $group/Library/Caches
+EPERM rename $group/Library $group/library
+EPERM rename $group/Library/Caches $DOCUMENTS/Caches
+ok    mkdir $group/Library/Preferences
+ok    rmdir $group/Library/Preferences
+ok    mkdir $group/tmp
+ok    rmdir $group/tmp
 ok    rename $group/f $DOCUMENTS/f
 ok    rename $DOCUMENTS/f $cloud/f
 ok    read $cloud/f text

@@ -92,6 +92,55 @@ case_only_caches_and_temporary_files_are_purged() {
     whole
 }
 
+case_caches_of_a_group_go_when_no_app_of_it_runs() {
+    local group=group.com.example.notes told
+    start --group "$group"
+    make_app com.example.Other Other
+    appcontainer install "$DEVICE" "$WORK/Other.app" --group "$group"
+    local caches=$MOUNT/Groups/$group/Library/Caches
+    same "$(ls -A "$caches")" ""
+    cache "$caches/a" 1
+    cache "$MOUNT/Groups/$group/Library/kept" 1
+    mkdir "$MOUNT/Groups/$group/tmp" && cache "$MOUNT/Groups/$group/tmp/kept" 1
+    released
+    appcontainer launch "$DEVICE" com.example.Other --no-exec
+    told=$(purge --level critical --json)
+    same "$(reasons skipped <<<"$told") $(paths purged <<<"$told")" "Groups/$group/Library/Caches/a:appRunning "
+    appcontainer terminate "$DEVICE" com.example.Other
+    told=$(purge --level critical --app com.example.Other --json)
+    same "$(paths purged <<<"$told")" "Groups/$group/Library/Caches/a"
+    absent "$caches/a"
+    ls "$MOUNT/Groups/$group/Library/kept/data" "$MOUNT/Groups/$group/tmp/kept/data"
+    appcontainer events "$DEVICE" | grep '"event":"purged"' | grep -q "Groups/$group/Library/Caches/a"
+    # The least recently used goes first, of whichever container.
+    cache "$CACHES/first" 1
+    cache "$caches/second" 1
+    cache "$CACHES/third" 1
+    released
+    told=$(purge --level critical --dry-run --json)
+    same "$(paths purged <<<"$told")" "Library/Caches/first Groups/$group/Library/Caches/second Library/Caches/third"
+    whole
+}
+
+rootcase_a_purge_of_a_group_shows_in_both_homes() {
+    local group=group.com.example.notes home
+    start --group "$group"
+    make_app com.example.Other Other
+    appcontainer install "$DEVICE" "$WORK/Other.app" --group "$group"
+    mkdir "$WORK/other"
+    appcontainer mount "$DEVICE" com.example.Other "$WORK/other"
+    cache "$MOUNT/Groups/$group/Library/Caches/a" 1
+    echo x >"$WORK/other/Groups/$group/Library/Caches/file"
+    for home in "$MOUNT" "$WORK/other"; do ls -l "$home/Groups/$group/Library/Caches/a" "$home/Groups/$group/Library/Caches"; done
+    released
+    purge --level critical
+    for home in "$MOUNT" "$WORK/other"; do same "$(ls -A "$home/Groups/$group/Library/Caches")" ""; done
+    mkdir "$WORK/other/Groups/$group/Library/Caches/a"
+    same "$(ls "$MOUNT/Groups/$group/Library/Caches")" a
+    appcontainer unmount "$WORK/other"
+    whole
+}
+
 case_an_entry_with_an_open_file_stays() {
     start
     cache "$CACHES/held" 1

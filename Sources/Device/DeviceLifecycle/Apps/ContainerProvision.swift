@@ -91,7 +91,8 @@ struct ContainerProvision {
                 shared.append(container)
             } else {
                 let container = SharedContainerRecord(identifier: identifier, uuid: ContainerUUID())
-                _ = try staged.make(kind, container.uuid, owner: owner)
+                let directory = try staged.make(kind, container.uuid, owner: owner)
+                if kind == .group { try GroupContainer.fill(directory, for: owner) }
                 shared.append(container)
             }
         }

@@ -84,7 +84,7 @@ extension Descriptor {
     private static let classAttribute = Array(ProtectionClass.attributeName.utf8)
 
     /// Stores the class that a new directory gives. The standard class is stored as no attribute.
-    fileprivate borrowing func giveClass(_ protection: ProtectionClass) throws(SystemError) {
+    borrowing func giveClass(_ protection: ProtectionClass) throws(SystemError) {
         guard protection != .standard else { return }
         try AttributeHolder(self).set(Descriptor.classAttribute, to: Array(protection.foundationName.utf8))
     }

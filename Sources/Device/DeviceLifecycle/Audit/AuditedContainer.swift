@@ -65,7 +65,8 @@ struct AuditedContainer {
     private mutating func match(of place: ContainerPlace, isDirectory: Bool) -> AuditPatterns.Match? {
         while let last = covers.last, last.depth >= place.depth { covers.removeLast() }
         let path = place.path
-        guard !PurgeableDirectory.allCases.contains(where: { $0.path == path }) else { return nil }
+        let places = isData ? PurgeableDirectory.allCases : PurgeableDirectory.ofGroup
+        guard !places.contains(where: { $0.path == path }) else { return nil }
         let match = patterns.match(path, isDirectory: isDirectory, in: covers.last?.match)
         if isDirectory, let match { covers.append((place.depth, match)) }
         return match

@@ -75,7 +75,7 @@ private struct SurveyRun {
         var surveyed: [(path: String, part: SurveyedPart)] = []
         var seen: Int64 = 0
         for container in containers {
-            var tree = SurveyTree(isData: container.kind == .data, least: total / SurveyTree.visibleFraction)
+            var tree = SurveyTree(of: container.kind, least: total / SurveyTree.visibleFraction)
             var walk = ContainerWalk(container.kind, container.directory)
             try walk.run { (place, inclusion) throws(Complaint) in
                 seen += 1

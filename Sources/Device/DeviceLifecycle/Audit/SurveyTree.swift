@@ -20,13 +20,19 @@ struct SurveyTree {
 
     /// Below so many bytes a part is counted with others.
     private let least: Int64
-    private let isData: Bool
+    /// The directories of the container whose entries may be purged.
+    private let purgeable: [PurgeableDirectory]
     /// The directories from the container down to the one that the walk is in.
     private var levels: [Level] = []
 
     /// - Parameter least: bytes; smaller parts are counted together.
-    init(isData: Bool, least: Int64) {
-        self.isData = isData
+    init(of kind: ContainerKind, least: Int64) {
+        purgeable =
+            switch kind {
+            case .data: PurgeableDirectory.allCases
+            case .group: PurgeableDirectory.ofGroup
+            case .bundle, .iCloud: []
+            }
         self.least = least
     }
 
@@ -42,7 +48,7 @@ struct SurveyTree {
         let isPurgeable =
             place.depth > 2
             ? levels.last?.part.look.isPurgeable ?? false
-            : isData && PurgeableDirectory.allCases.contains { place.path.starts(with: $0.path) }
+            : purgeable.contains { place.path.starts(with: $0.path) }
         let isDirectory = place.status.kind == .directory
         let look = SurveyedPart.Look(
             protection: protection, isBackedUp: inclusion == .included, isPurgeable: isPurgeable)

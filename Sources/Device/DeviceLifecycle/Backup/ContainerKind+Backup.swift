@@ -10,7 +10,7 @@ extension ContainerKind {
     func isNeverInBackup(_ path: [FileName]) -> Bool {
         switch self {
         case .data: SandboxPolicy.isNeverInBackup(inData: path)
-        case .group: false
+        case .group: SandboxPolicy.isNeverInBackup(inGroup: path)
         case .bundle, .iCloud: true
         }
     }

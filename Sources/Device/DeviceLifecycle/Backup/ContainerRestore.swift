@@ -51,6 +51,10 @@ struct ContainerRestore: ~Copyable {
             try Complaint.wrapFault(doing) { () throws(Fault) in
                 try data.fill(container.descriptor, context: context)
             }
+        } else if place.kind == .group {
+            _ = try Complaint.wrap(doing) { () throws(SystemError) in
+                try GroupContainer.fill(container.descriptor, for: place.owner)
+            }
         }
         self.container = container
         current = container
@@ -87,7 +91,7 @@ struct ContainerRestore: ~Copyable {
         let parent = current
         switch entry.kind {
         case .directory:
-            let isStandard = kind == .data && DataContainer.isStandard(entry.path)
+            let isStandard = kind.isStandard(entry.path)
             try onHost { () throws(SystemError) in
                 if !isStandard { try parent.descriptor.makeDirectory(name, mode: S_IRWXU) }
                 current = SharedDescriptor(try parent.descriptor.openDirectory(name))
@@ -126,8 +130,7 @@ struct ContainerRestore: ~Copyable {
 
     /// The name of a directory that every container has can be that of a directory only.
     private func requireFree(_ entry: BackupEntry) throws(Fault) {
-        let isTaken =
-            kind == .data && (DataContainer.isStandard(entry.path) || entry.path == DataContainer.inboxPath)
+        let isTaken = kind.isStandard(entry.path) || kind == .data && entry.path == DataContainer.inboxPath
         if isTaken { throw .system(.notDirectory) }
     }
 
@@ -192,7 +195,7 @@ struct ContainerRestore: ~Copyable {
         if let owner = owner(of: entry) { try parent.descriptor.give(name, to: owner) }
         if entry.kind.hasMode {
             // A standard directory stays its owner's to use.
-            let isStandard = kind == .data && DataContainer.isStandard(entry.path)
+            let isStandard = kind.isStandard(entry.path)
             let mode = isStandard ? entry.permissions | S_IRWXU : permissions(of: entry)
             // After the owner, whose change clears the set-user-ID bit.
             try SetIDCapability.raised { () throws(SystemError) in

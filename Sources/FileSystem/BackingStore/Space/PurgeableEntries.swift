@@ -1,4 +1,4 @@
-// The purgeable entries of a data container: those of Library/Caches and tmp, with size and last use.
+// The purgeable entries of a container: those of Library/Caches and tmp, with size and last use.
 
 public import Platform
 public import SandboxModel
@@ -17,22 +17,24 @@ public struct PurgeableEntry: Sendable {
 }
 
 extension StoreContext {
-    /// Lists the purgeable entries of a data container. Entries that change meanwhile may be missing.
+    /// Lists the purgeable entries of a container. Entries that change meanwhile may be missing.
     ///
     /// - Parameters:
+    ///   - directories: where the container has such entries.
     ///   - open: inode numbers of the open files.
     ///   - withUse: whether to read the last uses; otherwise all are ``HostTime/unknown``.
     public func purgeableEntries(
-        of container: borrowing Descriptor, open: Set<UInt64>, withUse: Bool = true
+        of container: borrowing Descriptor, in directories: [PurgeableDirectory] = PurgeableDirectory.allCases,
+        open: Set<UInt64>, withUse: Bool = true
     ) throws(SystemError) -> [PurgeableEntry] {
         var found: [PurgeableEntry] = []
-        for directory in PurgeableDirectory.allCases {
+        for directory in directories {
             let place: Descriptor
             do throws(SystemError) {
                 place = try container.openDirectory(at: directory.path)
-            } catch .noEntry {
-                continue
             } catch {
+                // The system may have taken `Library/Caches` away, or a group of an earlier version have none.
+                if error == .noEntry || error == .notDirectory { continue }
                 throw error
             }
             let reader = try place.entries()

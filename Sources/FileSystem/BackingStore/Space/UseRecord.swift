@@ -14,7 +14,7 @@ import Synchronization
 public final class UseRecord: Sendable {
     /// The place of an entry.
     public struct Place: Sendable {
-        /// The data container's directory.
+        /// The data or group container's directory.
         let container: SharedDescriptor
         let directory: PurgeableDirectory
         let name: FileName

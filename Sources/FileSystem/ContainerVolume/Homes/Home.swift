@@ -83,8 +83,8 @@ public struct Home: Sendable {
 extension Zone {
     /// The zone of an entry, by its directory's.
     ///
-    /// - Parameter inLibrary: whether the directory is the data container's `Library`.
-    static func of(_ name: FileName, in zone: Zone, inLibrary: Bool) -> Zone {
+    /// - Parameter isStandard: whether the entry of a standard directory is one itself.
+    static func of(_ name: FileName, in zone: Zone, isStandard: @autoclosure () -> Bool) -> Zone {
         switch zone {
         case .device: .home
         case .home:
@@ -98,8 +98,7 @@ extension Zone {
         case .bundle, .metadata: .bundle
         case .cacheTag: .cacheTag
         case .containers: .standardDirectory
-        case .standardDirectory:
-            inLibrary && (name == HomeLayout.caches || name == HomeLayout.preferences) ? .standardDirectory : .container
+        case .standardDirectory: isStandard() ? .standardDirectory : .container
         case .documents: name == HomeLayout.inbox ? .inbox : .container
         case .inbox, .inboxItem: .inboxItem
         case .container: .container

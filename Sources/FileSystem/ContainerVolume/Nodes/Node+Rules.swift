@@ -22,25 +22,51 @@ extension Node {
     /// The zone of an entry of this directory.
     func zone(of name: FileName) -> Zone {
         if isCacheTag(name) { return .cacheTag }
-        return Zone.of(
-            name, in: zone,
-            inLibrary: zone == .standardDirectory && self.name == HomeLayout.library && parent?.kind == .home)
+        return Zone.of(name, in: zone, isStandard: isStandard(name))
+    }
+
+    /// Whether an entry of this standard directory is one too: those of the data container's `Library`, and `Library`
+    /// and `Library/Caches` of a group.
+    private func isStandard(_ name: FileName) -> Bool {
+        if self.name == HomeLayout.library, let above = parent, above.kind != .containers {
+            if above.kind == .home { return name == HomeLayout.caches || name == HomeLayout.preferences }
+            return name == HomeLayout.caches && above.isGroupRoot
+        }
+        return name == HomeLayout.library && isGroupRoot
+    }
+
+    /// Whether the node is a group container's own directory.
+    private var isGroupRoot: Bool {
+        guard kind == .directory, let above = parent, above.kind == .containers else { return false }
+        return above.name == HomeLayout.groups
     }
 
     /// Whether a name in this directory is that of a `CACHEDIR.TAG` that the mount shows.
     func isCacheTag(_ name: FileName) -> Bool {
-        guard zone == .standardDirectory, name == CacheDirectoryTag.name, purgeableDirectory != nil else {
+        // Homes that share a group may differ in what they show, and a group is one directory for all.
+        guard zone == .standardDirectory, name == CacheDirectoryTag.name, purgeable?.root.kind == .home else {
             return false
         }
         return home?.showsCacheTags ?? false
     }
 
     /// `Library/Caches` or `tmp`, if the node is one of them.
-    var purgeableDirectory: PurgeableDirectory? {
+    var purgeableDirectory: PurgeableDirectory? { purgeable?.directory }
+
+    /// The container of which the node is `Library/Caches` or `tmp`; nil if it is neither.
+    var purgeableContainer: SharedDescriptor? {
+        guard let root = purgeable?.root else { return nil }
+        return root.kind == .home ? root.home?.data : root.rare?.anchor
+    }
+
+    /// The node as `Library/Caches` or `tmp` of a home or a group.
+    private var purgeable: (directory: PurgeableDirectory, root: Node)? {
         guard zone == .standardDirectory, let above = parent else { return nil }
-        if above.kind == .home { return name == HomeLayout.temporary ? .temporary : nil }
-        return name == HomeLayout.caches && above.name == HomeLayout.library && above.parent?.kind == .home
-            ? .caches : nil
+        if above.kind == .home { return name == HomeLayout.temporary ? (.temporary, above) : nil }
+        guard name == HomeLayout.caches, above.name == HomeLayout.library, let root = above.parent,
+            root.kind == .home || root.isGroupRoot
+        else { return nil }
+        return (.caches, root)
     }
 
     /// The target of a symbolic link in the bundle, as it was installed; nil for any other node.
@@ -51,10 +77,14 @@ extension Node {
         return target
     }
 
-    /// Asks the policy whether an entry of this directory may have a name.
-    func permit(name: FileName) throws(Fault) {
+    /// Asks the policy whether something may get a name in this directory.
+    func permit(name: FileName, by operation: Operation) throws(Fault) {
         if isCacheTag(name) { throw .refused(.cacheTag) }
-        if let rule = SandboxPolicy.refusal(ofName: name, in: zone) { throw .refused(rule) }
+        if let rule = SandboxPolicy.refusal(ofName: name, in: zone)
+            ?? SandboxPolicy.refusal(of: operation, naming: zone(of: name))
+        {
+            throw .refused(rule)
+        }
     }
 }
 

@@ -99,8 +99,10 @@ extension Volume {
     public func refuses(_ operation: Operation, _ name: FileName, in parent: NodeID, by rule: Rule) -> Bool {
         names.reading {
             guard let parent = table.node(parent) else { return false }
-            let zone = operation.givesName ? parent.zone : parent.zone(of: name)
-            return SandboxPolicy.refusal(of: operation, in: zone) == rule
+            let zone = parent.zone(of: name)
+            guard operation.givesName else { return SandboxPolicy.refusal(of: operation, in: zone) == rule }
+            return SandboxPolicy.refusal(of: operation, in: parent.zone) == rule
+                || SandboxPolicy.refusal(of: operation, naming: zone) == rule
         }
     }
 }

@@ -29,7 +29,7 @@ extension Volume {
     /// The caller holds `names` and the lock of the directory's entries.
     private func create(_ new: Creation, in parent: Node) throws(Fault) -> (Entry, FileHandle) {
         try parent.zone.permit(.create)
-        try parent.permit(name: new.name)
+        try parent.permit(name: new.name, by: .create)
         let directory = try places.directory(parent)
         let protection = try classes.protection(in: parent)
         if let rule = SandboxPolicy.refusal(of: .create, protection: protection, state: context.deviceState),

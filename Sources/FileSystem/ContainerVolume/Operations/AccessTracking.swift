@@ -98,7 +98,7 @@ struct AccessTracking {
 
     /// - Returns: nil where the unit has left the home since it was found: a close waits for no update.
     private func place(of unit: PurgeableUnit) -> UseRecord.Place? {
-        table.withNames(of: unit.parent) { $0.home?.data }.map {
+        table.withNames(of: unit.parent) { $0.purgeableContainer }.map {
             UseRecord.Place(container: $0, directory: unit.directory, name: unit.name, lock: names)
         }
     }

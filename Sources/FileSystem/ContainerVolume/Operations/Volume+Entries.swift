@@ -13,7 +13,7 @@ extension Volume {
     ) throws(Fault) -> Entry {
         try making(in: parent) { (parent) throws(Fault) in
             try parent.zone.permit(.makeDirectory)
-            try parent.permit(name: name)
+            try parent.permit(name: name, by: .makeDirectory)
             let directory = try places.directory(parent)
             let protection = try classes.protection(in: parent)
             try context.space.requireSpace()
@@ -57,7 +57,7 @@ extension Volume {
     ) throws(Fault) -> Entry {
         try making(in: parent) { (parent) throws(Fault) in
             try parent.zone.permit(.makeSymbolicLink)
-            try parent.permit(name: name)
+            try parent.permit(name: name, by: .makeSymbolicLink)
             let directory = try places.directory(parent)
             try context.space.requireSpace()
             let status = try onHost { () throws(SystemError) in
@@ -85,7 +85,7 @@ extension Volume {
         }
         return try making(in: parent) { (parent) throws(Fault) in
             try parent.zone.permit(.makeNode)
-            try parent.permit(name: name)
+            try parent.permit(name: name, by: .makeNode)
             let directory = try places.directory(parent)
             let status = try onHost { () throws(SystemError) in
                 try directory.descriptor.makeNode(name, mode: mode & (S_IFMT | 0o1777))
@@ -103,7 +103,7 @@ extension Volume {
             let parent = try self.parent(parent)
             try node.zone.permit(.linkFrom)
             try parent.zone.permit(.linkInto)
-            try parent.permit(name: name)
+            try parent.permit(name: name, by: .linkInto)
             guard !node.isDirectory else { throw .system(.notPermitted) }
             return try entryLocks.changingEntries(of: parent) { () throws(Fault) in
                 try entryLocks.changingPlace(of: node.inode) { () throws(Fault) in

@@ -99,6 +99,7 @@ extension Volume {
                     SandboxPolicy.Place(zone: sourceZone, directory: source.zone, name: name),
                     SandboxPolicy.Place(zone: targetZone, directory: target.zone, name: newName))
                 : SandboxPolicy.refusalOfRename(of: sourceZone, to: newName, in: target.zone, replacing: nil)
+                    ?? SandboxPolicy.refusal(of: .renameInto, naming: targetZone)
             if let refusal { throw .refused(refusal) }
         }
     }

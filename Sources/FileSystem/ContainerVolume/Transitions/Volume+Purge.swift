@@ -17,36 +17,43 @@ extension Volume {
         _ entries: [PurgeableEntry], from directory: borrowing Descriptor, into trash: Trash
     ) -> [Withdrawal] {
         var withdrawals: [Withdrawal] = []
-        var known: [(name: FileName, node: Node)] = []
-        var parent: Node?
+        var known: [FileName] = []
+        var directories: [Node] = []
+        // Several where several homes show a group.
+        var parents: [Node] = []
         names.lockForWriting()
         defer {
             names.unlock()
-            if let parent, let kernelCache {
-                for (name, node) in known {
-                    kernelCache.expireEntry(name, in: parent.id)
-                    // A process in the directory must not see the old listing.
-                    if node.isDirectory { kernelCache.forgetContent(of: node.id) }
+            if let kernelCache {
+                // A process in the directory must not see the old listing.
+                for node in directories { kernelCache.forgetContent(of: node.id) }
+                for parent in parents {
+                    for name in known { kernelCache.expireEntry(name, in: parent.id) }
+                    kernelCache.forgetContent(of: parent.id)
+                    withdrawn.add(known, in: parent)
                 }
-                kernelCache.forgetContent(of: parent.id)
-                withdrawn.add(known.map(\.name), in: parent)
             }
         }
-        parent = (try? directory.status().inode).flatMap { table.known(inode: $0) }
+        parents = (try? directory.status().inode).map { table.nodes(inode: $0) } ?? []
         let open = openEntries
         for entry in entries {
             let withdrawal = Withdrawal(entry, from: directory, into: trash, isOpen: open.contains(entry.inode))
             withdrawals.append(withdrawal)
             guard case .taken = withdrawal else { continue }
             context.uses.forget(entry.inode)
-            guard let parent, let node = table.nodes(inode: entry.inode).first(where: { $0.view === parent.view })
-            else { continue }
-            known.append((entry.name, node))
-            if node.isDirectory {
-                places.directories.drop(node)
-                places.directories.dropAll(in: node.scope)
+            let nodes = table.nodes(inode: entry.inode)
+            if !nodes.isEmpty, !parents.isEmpty { known.append(entry.name) }
+            for node in nodes {
+                // A directory is a node in each view of the group, a file is one in all.
+                guard let parent = node.isDirectory ? parents.first(where: { $0.view === node.view }) : parents.first
+                else { continue }
+                if node.isDirectory {
+                    directories.append(node)
+                    places.directories.drop(node)
+                    places.directories.dropAll(in: node.scope)
+                }
+                table.purge(entry.name, in: parent, of: node)
             }
-            table.purge(entry.name, in: parent, of: node)
         }
         return withdrawals
     }

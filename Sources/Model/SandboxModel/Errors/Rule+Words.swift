@@ -14,7 +14,7 @@ extension Rule {
         case .deviceNode: "device nodes cannot be made; fifos and sockets can"
         case .attributeHolder: "symbolic links, fifos and sockets carry no extended attributes"
         case .computedAttribute: "the attribute is computed: it can be read but not set"
-        case .neverInBackup: "the bundle, Library/Caches, tmp and iCloud are never in a backup"
+        case .neverInBackup: "the bundle, Library/Caches (of groups too), tmp and iCloud are never in a backup"
         case .cacheTag:
             "CACHEDIR.TAG in Library/Caches and tmp is the mount's own: it can be read, and nothing else has the name"
         case .dataProtection:
