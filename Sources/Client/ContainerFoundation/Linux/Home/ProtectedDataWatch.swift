@@ -1,4 +1,4 @@
-// Follows the events of a home's device, and posts notifications of its lock.
+// Follows the events of a home's device, tells the delegate of its lock, and posts notifications.
 
 import AppContainer
 import Foundation
@@ -44,8 +44,17 @@ enum ProtectedDataWatch {
     private static func post(_ name: Notification.Name, by application: UIApplication) {
         DispatchQueue.main.async {
             ContainerHome.$current.withValue(application.home) {
+                MainActor.assumeIsolated { tellDelegate(of: application, name) }
                 NotificationCenter.default.post(name: name, object: application)
             }
+        }
+    }
+
+    @MainActor
+    private static func tellDelegate(of application: UIApplication, _ name: Notification.Name) {
+        switch name {
+        case .willBecomeUnavailable: application.delegate?.applicationProtectedDataWillBecomeUnavailable(application)
+        default: application.delegate?.applicationProtectedDataDidBecomeAvailable(application)
         }
     }
 

@@ -19,11 +19,18 @@ import Synchronization
 /// observer without an object those of every device that the process follows. Nothing is posted off a mount, in
 /// `run --confine`, and for a user who may not use the daemon's socket; that is no error.
 @MainActor
-public final class UIApplication: Sendable {
+public final class UIApplication: UIResponder {
     nonisolated let home: String?
 
     nonisolated init(home: String?) {
         self.home = home
+        super.init()
+    }
+
+    /// Is told what happens to the device and the app, before the notification of the same event is posted. Setting it
+    /// starts to follow the events of the home's device, as the use of a notification's name does.
+    public weak var delegate: (any UIApplicationDelegate)? {
+        didSet { if delegate != nil { ProtectedDataWatch.follow(self) } }
     }
 
     private nonisolated static let known = Mutex<[String?: UIApplication]>([:])
