@@ -35,6 +35,8 @@ let package = Package(
         .library(name: "AppContainer", targets: ["AppContainer"]),
         .library(name: "AppContainerTesting", targets: ["AppContainerTesting"]),
         .library(name: "ContainerFoundation", targets: ["ContainerFoundation"]),
+        // Darwin's calls for C code: the header <appcontainer/darwin.h>.
+        .library(name: "CDarwin", targets: ["CDarwin"]),
         // For scripts/bench. A package that uses the libraries builds the products that it names, and not this one.
         .executable(name: "passthrough", targets: ["Passthrough"]),
     ],
@@ -61,6 +63,8 @@ let package = Package(
         .systemLibrary(name: "CArchive", path: "Sources/System/CArchive"),
         .systemLibrary(name: "CSQLite", path: "Sources/System/CSQLite"),
         .target(name: "CPlatform", path: "Sources/System/CPlatform"),
+        // Darwin's calls on Linux, for C code and for ContainerFoundation.
+        .target(name: "CDarwin", path: "Sources/Client/CDarwin"),
         .target(name: "CProcess", path: "Sources/System/CProcess"),
         .target(name: "CRing", path: "Sources/System/CRing"),
 
@@ -141,7 +145,7 @@ let package = Package(
         // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one
         // that is compiled for. The flag tells the sources that the manifest was read on Linux.
         module(
-            "ContainerFoundation", in: "Client", uses: ["AppContainer", "Platform", "SandboxModel"],
+            "ContainerFoundation", in: "Client", uses: ["AppContainer", "CDarwin", "Platform", "SandboxModel"],
             settings: [.define("LINUX_HOST")]),
 
         // Floor 8: the clients: tests, and the command.

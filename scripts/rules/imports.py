@@ -30,6 +30,8 @@ UNSAFE = {
     "BundleArchive/ArchiveReader", "TarBackup/DecompressedInput", "TarBackup/TarReader", "TarBackup/TarWriter",
     # SQLite.
     "FinderBackup/Database",
+    # Calls that have pointers as their parameters on Apple's systems.
+    "ContainerFoundation/DarwinAttributes",
 }
 
 IMPORT = re.compile(

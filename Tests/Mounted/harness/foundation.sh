@@ -290,6 +290,65 @@ heard: UIApplicationProtectedDataDidBecomeAvailable"
     same "$(notes state)" "available: true"
 }
 
+case_an_app_s_delegate_is_told_that_its_device_is_locked() {
+    start_protected --lock-grace 1
+    notes delegate >heard &
+    eventually grep -q following heard
+    appcontainer lock "$DEVICE"
+    eventually grep -q unavailable heard
+    unlock
+    wait $!
+    same "$(cat heard)" "following: true
+told: unavailable
+told: available
+is its delegate: true"
+}
+
+case_an_app_has_darwin_s_attributes() {
+    start
+    same "$(notes attributes)" "made: true
+none: true
+set: 0
+set again: true
+replaced: 0
+value: blue
+mark: 0
+excluded: true
+class: ()
+names: [\"com.apple.metadata:com_apple_backup_excludeItem\", \"com.example.colour\"]
+removed: 0
+size: 48"
+    same "$(class_of attributed)" $A
+    excluded "$DOCUMENTS/attributed"
+    fails getfattr -n user.com.example.colour "$DOCUMENTS/attributed"
+    whole
+}
+
+case_an_app_is_told_where_it_cannot_write() {
+    start --group group.com.example.shared
+    echo dear >letter
+    appcontainer deliver "$DEVICE" "$APP" letter
+    echo text >"$DOCUMENTS/text"
+    mkdir "$DOCUMENTS/Inboxes"
+    ln -s ../Notes.app "$DOCUMENTS/link to the bundle"
+    same "$(notes writable)" "home: false
+Notes.app: false
+Notes.app/Info.plist: false
+.com.apple.mobile_container_manager.metadata.plist: false
+Documents: true
+Documents/Inbox: false
+Documents/Inbox/letter: false
+Documents/text: true
+Documents/Inboxes: true
+Library: true
+tmp: true
+Groups: false
+Groups/group.com.example.shared: true
+Documents/link to the bundle: false
+Documents/missing: false
+host: true"
+}
+
 case_one_process_lives_in_two_homes() {
     start_protected
     local first=$DEVICE

@@ -34,10 +34,43 @@ import ContainerFoundation
             }
             for observer in observers { center.removeObserver(observer) }
         }
+
+        /// Tells what the app's delegate is told, up to the first unlock.
+        @MainActor static func beTold() async {
+            let (news, told) = AsyncStream.makeStream(of: String.self)
+            let delegate = NotesDelegate { told.yield($0) }
+            UIApplication.shared.delegate = delegate
+            tell("following", true)
+            fflush(nil)
+            for await word in news {
+                tell("told", word)
+                fflush(nil)
+                if word == "available" { break }
+            }
+            tell("is its delegate", UIApplication.shared.delegate === delegate)
+        }
+    }
+
+    final class NotesDelegate: UIResponder, UIApplicationDelegate {
+        private let told: (String) -> Void
+
+        init(_ told: @escaping (String) -> Void) {
+            self.told = told
+            super.init()
+        }
+
+        func applicationProtectedDataWillBecomeUnavailable(_ application: UIApplication) {
+            told("unavailable")
+        }
+
+        func applicationProtectedDataDidBecomeAvailable(_ application: UIApplication) {
+            told("available")
+        }
     }
 #else
     extension Notes {
         @MainActor static func state() {}
         static func follow() async {}
+        static func beTold() async {}
     }
 #endif

@@ -25,6 +25,9 @@ struct Notes {
                 case "locked": locked()
                 case "state": state()
                 case "follow": await follow()
+                case "delegate": await beTold()
+                case "attributes": attributes()
+                case "writable": writable()
                 case "crowd": crowd()
                 default:
                     print("\(word): no such word; see the top of main()")
