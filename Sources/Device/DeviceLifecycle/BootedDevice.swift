@@ -19,6 +19,8 @@ public final class BootedDevice: Sendable {
     public let context: StoreContext
     /// The passcode, and the keybag that it opens.
     public let passcode: DevicePasscode
+    /// Its ages and waits are measured by it.
+    public let clock: DeviceClock
     /// The registry of apps, and the right to change it.
     let installedApps: InstalledApps
     /// The space that the containers take of the host.
@@ -34,7 +36,7 @@ public final class BootedDevice: Sendable {
 
     private init(
         _ held: HeldDirectory, _ session: DeviceSession, _ context: StoreContext, _ passcode: DevicePasscode,
-        wasErased: Bool, reached: @escaping Milestone.Observer
+        _ clock: DeviceClock, wasErased: Bool, reached: @escaping Milestone.Observer
     ) throws(Complaint) {
         self.wasErased = wasErased
         directory = held.directory
@@ -42,6 +44,7 @@ public final class BootedDevice: Sendable {
         self.session = session
         self.context = context
         self.passcode = passcode
+        self.clock = clock
         self.reached = reached
         space = DeviceSpace(directory, context.space, isCounted: session.used != nil)
         let registry = try directory.registry()
@@ -68,7 +71,7 @@ public final class BootedDevice: Sendable {
     /// As ``boot(at:report:)``, for tests.
     /// - Parameters:
     ///   - reached: called at each milestone of an operation.
-    ///   - clock: measures the waits after wrong passcodes.
+    ///   - clock: the host's, by which the waits after wrong passcodes are measured.
     static func boot(
         at path: String, report: @escaping @Sendable (Corruption) -> Void, reached: @escaping Milestone.Observer,
         clock: @escaping DevicePasscode.Clock = HostInstant.now
@@ -84,10 +87,15 @@ public final class BootedDevice: Sendable {
         }
         try directory.removeLeftovers(holding: lock)
         let session = try directory.beginSession(holding: lock)
+        let deviceClock = DeviceClock(ahead: directory.settings.day?.ahead ?? 0)
         let context = StoreContext(
-            keys: keys, history: session.history, space: SpaceLedger(of: directory, session), report: report)
-        let passcode = DevicePasscode(keybag, into: keys, of: held, reached: reached, clock: clock)
-        let device = try BootedDevice(held, session, context, passcode, wasErased: wasErased, reached: reached)
+            keys: keys, history: session.history, space: SpaceLedger(of: directory, session),
+            uses: UseRecord(clock: { deviceClock.now }, ahead: { deviceClock.ahead }), report: report)
+        let passcode = DevicePasscode(
+            keybag, into: keys, of: held, reached: reached,
+            clock: { () throws(Complaint) in try clock().later(by: deviceClock.ahead) })
+        let device = try BootedDevice(
+            held, session, context, passcode, deviceClock, wasErased: wasErased, reached: reached)
         passcode.beginWait()
         if session.start == .unknown {
             report(.ofRecord(DeviceDirectory.Name.sessions))
@@ -119,6 +127,15 @@ public final class BootedDevice: Sendable {
     }
 
     // MARK: State
+
+    /// Changes what the device does by itself, and its clock's record. Durable on return.
+    public func changeDay(_ change: (inout DaySettings) -> Void) throws(Complaint) {
+        try directory.changeSettings(holding: lock) { settings in
+            var day = settings.day ?? DaySettings()
+            change(&day)
+            settings.day = day
+        }
+    }
 
     /// Whether every key lies in memory that is locked. It does not where the limit of lockable memory is too small.
     public var keysAreLocked: Bool { SecretMemory.isLocked }

@@ -19,6 +19,10 @@ struct PurgeCandidates {
         var apps: Set<ContainerIdentifier> { group?.apps ?? [app] }
 
         var kind: ContainerKind { group == nil ? .data : .group }
+
+        var directories: [PurgeableDirectory] {
+            group == nil ? PurgeableDirectory.allCases : PurgeableDirectory.ofGroup
+        }
     }
 
     /// The entries of one container.
@@ -38,14 +42,17 @@ struct PurgeCandidates {
     /// - Parameters:
     ///   - only: one app; nil for all.
     ///   - leftOut: apps that need not be looked at.
+    ///   - onlyTemporary: whether only `tmp` is looked through.
     ///   - withUse: whether the last use of each entry is looked up; without it all are of one age.
     init(
         on device: BootedDevice, in environment: any PurgeEnvironment, only: ContainerIdentifier?,
-        leavingOut leftOut: Set<ContainerIdentifier>, withUse: Bool = true
+        leavingOut leftOut: Set<ContainerIdentifier>, onlyTemporary: Bool = false, withUse: Bool = true
     ) {
         var open: [ObjectIdentifier: Set<UInt64>] = [:]
         for source in PurgeCandidates.sources(device.apps)
         where only.map({ source.apps.contains($0) }) ?? true && source.apps.isDisjoint(with: leftOut) {
+            let directories = source.directories.filter { !onlyTemporary || $0 == .temporary }
+            guard !directories.isEmpty else { continue }
             // Asked before the walk: a file that is opened later is found when the entry is taken.
             var openInodes: Set<UInt64> = []
             for volume in source.apps.compactMap({ environment.volume(of: $0) }) {
@@ -55,9 +62,7 @@ struct PurgeCandidates {
             }
             guard let container = try? device.directory.container(source.kind, source.uuid),
                 let entries = try? device.context.purgeableEntries(
-                    of: container,
-                    in: source.group == nil ? PurgeableDirectory.allCases : PurgeableDirectory.ofGroup,
-                    open: openInodes, withUse: withUse)
+                    of: container, in: directories, open: openInodes, withUse: withUse)
             else { continue }
             add(Container(source: source, directory: SharedDescriptor(container), entries: entries))
         }

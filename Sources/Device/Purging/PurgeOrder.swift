@@ -38,12 +38,21 @@ public struct PurgeOrder: Sendable {
     public var isDryRun = false
     /// Whether the outcome also names the entries that stay.
     public var isReported = true
+    /// Whether it is the daily work on `tmp`, and not a purge: `Library/Caches` stays.
+    public var isCleaning = false
 
     public init(_ extent: Extent, app: ContainerIdentifier? = nil, isDryRun: Bool = false, isReported: Bool = true) {
         self.extent = extent
         self.app = app
         self.isDryRun = isDryRun
         self.isReported = isReported
+    }
+
+    /// The order for the entries of `tmp` that were not used for so many nanoseconds.
+    public static func cleaning(unusedFor age: Int64) -> PurgeOrder {
+        var order = PurgeOrder(.unused(for: age))
+        order.isCleaning = true
+        return order
     }
 
     /// Bytes that are to be available at the end; nil for an extent that names no number.

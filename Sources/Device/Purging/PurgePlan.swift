@@ -67,11 +67,16 @@ struct PurgeDemand: Hashable, Sendable {
     var extent: Extent
     /// The only app whose units may go; nil for every app.
     var app: ContainerIdentifier?
+    /// Whether it is the daily work on `tmp`.
+    var isCleaning: Bool
 
-    init(_ extent: Extent, of app: ContainerIdentifier? = nil) {
+    init(_ extent: Extent, of app: ContainerIdentifier? = nil, isCleaning: Bool = false) {
         self.extent = extent
         self.app = app
+        self.isCleaning = isCleaning
     }
+
+    fileprivate var reason: PurgeReason { isCleaning ? .old : extent.reason }
 }
 
 /// The reason why a unit goes. Events and reports of the control API have the raw values.
@@ -82,6 +87,8 @@ public enum PurgeReason: String, Sendable {
     case purgeable
     /// It was not used for as long as was asked for.
     case unused
+    /// It lies in `tmp`, and was not used for days.
+    case old
 }
 
 /// The reason why a unit stays. Reports of the control API have the raw values.
@@ -146,7 +153,7 @@ struct PurgePlan: Sendable {
                 continue
             }
             bytes += unit.bytes
-            chosen.append(Choice(unit: index, reason: demand.extent.reason))
+            chosen.append(Choice(unit: index, reason: demand.reason))
         }
         if case .bytes(let wanted) = demand.extent { isEnough = bytes >= wanted }
     }

@@ -45,9 +45,11 @@ struct PurgeRun: Sendable {
         for _ in 0..<PurgeRun.mostPlans {
             let running = environment.runningApps
             let candidates = PurgeCandidates(
-                on: device, in: environment, only: order.app, leavingOut: order.isReported ? [] : running)
+                on: device, in: environment, only: order.app, leavingOut: order.isReported ? [] : running,
+                onlyTemporary: order.isCleaning)
             let plan = PurgePlan(
-                candidates.units, running: running, demand: PurgeDemand(extent(of: order), of: order.app))
+                candidates.units, running: running,
+                demand: PurgeDemand(extent(of: order), of: order.app, isCleaning: order.isCleaning))
             outcome.isExhausted = !plan.isEnough
             outcome.skipped = plan.skipped.map {
                 PurgeOutcome.Skipped(unit: candidates.units[$0.unit], reason: $0.reason)

@@ -80,7 +80,7 @@ extension DeviceService {
 
     /// - Throws: ``Complaint`` of kind `badRequest` for a path in the device or in one of its mounts, where the backup
     ///   would contain itself.
-    private func requireOutside(_ output: String) throws(Complaint) {
+    func requireOutside(_ output: String) throws(Complaint) {
         var named = output
         while named.count > 1, named.hasSuffix("/") { named.removeLast() }
         // The path itself too: it may be a link to an empty directory, which the backup replaces.

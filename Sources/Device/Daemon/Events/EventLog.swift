@@ -1,6 +1,7 @@
 // The record of a served device's events: written in order, followed, and counted where it cannot be written.
 
 import AppContainer
+import BackingStore
 import Platform
 import SandboxModel
 import Synchronization
@@ -18,6 +19,8 @@ final class EventLog: Sendable {
         var dropped = 0
         /// Registered by ``follow(limit:)``; an ended subscription removes its own.
         var followers: [ObjectIdentifier: EventFollower] = [:]
+        /// The device's; nil for the host's.
+        var clock: DeviceClock?
         /// No event comes any more.
         var isOver = false
     }
@@ -31,14 +34,23 @@ final class EventLog: Sendable {
         state = Mutex(State(files: try? EventFiles(device: device, largest: largest)))
     }
 
+    /// Gives the events from now on the time of a device's clock.
+    func use(_ clock: DeviceClock) { state.withLock { $0.clock = clock } }
+
     /// Records one event. Blocks for the time of a write(2).
     func record(_ event: Event) { record([event]) }
 
     /// Records events that happened at one time, all of them or none.
     func record(_ events: [Event]) {
-        guard let first = events.first else { return }
+        guard !events.isEmpty else { return }
+        var events = events
+        if let clock = state.withLock(\.clock), clock.ahead != 0 {
+            let time = EventTime.text(clock.now)
+            for index in events.indices { events[index].time = time }
+        }
+        let first = events[0]
         var lines = events.map { EventRecord.line($0) }
-        state.withLock { state in
+        state.withLock { [events] state in
             guard state.files != nil else { return }
             if state.dropped > 0 {
                 var first = first

@@ -108,6 +108,15 @@ final class LockController: Sendable {
         return lock
     }
 
+    /// Lets time pass for the pending lock, which comes when its grace period is over.
+    func pass(_ time: Duration) {
+        let pending = locks.change { schedule in schedule.pass(time).map { ($0, schedule.last) } }
+        guard let (deadline, lock) = pending else { return }
+        let left = deadline - timers.now
+        if left <= .zero { return finish(lock) }
+        timers.start(after: left) { [weak self] in self?.finish(lock) }
+    }
+
     /// Carries out a lock that is due, unless it has happened or was cancelled. Blocks.
     private func finish(_ lock: Int) {
         changes.withLock { _ in

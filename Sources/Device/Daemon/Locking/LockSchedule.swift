@@ -29,6 +29,13 @@ struct LockSchedule {
         deadline != nil && number == last
     }
 
+    /// Lets time pass for the pending lock.
+    /// - Returns: its new deadline; nil when none is pending.
+    mutating func pass(_ time: Duration) -> ContinuousClock.Instant? {
+        deadline = deadline.map { $0 - time }
+        return deadline
+    }
+
     /// Begins the pending lock: from now on an unlock waits for its end.
     mutating func begin() {
         deadline = nil

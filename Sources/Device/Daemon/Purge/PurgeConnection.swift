@@ -33,7 +33,8 @@ struct PurgeConnection: PurgeEnvironment {
         events.record(
             purged.map { purged in
                 Event(
-                    .purged, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes,
+                    purged.reason == .old ? .cleaned : .purged, app: purged.unit.app.text, path: purged.unit.path,
+                    size: purged.bytes,
                     reason: purged.reason.rawValue)
             })
     }

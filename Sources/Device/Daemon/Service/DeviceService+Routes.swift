@@ -4,5 +4,5 @@ extension DeviceService {
     /// All routes. A request is added to the table of its noun.
     static let routes: [Route<DeviceService>] =
         deviceRoutes + lockRoutes + appRoutes + mountRoutes + runningRoutes + spaceRoutes + backupRoutes
-        + inspectionRoutes + eventRoutes
+        + inspectionRoutes + eventRoutes + dayRoutes
 }

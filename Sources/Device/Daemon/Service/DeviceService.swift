@@ -28,6 +28,7 @@ final class DeviceService: ServedDevice {
     let running = RunningApps()
     let purger: Purger
     let locking: LockController
+    let days: DayWork
     private let spaceWatch: SpaceWatch
     /// Ends the process of this device; set by that. The lock is a leaf.
     private let endProcess = Mutex<(@Sendable () -> Void)?>(nil)
@@ -85,7 +86,11 @@ final class DeviceService: ServedDevice {
         purger = Purger(
             device,
             in: PurgeConnection(mounts: mounts, running: running, operations: operations, events: events, log: log))
+        days = DayWork(
+            device, locking: locking, mounts: mounts, purger: purger, events: events, log: log)
+        events.use(device.clock)
         try startPurging()
+        arrangeDays()
         for warning in warnings { log.warning("\(warning)") }
         // Its mounts may still be there, and answer no call.
         if device.session.killed.contains(device.session.number - 1) {
@@ -130,6 +135,7 @@ final class DeviceService: ServedDevice {
         } catch {
             log.error("\(error.message)")
         }
+        days.end()
         mounts.endAll()
         spaceWatch.end()
         endPurging()

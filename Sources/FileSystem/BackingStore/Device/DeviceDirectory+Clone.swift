@@ -61,6 +61,7 @@ extension DeviceDirectory {
     private func recordsOfClone() throws(Complaint) -> (device: [UInt8], others: [(FileName, [UInt8])]) {
         var record = self.record
         record.uuid = ContainerUUID().text
+        record.settings.day = record.settings.day?.ofClone
         let authentication = RecordAuthentication(try uidKey(), device: record.uuid, isRequired: true)
         var others = [(Name.apps, try DeviceRecords.encode(try registry()))]
         if let sessions = try sessionRecord() { others.append((Name.sessions, try DeviceRecords.encode(sessions))) }

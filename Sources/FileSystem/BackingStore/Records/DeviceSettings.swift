@@ -20,6 +20,9 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     /// Whether ten wrong passcodes erase the device; nil for no.
     public var eraseAfterTen: Bool?
 
+    /// nil where nothing of it was ever changed.
+    public var day: DaySettings?
+
     /// Permitted values of ``lockGrace``: up to a day.
     public static let lockGraces = 0.0...86_400
     /// Permitted values of ``capacity``: 1 MiB to 1 EiB.
@@ -37,13 +40,13 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     }
 
     /// Whether a version of the formats before 4 would drop a setting.
-    var needsFormat4: Bool { eraseAfterTen != nil }
+    var needsFormat4: Bool { eraseAfterTen != nil || day != nil }
 
     /// Whether cost, grace period, capacity and marks are within their bounds. If not, the record is damaged.
     var isPossible: Bool {
         keyDerivationCost.map(PasscodeCost.levels.contains) ?? true
             && lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
-            && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil
+            && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil && day?.isPossible ?? true
     }
 
     /// The grace period in seconds: ten as on iOS, unless chosen otherwise.

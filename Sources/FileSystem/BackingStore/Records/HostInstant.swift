@@ -26,6 +26,11 @@ public struct HostInstant: Equatable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
+    /// The instant that is so many nanoseconds later.
+    public func later(by nanoseconds: Int64) -> HostInstant {
+        HostInstant(bootID: bootID, nanoseconds: self.nanoseconds + nanoseconds)
+    }
+
     public static func now() throws(Complaint) -> HostInstant {
         let boot = try Complaint.wrap("cannot read the host's boot id") { () throws(SystemError) in
             try HostBoot.identifier()

@@ -42,10 +42,16 @@ public final class UseRecord: Sendable {
     private let writing = Mutex(())
     private let changes = Atomic<UInt64>(0)
     private let clock: @Sendable () -> HostTime
+    private let ahead: @Sendable () -> Int64
 
-    /// - Parameter clock: the present time, also for ages.
-    public init(clock: @escaping @Sendable () -> HostTime = { .now }) {
+    /// - Parameters:
+    ///   - clock: the present time, also for ages.
+    ///   - ahead: nanoseconds by which that is ahead of the host's time, which files have.
+    public init(
+        clock: @escaping @Sendable () -> HostTime = { .now }, ahead: @escaping @Sendable () -> Int64 = { 0 }
+    ) {
         self.clock = clock
+        self.ahead = ahead
     }
 
     public var now: HostTime { clock() }
@@ -101,7 +107,8 @@ public final class UseRecord: Sendable {
         guard let node = try? directory.openNode(name), let birth = try? node.birthTime() else {
             return .unknown
         }
-        return HostTime(birth)
+        // By the device's clock: nothing that is new is old after an advance.
+        return HostTime(nanoseconds: HostTime(birth).nanoseconds + ahead())
     }
 
     /// The attribute of the record: decimal nanoseconds since 1970. The mount hides attributes of this prefix.

@@ -15,6 +15,8 @@ import FoundationEssentials
 /// | `corrupt` | `errno`; `app`, `path`, `operation`, `pid`, `process` where they are known |
 /// | `corrupt`, of a record of the device | `errno`; `path`, the record's name |
 /// | `purged` | `app`, `path`, `size`, `reason` |
+/// | `cleaned` | `app`, `path`, `size` |
+/// | `backedUp` | `path`, that of the backup on the host; `reason` where nothing was written, and `errno` where that is a failure |
 /// | `delivered` | `app`, `path` |
 /// | `installed` | `app` |
 /// | `mounted`, `unmounted` | `app`, `path` |
@@ -45,6 +47,10 @@ public struct Event: Codable, Hashable, Sendable {
         public static let refused = Name(rawValue: "refused")
         /// A purgeable item was removed to free space.
         public static let purged = Name(rawValue: "purged")
+        /// An item of `tmp` was removed because it was not used for three days, by an app that does not run.
+        public static let cleaned = Name(rawValue: "cleaned")
+        /// A scheduled backup was made, or has failed; then it has `errno` and `reason`.
+        public static let backedUp = Name(rawValue: "backedUp")
         /// An item was put into an app's Inbox.
         public static let delivered = Name(rawValue: "delivered")
         /// An app was installed or updated.

@@ -1,0 +1,33 @@
+// The days of a device: its clock, its surroundings, and the work that it does by itself.
+
+/// What a device's days are made of. A part of Device.json. nil stands for the usual value.
+public struct DaySettings: Codable, Equatable, Sendable {
+    /// Nanoseconds by which the device's clock is ahead of the host's.
+    public var ahead: Int64?
+    /// Whether the device is connected to power; nil for yes.
+    public var power: Bool?
+    /// Whether the device has Wi-Fi; nil for yes.
+    public var wifi: Bool?
+    /// The directory of the host that gets a backup each day; nil for no backups.
+    public var backupDirectory: String?
+    /// When the last of these backups was due, or when they were asked for, in nanoseconds since 1970 by the device's
+    /// clock.
+    public var lastBackup: Int64?
+    /// When the `tmp` directories are looked through next, by the same clock; nil where nobody has looked yet.
+    public var nextCleaning: Int64?
+
+    /// Permitted values of ``ahead``: up to a hundred years.
+    public static let aheads = Int64(0)...(100 * 366 * 86_400 * 1_000_000_000)
+
+    public init() {}
+
+    var isPossible: Bool { ahead.map(DaySettings.aheads.contains) ?? true && backupDirectory?.first ?? "/" == "/" }
+
+    /// Those of a clone: what the device does by itself is not the clone's.
+    var ofClone: DaySettings {
+        var day = self
+        day.backupDirectory = nil
+        day.lastBackup = nil
+        return day
+    }
+}
