@@ -9,6 +9,7 @@ from __future__ import annotations
 from .attributes import backup_state, exclude, include, is_excluded, protection, set_protection
 from .client import Device
 from .container import AppContainer
+from .days import BackupSchedule, ClockReport, Conditions
 from .errors import DeviceError
 from .following import EventStream
 from .options import AppContainerOptions, OptionError
@@ -55,9 +56,12 @@ __all__ = [
     "AuditReport",
     "BackupItem",
     "BackupReport",
+    "BackupSchedule",
     "Capacity",
     "CheckProblem",
     "CheckReport",
+    "ClockReport",
+    "Conditions",
     "DaemonProcess",
     "Device",
     "DeviceError",

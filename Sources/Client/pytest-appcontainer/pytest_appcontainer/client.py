@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Optional, TypeVar, Union
 
 from .connection import Address, Progress, ask
+from .days import BackupSchedule, ClockReport, Conditions
 from .decoding import decoded, decoded_list
 from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .following import EventStream
@@ -193,6 +194,37 @@ class Device:
     def survey(self, app: str, *, progress: Optional[Progress] = None) -> Survey:
         """The files in its containers, by size."""
         return self._ask(Survey, "survey", {"app": app}, progress)
+
+    # Days
+
+    def clock(self) -> ClockReport:
+        """The device's clock."""
+        return self._ask(ClockReport, "clock", {})
+
+    def advance_clock(self, seconds: int) -> ClockReport:
+        """Advances the device's clock. The work that comes due meanwhile is done when it returns.
+
+        Raises the error of a scheduled backup that failed; the clock is advanced all the same.
+        """
+        return self._ask(ClockReport, "clock", {"advance": seconds})
+
+    def use_real_clock(self) -> ClockReport:
+        """Sets the device's clock to the host's time again."""
+        return self._ask(ClockReport, "clock", {"real": True})
+
+    def conditions(self, *, power: Optional[bool] = None, wifi: Optional[bool] = None) -> Conditions:
+        """Changes the device's surroundings; None leaves one as it is."""
+        return self._ask(Conditions, "conditions", {"power": power, "wifi": wifi})
+
+    def schedule_backups(self, directory: Optional[HostPath]) -> BackupSchedule:
+        """Has the device back itself up each day, while it is locked, on power and on Wi-Fi; None ends that."""
+        if directory is None:
+            return self._ask(BackupSchedule, "schedule", {"off": True})
+        return self._ask(BackupSchedule, "schedule", {"backup": _absolute(directory)})
+
+    def backup_schedule(self) -> BackupSchedule:
+        """The backups that the device makes by itself."""
+        return self._ask(BackupSchedule, "schedule", {})
 
     # Space and backups
 
