@@ -110,8 +110,8 @@ public final class TestContainer: Sendable {
     /// Puts files or directories of the host into the app's Inbox.
     /// - Returns: their absolute paths there.
     @discardableResult
-    public func deliver(_ files: String...) async throws(DeviceError) -> [String] {
-        try await device.deliver(files, to: app).map(path)
+    public func deliver(_ files: String..., anyType: Bool = false) async throws(DeviceError) -> [String] {
+        try await device.deliver(files, to: app, anyType: anyType).map(path)
     }
 
     /// Purges Caches and tmp of the app; nothing while it runs.

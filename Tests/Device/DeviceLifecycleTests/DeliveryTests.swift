@@ -24,6 +24,26 @@ import Testing
         return scratch[name]
     }
 
+    // S-INBOX-7
+    @Test func `an item whose type is not declared keeps all others out`() throws {
+        let app = try scratch.makeApp(
+            "Notes", identifier: "com.example.Notes",
+            """
+            /usr/bin/python3 -c 'import plistlib
+            list = plistlib.load(open("Info.plist", "rb"))
+            list["CFBundleDocumentTypes"] = [{"LSItemContentTypes": ["public.image"]}]
+            plistlib.dump(list, open("Info.plist", "wb"))'
+            """)
+        let device = try scratch.makeDevice()
+        _ = try device.install(app)
+        let (photo, letter) = (try write("a.png", "one"), try write("b.txt", "two"))
+        let refusal = complaint { _ = try device.deliver([photo, letter], to: notes) }
+        #expect(refusal?.kind == .undeclaredType && refusal?.message.contains("public.plain-text") == true)
+        #expect(!FileManager.default.fileExists(atPath: try inbox(device)))
+        #expect(try device.deliver([photo], to: notes).names == ["a.png"])
+        #expect(try device.deliver([photo, letter], to: notes, anyType: true).names == ["a-1.png", "b.txt"])
+    }
+
     @Test func `the Inbox comes with the first file, and names that are taken are numbered`() throws {
         let device = try scratch.makeDevice()
         _ = try device.install(sampleApp)

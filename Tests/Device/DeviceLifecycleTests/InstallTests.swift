@@ -63,6 +63,32 @@ import Testing
         #expect(!String(decoding: try HostPath.contents(path), as: UTF8.self).contains("com.example"))
     }
 
+    // S-META-1
+    @Test func `the metadata has the keys of a phone's`() throws {
+        let device = try scratch.makeDevice()
+        let app = try device.install(sampleApp, owner: .current)
+        let path = try device.backingPath(of: app.identifier, .data) + "/" + HomeLayout.metadata.text
+        let list = try unsafe PropertyListSerialization.propertyList(
+            from: Data(try device.content(of: path)), format: nil)
+        let metadata = try #require(list as? [String: Any])
+        #expect(
+            metadata.keys.sorted() == [
+                "MCMMetadataActiveDPClass", "MCMMetadataContentClass", "MCMMetadataCreator", "MCMMetadataIdentifier",
+                "MCMMetadataInfo", "MCMMetadataSchemaVersion", "MCMMetadataUUID", "MCMMetadataUserIdentity",
+                "MCMMetadataVersion",
+            ])
+        let identity = try #require(metadata["MCMMetadataUserIdentity"] as? [String: Any])
+        #expect(identity["posixUID"] as? Int == Int(geteuid()) && identity["type"] as? Int == 0)
+        #expect(identity["personaUniqueString"] as? String == device.directory.uuid)
+        let classes = [ProtectionClass.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication, .none]
+        let numbers = classes.map { protection in
+            ContainerMetadata(
+                app: app.identifier, uuid: app.data, owner: .current, protection: protection, device: "x"
+            ).xml.components(separatedBy: "ActiveDPClass</key>\n\t<integer>")[1].first
+        }
+        #expect(numbers == ["1", "2", "0", "4"])
+    }
+
     @Test func `modes, times and links of a bundle are kept, set-user-ID is not`() throws {
         let path = try scratch.makeApp(
             "Notes",

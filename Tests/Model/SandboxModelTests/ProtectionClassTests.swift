@@ -49,7 +49,8 @@ struct ProtectionClassTests {
         #expect(
             Rule.allCases.map(\.rawValue) == [
                 "sealedBundle", "topLevel", "standardDirectory", "metadata", "inbox", "inboxName", "deviceNode",
-                "attributeHolder", "computedAttribute", "neverInBackup", "cacheTag", "dataProtection",
+                "attributeHolder", "computedAttribute", "systemAttribute", "neverInBackup", "cacheTag",
+                "dataProtection",
             ])
         #expect(DeviceState.allCases.map(\.rawValue) == ["beforeFirstUnlock", "unlocked", "locking", "locked"])
     }

@@ -250,6 +250,20 @@ TABLE
     excluded "$MOUNT/Library/mail.txt"
 }
 
+case_explain_names_exclude_where_chattr_is_refused() {
+    start_protected
+    echo secret >"$DOCUMENTS/file"
+    appcontainer protect complete "$DOCUMENTS/file"
+    appcontainer lock "$DEVICE" --now
+    ! chattr +d "$DOCUMENTS/file" 2>"$WORK/said" || fail "the flag of a closed file was set"
+    contains "$(appcontainer explain "$DEVICE" --last 1)" "whatever the state: appcontainer exclude"
+    appcontainer exclude "$DOCUMENTS/file"
+    same "$(backup_of "$DOCUMENTS/file")" excluded
+    # Of another program's refusal that is no advice.
+    ! cat "$DOCUMENTS/file" 2>"$WORK/said" || fail "a closed file was read"
+    ! appcontainer explain "$DEVICE" --last 1 | grep -q exclude || fail "it names exclude to cat"
+}
+
 case_a_mark_goes_with_the_file_and_not_with_the_name() {
     start_protected
     classed complete "$DOCUMENTS/secret"

@@ -144,6 +144,39 @@ TABLE
     expect <<<"ok list $DOCUMENTS/Inbox big.bin big-1.bin big-2.bin nested"
 }
 
+case_an_app_gets_the_types_that_it_declares() {
+    mkdir -p "$MOUNT"
+    appcontainer create "$DEVICE"
+    make_app com.example.Viewer Viewer
+    /usr/bin/python3 - "$WORK/Viewer.app/Info.plist" <<'END'
+import plistlib, sys
+with open(sys.argv[1], "rb") as file: content = plistlib.load(file)
+content["CFBundleDocumentTypes"] = [
+    {"LSItemContentTypes": ["public.image", "com.example.plan"]}, {"CFBundleTypeExtensions": ["cad"]}]
+content["UTImportedTypeDeclarations"] = [{
+    "UTTypeIdentifier": "com.example.plan", "UTTypeConformsTo": ["com.apple.package"],
+    "UTTypeTagSpecification": {"public.filename-extension": ["plan"]}}]
+with open(sys.argv[1], "wb") as file: plistlib.dump(content, file)
+END
+    appcontainer install "$DEVICE" "$WORK/Viewer.app"
+    appcontainer mount "$DEVICE" com.example.Viewer "$MOUNT"
+    local name
+    for name in photo.JPG drawing.Cad letter.txt archive; do echo x >"$name"; done
+    mkdir -p house.plan/floor photos.jpg
+    echo x >house.plan/floor/room
+    appcontainer deliver "$DEVICE" com.example.Viewer photo.JPG drawing.Cad house.plan
+    for name in letter.txt archive photos.jpg; do
+        complains 59 appcontainer deliver "$DEVICE" com.example.Viewer photo.JPG "$name"
+    done
+    contains "$(cat "$WORK/.err")" "public.folder"
+    expect <<<"ok list $DOCUMENTS/Inbox photo.JPG drawing.Cad house.plan"
+    appcontainer deliver "$DEVICE" com.example.Viewer letter.txt photos.jpg --any-type
+    expect <<<"ok list $DOCUMENTS/Inbox photo.JPG drawing.Cad house.plan letter.txt photos.jpg"
+    # An app that says nothing gets everything.
+    appcontainer install "$DEVICE" "$BASE/Notes.app"
+    appcontainer deliver "$DEVICE" "$APP" letter.txt archive photos.jpg
+}
+
 case_an_app_runs_its_tools_under_another_name_of_the_device() {
     # The device by a relative path, and through a symbolic link, is one device.
     mkdir -p "$MOUNT"

@@ -62,6 +62,7 @@ link $inbox/mail.txt $DOCUMENTS/new # Documents/Inbox/mail.txt link inbox
 rmdir $inbox # Documents/Inbox rmdir inbox
 setxattr $DOCUMENTS/link com.apple.note x # Documents/link setxattr attributeHolder
 setxattr $DOCUMENTS/mine user.appcontainer.backup x # Documents/mine setxattr computedAttribute
+setxattr $DOCUMENTS/mine com.apple.system.cprotect x # Documents/mine setxattr systemAttribute
 TABLE
     # A denial by mode bits is not the sandbox's, and a call that succeeds is no event.
     before=$(named refused | wc -l)

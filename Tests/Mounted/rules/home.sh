@@ -309,6 +309,10 @@ EOPNOTSUPP setxattr $DOCUMENTS/f system.posix_acl_access ACL
 EOPNOTSUPP|EPERM setxattr $DOCUMENTS/f trusted.note x
 EOPNOTSUPP|EPERM setxattr $DOCUMENTS/f security.note x
 EOPNOTSUPP setxattr $DOCUMENTS/f other.note x
+EPERM setxattr $DOCUMENTS/f com.apple.system.cprotect x
+EPERM setxattr $DOCUMENTS/f user.com.apple.system.cprotect x
+EPERM getxattr $DOCUMENTS/f com.apple.system.cprotect
+EPERM removexattr $DOCUMENTS/f com.apple.system.cprotect
 EPERM setxattr $DOCUMENTS/soft user.note x
 EPERM setxattr $DOCUMENTS/soft com.apple.note x
 ENODATA getxattr $DOCUMENTS/soft com.apple.note

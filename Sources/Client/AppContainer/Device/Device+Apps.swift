@@ -56,14 +56,18 @@ extension Device {
     }
 
     /// Puts files or directories into an app's Inbox, as another app or Mail would.
-    /// - Parameter files: paths of the host.
+    /// - Parameters:
+    ///   - files: paths of the host.
+    ///   - anyType: whether items go in whose type the app does not declare in CFBundleDocumentTypes.
     /// - Returns: the paths of the delivered files, relative to the app's home.
-    /// - Throws: an error of kind `deviceLocked` before first unlock.
+    /// - Throws: an error of kind `deviceLocked` before first unlock, `undeclaredType`.
     @discardableResult
-    public func deliver(_ files: [String], to app: String) async throws(DeviceError) -> [String] {
+    public func deliver(
+        _ files: [String], to app: String, anyType: Bool = false
+    ) async throws(DeviceError) -> [String] {
         var paths: [String] = []
         for file in files { paths.append(try Device.absolute(file)) }
-        return try await send(DeliverRequest(app: app, files: paths))
+        return try await send(DeliverRequest(app: app, files: paths, anyType: anyType))
     }
 
     // MARK: Mounts

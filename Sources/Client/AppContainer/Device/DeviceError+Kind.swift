@@ -134,6 +134,8 @@ extension DeviceError {
         public static let anotherSigner = Kind(.anotherSigner)
         /// Ten wrong passcodes have erased the device, which was set so.
         public static let deviceErased = Kind(.deviceErased)
+        /// The app does not declare the type of a delivered file.
+        public static let undeclaredType = Kind(.undeclaredType)
 
         // MARK: Reported by this library
 

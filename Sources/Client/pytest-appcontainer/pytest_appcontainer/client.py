@@ -175,9 +175,13 @@ class Device:
         """Brings its data container back to the state after the installation."""
         self._do("reset", app=app)
 
-    def deliver(self, app: str, *files: HostPath, progress: Optional[Progress] = None) -> tuple[str, ...]:
-        """Puts files or directories into its Inbox. Returns where they are, relative to its home."""
-        body = {"app": app, "files": [_absolute(file) for file in files]}
+    def deliver(
+        self, app: str, *files: HostPath, any_type: bool = False, progress: Optional[Progress] = None
+    ) -> tuple[str, ...]:
+        """Puts files or directories into its Inbox. Returns where they are, relative to its home.
+
+        An app that declares ``CFBundleDocumentTypes`` gets what it declares, and with ``any_type`` anything."""
+        body = {"app": app, "files": [_absolute(file) for file in files], "anyType": any_type}
         delivered = ask(self.socket, "deliver", body, progress)
         if not isinstance(delivered, list):
             raise DeviceError.other_version("the device answered something else than paths")

@@ -132,9 +132,9 @@ class AppContainer(Expectations):
 
     # The app
 
-    def deliver(self, *files: HostPath) -> tuple[Path, ...]:
+    def deliver(self, *files: HostPath, any_type: bool = False) -> tuple[Path, ...]:
         """Puts files into its Inbox, and returns where they are."""
-        return tuple(self.home / path for path in self.device.deliver(self.identifier, *files))
+        return tuple(self.home / path for path in self.device.deliver(self.identifier, *files, any_type=any_type))
 
     def run(self, command: Command = (), **options: Any) -> subprocess.CompletedProcess[Any]:
         """Runs a command, or the bundle's main executable, in the home, with the options of :func:`subprocess.run`."""

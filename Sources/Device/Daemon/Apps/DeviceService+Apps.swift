@@ -88,11 +88,14 @@ extension DeviceService {
 
     /// Puts files into an app's Inbox. The kernel looks at the Inbox anew, and each file is an event.
     /// - Returns: the paths in the app's home.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `notFound`, `unsuitableFile` or `deviceLocked`.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notFound`, `unsuitableFile`, `undeclaredType` or
+    ///   `deviceLocked`.
     func deliver(_ request: DeliverRequest, progress: @escaping ProgressReport) throws(Complaint) -> [String] {
         let app = try identifier(request.app)
         return try operations.run(on: app) { () throws(Complaint) in
-            let delivery = try device.deliver(request.files, to: app) { report($0, "delivering", to: progress) }
+            let delivery = try device.deliver(request.files, to: app, anyType: request.anyType ?? false) {
+                report($0, "delivering", to: progress)
+            }
             mounts.noticeDelivery(delivery, to: app)
             log.info("delivered \(delivery.names.count) to \(app)")
             let paths = delivery.names.map { "Documents/Inbox/\($0.text)" }

@@ -18,6 +18,7 @@ extension Complaint.Kind {
             .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice,
             .anotherSigner:
             409
+        case .undeclaredType: 415
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace, .notEnoughFreed: 507
         case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged,

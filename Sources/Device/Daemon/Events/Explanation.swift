@@ -72,10 +72,18 @@ public struct Explanation: Codable, Hashable, Sendable {
         errno = event.errno
         self.rule = rule
         words = known?.words
-        instead = known?.instead
+        instead = known.map { Explanation.instead(of: $0, event) }
         count = 0
         first = event.time
         last = event.time
+    }
+
+    /// The advice of a rule, and for chattr(1) on a closed file one more: to set the flag of a file, chattr opens it.
+    private static func instead(of rule: Rule, _ event: Event) -> String {
+        guard rule == .dataProtection, event.process == "chattr" || event.process == "lsattr" else {
+            return rule.instead
+        }
+        return "\(rule.instead); to keep a file out of backups, whatever the state: appcontainer exclude"
     }
 
     /// Adds a refusal, or the count of some that were left out. Events come the oldest first.

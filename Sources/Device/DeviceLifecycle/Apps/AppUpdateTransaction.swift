@@ -81,7 +81,9 @@ struct AppUpdateTransaction: ~Copyable {
             let protection = try onHost { () throws(SystemError) in
                 try device.directory.container(.data, old.data).givenClass()
             }
-            let content = DataContainer(app: old.identifier, uuid: data.new, owner: maker, protection: protection)
+            let content = DataContainer(
+                app: old.identifier, uuid: data.new, owner: maker, device: device.directory.uuid, protection: protection
+            )
             let coming = try onHost { () throws(SystemError) in try data.makeStage(in: try staging.open()) }
             try content.renew(coming, context: staging.context)
             newBytes = try onHost { () throws(SystemError) in try space.bytes(in: coming) }

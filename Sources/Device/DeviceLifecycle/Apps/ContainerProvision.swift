@@ -45,7 +45,8 @@ struct ContainerProvision {
                 try staged.make(.data, uuid, owner: owner)
             }
             let data = DataContainer(
-                app: app, uuid: uuid, owner: owner, protection: signature.defaultProtection)
+                app: app, uuid: uuid, owner: owner, device: device.directory.uuid,
+                protection: signature.defaultProtection)
             try data.fill(container, context: device.staging.context)
         } catch {
             throw Complaint(error, doing: "cannot make the data container of \(app)")

@@ -1,7 +1,6 @@
 // The content of a data container when an app has just been installed.
 
 import BackingStore
-import Glibc
 import Platform
 import SandboxModel
 
@@ -22,6 +21,8 @@ struct DataContainer {
     /// The container's UUID, as the metadata names it.
     let uuid: ContainerUUID
     let owner: ContainerOwner
+    /// The device's identifier.
+    let device: String
     /// The class of files to which neither a call nor their directory gives one.
     var protection = ProtectionClass.standard
 
@@ -48,35 +49,15 @@ struct DataContainer {
 
     /// Writes the metadata under class D, so that it can be read in every state of the device (S-META-2).
     private func writeMetadata(in container: borrowing Descriptor, _ context: StoreContext) throws(Fault) {
-        let content = Array(metadata.utf8)
+        let metadata = ContainerMetadata(
+            app: app, uuid: uuid, owner: owner, protection: protection, device: device)
+        let content = Array(metadata.xml.utf8)
         let buffer = PageBuffer(count: content.count)
         buffer.copy(content, to: 0)
         let file = NewFile(HomeLayout.metadata, mode: 0o644, owner: owner, protection: .none)
         try file.write(in: container, context: context) { (file) throws(Fault) in
             try buffer.withBytes(0, count: content.count) { (bytes) throws(Fault) in _ = try file.write(bytes, at: 0) }
         }
-    }
-
-    /// The metadata of a data container, by the keys of Apple's own.
-    private var metadata: String {
-        // Neither text holds a character that XML knows.
-        """
-        <?xml version="1.0" encoding="UTF-8"?>
-        <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-        <plist version="1.0">
-        <dict>
-        \t<key>MCMMetadataContentClass</key>
-        \t<integer>2</integer>
-        \t<key>MCMMetadataIdentifier</key>
-        \t<string>\(app.text)</string>
-        \t<key>MCMMetadataSchemaVersion</key>
-        \t<integer>1</integer>
-        \t<key>MCMMetadataUUID</key>
-        \t<string>\(uuid.text)</string>
-        </dict>
-        </plist>
-
-        """
     }
 }
 

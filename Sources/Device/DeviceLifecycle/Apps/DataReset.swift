@@ -59,7 +59,8 @@ private struct DataReset {
             return try staging.openDirectory(stagedName)
         }
         let data = DataContainer(
-            app: app.identifier, uuid: app.data, owner: app.containerOwner, protection: app.defaultProtection)
+            app: app.identifier, uuid: app.data, owner: app.containerOwner, device: device.directory.uuid,
+            protection: app.defaultProtection)
         try data.fill(container, context: device.staging.context)
     }
 

@@ -47,7 +47,8 @@ struct ContainerRestore: ~Copyable {
             SharedDescriptor(try staged.make(place.kind, place.uuid, owner: place.owner))
         }
         if place.kind == .data {
-            let data = DataContainer(app: place.identifier, uuid: place.uuid, owner: place.owner)
+            let data = DataContainer(
+                app: place.identifier, uuid: place.uuid, owner: place.owner, device: place.device)
             try Complaint.wrapFault(doing) { () throws(Fault) in
                 try data.fill(container.descriptor, context: context)
             }

@@ -141,7 +141,7 @@ private struct RestoreTransaction: ~Copyable {
         }
         let former = apps.first { kind == .data ? $0.identifier == identifier : $0.groups.contains(identifier) }
         let place = RestoredContainer(
-            kind: kind, identifier: identifier, owner: owner(of: kind, identifier),
+            kind: kind, identifier: identifier, owner: owner(of: kind, identifier), device: device.directory.uuid,
             groups: kind == .data ? former?.groups ?? [] : [])
         return try ContainerRestore(place, former: former, context: device.staging.context, key: key, in: &staged)
     }

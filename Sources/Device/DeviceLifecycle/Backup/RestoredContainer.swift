@@ -13,6 +13,8 @@ struct RestoredContainer: Sendable {
     let uuid = ContainerUUID()
     /// The user of its files, as far as root may choose; else the user of this process.
     let owner: ContainerOwner
+    /// The identifier of the device that it is restored onto.
+    let device: String
     /// The groups of its app, where the backup says.
     let groups: [ContainerIdentifier]
 }

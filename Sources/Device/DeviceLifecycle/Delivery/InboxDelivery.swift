@@ -1,6 +1,7 @@
 // Putting files into an app's Inbox, as another app or Mail would: whole, under a name that is free.
 
 public import BackingStore
+import BundleSeal
 import DataProtection
 import Glibc
 import Platform
@@ -30,6 +31,21 @@ public struct InboxDelivery {
         var items: [DeliverySource] = []
         for path in paths { items.append(try DeliverySource(path, notAround: device.directory)) }
         self.items = items
+    }
+
+    /// Checks that the app declares the type of each item, if it declares any.
+    /// - Throws: ``Complaint`` of kind `undeclaredType`; nothing was delivered.
+    fileprivate func requireDeclaredTypes() throws(Complaint) {
+        guard let bundle = try? device.directory.container(.bundle, app.bundle).openDirectory(app.bundleName),
+            let types = DocumentTypes(of: bundle), types.isDeclared
+        else { return }
+        for item in items where !types.accept(item.name.text, isDirectory: item.isDirectory) {
+            let names = types.names(of: item.name.text, isDirectory: item.isDirectory).joined(separator: ", ")
+            throw Complaint(
+                .undeclaredType,
+                "\(app.identifier) does not declare the type of \(item.path) (\(names)) in CFBundleDocumentTypes, so that "
+                    + "no app offers it such a file; declare it, or deliver with --any-type")
+        }
     }
 
     /// - Parameter progress: bytes copied; false cancels.
@@ -102,11 +118,13 @@ extension BootedDevice {
     ///
     /// - Parameters:
     ///   - paths: of files and directories; a symbolic link named here is followed, one inside a directory is copied.
+    ///   - anyType: whether items go in whose type the app does not declare.
     ///   - progress: bytes copied.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `notAllowed` for an extension, `deviceLocked` before first unlock, `notFound`, `unsuitableFile`
-    ///   for anything but files and directories, `noSpace`.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notAllowed` for an extension, `deviceLocked` before first unlock,
+    ///   `notFound`, `unsuitableFile` for anything but files and directories, `undeclaredType`, `noSpace`.
     public func deliver(
-        _ paths: [String], to identifier: ContainerIdentifier, progress: (DeviceProgress) -> Bool = { _ in true }
+        _ paths: [String], to identifier: ContainerIdentifier, anyType: Bool = false,
+        progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> InboxDelivery.Result {
         try installedApps.changing { (_) throws(Complaint) in
             let app = try app(identifier)
@@ -119,7 +137,9 @@ extension BootedDevice {
                     .deviceLocked,
                     "the device is before first unlock; unlock it with: appcontainer unlock \(directory.path)")
             }
-            return try InboxDelivery(paths, to: app, on: self).run(progress: progress)
+            let delivery = try InboxDelivery(paths, to: app, on: self)
+            if !anyType { try delivery.requireDeclaredTypes() }
+            return try delivery.run(progress: progress)
         }
     }
 }

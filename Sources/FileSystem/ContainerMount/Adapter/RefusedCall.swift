@@ -9,7 +9,7 @@ public import SandboxModel
 /// The system calls that a rule can refuse, by their names in the manual.
 public enum CallName: String, CaseIterable, Sendable {
     case open, create, read, write, truncate, mkdir, rmdir, unlink, rename, link, symlink, mknod, chmod, chown
-    case utimensat, setxattr, removexattr, setflags, fallocate, lseek, fsync
+    case utimensat, getxattr, setxattr, removexattr, setflags, fallocate, lseek, fsync
     case copyFileRange = "copy_file_range"
 }
 

@@ -19,7 +19,7 @@ extension VolumeFileSystem {
         do throws(Fault) {
             reply.value(try volume.attribute(name, of: node.id))
         } catch {
-            reply.fail(error.errno)
+            fail(reply, error, .getxattr, of: node.id)
         }
     }
 

@@ -21,6 +21,8 @@ enum ExtendedAttributeName {
     case protectedData
     /// Another name of this filesystem's own namespace.
     case computed
+    /// A name in `com.apple.system.`, which Darwin keeps for its kernel, such as the protection class.
+    case system
     /// `security.capability`, which the kernel looks for before each write.
     case capability
     /// Another namespace.
@@ -43,6 +45,8 @@ enum ExtendedAttributeName {
                 ?? (name.elementsEqual(BackupInclusion.attributeName.utf8) ? .inclusion : .computed)
         } else if let form = BackupMark.Form(attribute: name) {
             self = .mark(form)
+        } else if ExtendedAttributeName.isSystem(name) {
+            self = .system
         } else if name.starts(with: "user.".utf8), name.count > 5 {
             self = .stored(name)
         } else if name.starts(with: "com.apple.".utf8), name.count > 10 {
@@ -53,5 +57,10 @@ enum ExtendedAttributeName {
             self = .unsupported
         }
         if case .stored(let name) = self, name.count > ExtendedAttributeName.maximumLength { self = .tooLong }
+    }
+
+    private static func isSystem(_ name: [UInt8]) -> Bool {
+        let bare = name.starts(with: "user.".utf8) ? name[5...] : name[...]
+        return bare.starts(with: "com.apple.system.".utf8)
     }
 }

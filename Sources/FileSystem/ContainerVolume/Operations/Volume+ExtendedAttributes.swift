@@ -12,11 +12,13 @@ extension Volume {
     private static let replaceFlag: Int32 = 2
 
     /// The value of an attribute.
-    /// - Throws: ENODATA when the attribute is not there; EOPNOTSUPP for a namespace that is not served.
+    /// - Throws: `refused` for a name of the system's; ENODATA when the attribute is not there; EOPNOTSUPP for a namespace
+    ///   that is not served.
     public func attribute(_ name: [UInt8], of node: NodeID) throws(Fault) -> [UInt8] {
         // The kernel asks for `security.capability` before each write: the answer needs no node.
         switch ExtendedAttributeName(name) {
         case .capability, .computed: throw .system(.noAttribute)
+        case .system: throw .refused(.systemAttribute)
         case .unsupported: throw .system(.notSupported)
         case .tooLong: throw .system(.range)
         case .capacity(let usage):
@@ -75,6 +77,7 @@ extension Volume {
             case .mark(let form):
                 return try marks.set(form, to: value, mustExist: flags & Volume.replaceFlag != 0, of: node)
             case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
+            case .system: throw .refused(.systemAttribute)
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)
             }
@@ -108,6 +111,7 @@ extension Volume {
             case .protection: return try classes.removeProtection(of: node)
             case .mark: return try marks.setExcluded(false, node, by: .removeAttribute)
             case .computed, .inclusion, .capacity, .protectedData: throw .refused(.computedAttribute)
+            case .system: throw .refused(.systemAttribute)
             // The kernel removes `security.capability` before a write, and takes this error for success.
             case .capability, .unsupported: throw .system(.notSupported)
             case .tooLong: throw .system(.range)

@@ -63,6 +63,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case invalidEntitlements
         case anotherSigner
         case deviceErased
+        case undeclaredType
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -121,6 +122,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .invalidEntitlements: 53
             case .anotherSigner: 54
             case .deviceErased: 58
+            case .undeclaredType: 59
             }
         }
     }

@@ -14,6 +14,7 @@ extension Rule {
         case .deviceNode: "device nodes cannot be made; fifos and sockets can"
         case .attributeHolder: "symbolic links, fifos and sockets carry no extended attributes"
         case .computedAttribute: "the attribute is computed: it can be read but not set"
+        case .systemAttribute: "attributes in com.apple.system. are the system's: no app reads, sets or removes them"
         case .neverInBackup: "the bundle, Library/Caches (of groups too), tmp and iCloud are never in a backup"
         case .cacheTag:
             "CACHEDIR.TAG in Library/Caches and tmp is the mount's own: it can be read, and nothing else has the name"
@@ -35,6 +36,8 @@ extension Rule {
         case .deviceNode: "make a fifo or a socket, or use the devices of the host"
         case .attributeHolder: "set it on the file that the link leads to, or on a regular file or a directory"
         case .computedAttribute: "leave it; it follows from what is set elsewhere, such as a mark of exclusion"
+        case .systemAttribute:
+            "set a class by user.appcontainer.protection or appcontainer protect; take another name for anything else"
         case .neverInBackup: "keep what is to be backed up in Documents, or elsewhere in Library"
         case .cacheTag: "take another name, or mount without --cachedir-tag"
         case .dataProtection:

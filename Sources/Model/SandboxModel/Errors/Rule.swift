@@ -20,6 +20,8 @@ public enum Rule: String, CaseIterable, Sendable {
     case attributeHolder
     /// The attribute is computed; it can be read but not set.
     case computedAttribute
+    /// Attributes in `com.apple.system.` are the system's.
+    case systemAttribute
     /// The bundle, `Library/Caches`, `tmp` and `iCloud` are never in a backup, and cannot be taken into one.
     case neverInBackup
     /// The `CACHEDIR.TAG` that a mount shows belongs to the mount, and so does the name.

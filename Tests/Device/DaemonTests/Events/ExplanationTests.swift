@@ -51,6 +51,19 @@ import Testing
         #expect(explanation?.rule == "quantum" && explanation?.words == nil && explanation?.instead == nil)
     }
 
+    // S-EVENT-10
+    @Test func `chattr on a closed file is told of exclude`() {
+        func instead(_ process: String, _ rule: Rule) -> String? {
+            let event = Event(
+                .refused, time: "1", app: "com.example.Notes", path: "a", operation: "open", pid: 7, process: process,
+                rule: rule.rawValue, errno: "EPERM")
+            return Explanation.explanations(of: [event], last: 1).first?.instead
+        }
+        #expect(instead("chattr", .dataProtection)?.contains("appcontainer exclude") == true)
+        #expect(instead("cat", .dataProtection) == Rule.dataProtection.instead)
+        #expect(instead("chattr", .sealedBundle) == Rule.sealedBundle.instead)
+    }
+
     @Test(arguments: Rule.allCases) func `every rule has words on one line, without an end`(rule: Rule) {
         for text in [rule.words, rule.instead] {
             #expect(!text.isEmpty && !text.hasSuffix(".") && !text.contains("\n"))

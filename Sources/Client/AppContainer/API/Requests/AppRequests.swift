@@ -140,10 +140,13 @@ public struct DeliverRequest: ControlRequest {
     public var app: String
     /// Absolute paths of the host.
     public var files: [String]
+    /// Whether items go in whose type the app does not declare, though it declares types; false when null.
+    public var anyType: Bool?
 
-    public init(app: String, files: [String]) {
+    public init(app: String, files: [String], anyType: Bool = false) {
         self.app = app
         self.files = files
+        self.anyType = anyType
     }
 
     public func check() throws(DeviceError) {
