@@ -22,12 +22,13 @@ public struct ContainerOptions: Hashable, Sendable {
     public var capacity: Int?
     /// Whether the device is unlocked when the test begins. Otherwise it is before first unlock.
     public var isUnlocked: Bool
-    /// Whether the app counts as running during the test, so that nothing of it is purged.
+    /// Whether the app counts as running during the test, so that nothing of it is purged. It does unless a test says
+    /// otherwise, because the test is the app.
     public var isRunning: Bool
 
     public init(
         _ source: Source, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [],
-        capacity: Int? = nil, isUnlocked: Bool = true, isRunning: Bool = false
+        capacity: Int? = nil, isUnlocked: Bool = true, isRunning: Bool = true
     ) {
         self.source = source
         self.passcode = passcode

@@ -16,10 +16,11 @@ extension Trait where Self == ContainerTrait {
     ///   - iCloud: identifiers of iCloud containers that the app is entitled to.
     ///   - capacity: in bytes; nil for that of the host's filesystem.
     ///   - isUnlocked: whether the device is unlocked when the test begins. Otherwise it is before first unlock.
-    ///   - isRunning: whether the app counts as running during the test, so that nothing of it is purged.
+    ///   - isRunning: whether the app counts as running during the test, so that nothing of it is purged. See
+    ///     ``TestContainer/whileNotRunning(isolation:_:)`` for a part of a test.
     public static func appContainer(
         app: String, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [], capacity: Int? = nil,
-        isUnlocked: Bool = true, isRunning: Bool = false
+        isUnlocked: Bool = true, isRunning: Bool = true
     ) -> Self {
         ContainerTrait(
             ContainerOptions(
@@ -35,7 +36,7 @@ extension Trait where Self == ContainerTrait {
     ///   - passcode: the device's passcode.
     public static func appContainer(
         copyOf device: String, app: String? = nil, passcode: String? = nil, isUnlocked: Bool = true,
-        isRunning: Bool = false
+        isRunning: Bool = true
     ) -> Self {
         ContainerTrait(
             ContainerOptions(

@@ -19,7 +19,10 @@ public final class TestContainer: Sendable {
     public let device: Device
     /// The app's identifier.
     public let app: String
+    /// Whether the app counts as running, unless the test says otherwise.
     private let isRunning: Bool
+    /// Whether it does by a mark of its own, and not by its mount any more.
+    private let isMarked = Mutex(false)
     private let mount: Mutex<Mount>
     private let extensions = Mutex<[String: Task<TestContainer, any Error>]>([:])
     /// The events from before the test.
@@ -105,7 +108,11 @@ public final class TestContainer: Sendable {
     public func unlock() async throws(DeviceError) { try await device.unlock() }
 
     /// Reboots the device: with a passcode it is before first unlock afterwards. The mount stays.
-    public func restart() async throws(DeviceError) { try await device.restart() }
+    public func restart() async throws(DeviceError) {
+        try await device.restart()
+        // A restart ends marks, but not those of mounts.
+        if isMarked.withLock({ $0 }) { try await device.markRunning(app) }
+    }
 
     /// Puts files or directories of the host into the app's Inbox.
     /// - Returns: their absolute paths there.
@@ -114,10 +121,39 @@ public final class TestContainer: Sendable {
         try await device.deliver(files, to: app, anyType: anyType).map(path)
     }
 
-    /// Purges Caches and tmp of the app; nothing while it runs.
+    /// Purges Caches and tmp of the app and its groups' Caches; nothing while it runs, as it does during a test. See
+    /// ``whileNotRunning(isolation:_:)``.
     @discardableResult
     public func purge(_ level: PurgeRequest.Level = .critical) async throws(DeviceError) -> PurgeReport {
         try await device.purge(PurgeRequest(app: app, level: level))
+    }
+
+    /// Runs a body as if the app did not run: its caches may be purged, as while a person uses other apps. Processes that
+    /// `run` has started are ended. Afterwards the app counts as running again, if it did before.
+    public func whileNotRunning<Result>(
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async throws -> Result {
+        guard isRunning else { return try await body() }
+        do throws(DeviceError) {
+            try await device.terminate(app)
+        } catch {
+            guard error.kind == .notRunning else { throw error }
+        }
+        let result: Result
+        do {
+            result = try await body()
+        } catch {
+            // The first error is the one that matters.
+            try? await mark()
+            throw error
+        }
+        try await mark()
+        return result
+    }
+
+    private func mark() async throws(DeviceError) {
+        isMarked.withLock { $0 = true }
+        try await device.markRunning(app)
     }
 
     /// Updates the app as the App Store does: terminates it, and gives it a new bundle and a home with another path.
@@ -162,6 +198,8 @@ public final class TestContainer: Sendable {
 
     private func mountAnew() async throws(DeviceError) {
         let new = try await device.mount(app, running: isRunning)
+        // The update has ended all marks.
+        isMarked.withLock { $0 = false }
         mount.withLock { $0 = new }
     }
 

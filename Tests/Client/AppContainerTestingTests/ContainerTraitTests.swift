@@ -50,7 +50,8 @@ let notes = "Tests/Fixtures/Notes.app"
         let caches = container.path("Library/Caches/images")
         try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: false)
         try Data(repeating: 1, count: 10_000).write(to: URL(filePath: caches + "/one"))
-        try await container.purge()
+        #expect(try await container.purge().skipped.map(\.reason) == ["appRunning"])
+        try await container.whileNotRunning { _ = try await container.purge() }
         try await expectPurged(caches + "/one")
         let kept = container.path("Library/kept")
         try Data().write(to: URL(filePath: kept))
@@ -114,13 +115,37 @@ let notes = "Tests/Fixtures/Notes.app"
         #expect(try await AppContainer.current.device.capacity().capacity == 32 << 20)
     }
 
-    @Test(.appContainer(app: notes, isRunning: true))
-    func `an app that runs keeps its caches`() async throws {
+    @Test(.appContainer(app: notes))
+    func `the app of a test runs, but for a part that says otherwise, over a restart and an update`() async throws
+    {
         let container = AppContainer.current
+        func running() async throws -> [String] { try await container.device.status().running }
+        #expect(try await running() == [container.app])
+        #expect(try await container.whileNotRunning { try await running() } == [])
+        #expect(try await running() == [container.app])
+        try await container.restart()
+        #expect(try await running() == [container.app])
+        try await container.update(to: notes)
+        #expect(try await running() == [container.app])
+        await #expect(throws: CancellationError.self) {
+            try await container.whileNotRunning { throw CancellationError() }
+        }
+        #expect(try await running() == [container.app])
         let path = container.path("Library/Caches/kept")
         try Data(count: 5000).write(to: URL(filePath: path))
         try await container.purge()
         expectReadable(path)
+    }
+
+    @Test(.appContainer(app: notes, isRunning: false))
+    func `an app that does not run loses its caches`() async throws {
+        let container = AppContainer.current
+        #expect(try await container.device.status().running == [])
+        let path = container.path("Library/Caches/gone")
+        try Data(count: 5000).write(to: URL(filePath: path))
+        try await container.whileNotRunning { _ = try await container.purge() }
+        try await expectPurged(path)
+        #expect(try await container.device.status().running == [])
     }
 }
 

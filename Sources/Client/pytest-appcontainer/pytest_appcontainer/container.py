@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional, Union, cast
 
 from . import attributes
 from .client import Device, HostPath
-from .errors import SHOWN_WHERE_ASKED
+from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .expectations import Expectations, later
 from .records import App, AppExtension, Event, Inspection, ProtectionClass
 from .reports import AuditReport, BackupReport, PurgeReport
@@ -28,12 +28,21 @@ class AppContainer(Expectations):
     """
 
     def __init__(
-        self, device: Device, app: Union[App, AppExtension], mount: Callable[[str], Path], passcode: Optional[str]
+        self,
+        device: Device,
+        app: Union[App, AppExtension],
+        mount: Callable[[str], Path],
+        passcode: Optional[str],
+        *,
+        running: bool = False,
     ) -> None:
-        """``mount`` shows the app's home, and tells where."""
+        """``mount`` shows the app's home, and tells where; ``running`` says whether it marks the app running."""
         super().__init__(device, app.identifier, mount(app.identifier))
         self.passcode = passcode
         self._mount = mount
+        self._running = running
+        # Whether it is marked running by more than its mount.
+        self._marked = False
         self._bundle = app.bundle if isinstance(app, App) else None
         self._extensions: dict[str, AppContainer] = {}
         self._earlier = device.events()
@@ -129,6 +138,9 @@ class AppContainer(Expectations):
     def restart(self) -> None:
         """Restarts it; with a passcode it is then before its first unlock."""
         self.device.restart()
+        # A restart ends marks, but not those of mounts.
+        if self._marked:
+            self.device.mark_running(self.identifier)
 
     # The app
 
@@ -144,13 +156,40 @@ class AppContainer(Expectations):
         """Marks the app running, for commands that go on: ``with app_container.lease() as lease: lease.start(…)``."""
         return self.device.lease(self.identifier)
 
-    def running(self) -> AbstractContextManager[None]:
-        """A context in which the app is running, so that nothing of it is purged."""
-        return self.device.running(self.identifier)
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """A context in which the app is running, so that nothing of it is purged. It is terminated at the end, unless the
+        fixture has it run."""
+        try:
+            with self.device.running(self.identifier):
+                yield
+        finally:
+            self._run_again()
+
+    @contextlib.contextmanager
+    def not_running(self) -> Iterator[None]:
+        """A context in which the app does not run, so that its caches may be purged: it is terminated first."""
+        self._terminate()
+        try:
+            yield
+        finally:
+            self._run_again()
 
     def terminate(self) -> None:
         """Ends all that runs of it."""
         self.device.terminate(self.identifier)
+
+    def _terminate(self) -> None:
+        try:
+            self.device.terminate(self.identifier)
+        except DeviceError as error:
+            if error.kind != "notRunning":
+                raise
+
+    def _run_again(self) -> None:
+        if self._running:
+            self.device.mark_running(self.identifier)
+            self._marked = True
 
     def update(self, app: HostPath) -> App:
         """Installs another version of it, as the App Store does: it is ended first, and its ``home`` is elsewhere then.
@@ -170,6 +209,9 @@ class AppContainer(Expectations):
     @contextlib.contextmanager
     def _unmounted(self) -> Iterator[None]:
         self.device.unmount(self.home)
+        if self._marked:
+            self._terminate()
+            self._marked = False
         try:
             yield
         finally:

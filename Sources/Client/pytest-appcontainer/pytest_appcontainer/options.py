@@ -36,7 +36,8 @@ class AppContainerOptions:
     #: How the home is mounted, as by ``Device.mount``.
     allow_other: bool = False
     read_only: bool = False
-    running: bool = False
+    #: The test is the app, so the app runs unless a test says otherwise. (Not with ``documents``, which shows no app.)
+    running: bool = True
     documents: bool = False
     cachedir_tag: bool = False
     transport: Optional[str] = None

@@ -173,14 +173,14 @@ def _mounted(owned: OwnedDevice, options: AppContainerOptions) -> AppContainer:
                 identifier,
                 allow_other=options.allow_other,
                 read_only=options.read_only,
-                running=options.running,
+                running=options.running and not options.documents,
                 documents=options.documents,
                 cachedir_tag=options.cachedir_tag,
                 transport=options.transport,
             )
             return Path(mount.mount_point)
 
-        return AppContainer(device, app, mount, options.passcode)
+        return AppContainer(device, app, mount, options.passcode, running=options.running and not options.documents)
     except DeviceError as error:
         raise _failure(error) from None
 

@@ -81,6 +81,7 @@ def test_an_excluded_file_is_in_no_backup(app_container: AppContainer, tmp_path:
         app_container.expect_excluded(tmp_path)
 
 
+@pytest.mark.appcontainer(running=False)
 def test_a_purged_path_was_taken_by_a_purge(app_container: AppContainer) -> None:
     thumbnails = app_container.caches / "thumbnails"
     thumbnails.mkdir()

@@ -31,6 +31,7 @@ def test_the_environment_is_the_given_one_and_nothing_else(app_container: AppCon
     }
 
 
+@pytest.mark.appcontainer(running=False)
 def test_a_command_ends_as_it_ends(app_container: AppContainer) -> None:
     assert app_container.run(["sh", "-c", "exit 3"]).returncode == 3
     with pytest.raises(subprocess.CalledProcessError):
@@ -44,6 +45,7 @@ def test_a_command_ends_as_it_ends(app_container: AppContainer) -> None:
     assert app_container.run(["sh", "-c", "kill -PIPE $$"]).returncode == -signal.SIGPIPE
 
 
+@pytest.mark.appcontainer(running=False)
 def test_a_command_that_cannot_be_run_is_the_systems_own_error(
     app_container: AppContainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -58,6 +60,40 @@ def test_a_command_that_cannot_be_run_is_the_systems_own_error(
     assert app_container.device.status().running == ()
 
 
+def test_the_app_of_a_test_runs_but_for_a_part_that_says_otherwise(
+    app_container: AppContainer, notes: Path
+) -> None:
+    device, cached = app_container.device, app_container.caches / "cached"
+    cached.write_bytes(b"x" * 5000)
+    assert device.status().running == (IDENTIFIER,)
+    assert [entry.reason for entry in app_container.purge(level="critical").skipped] == ["appRunning"]
+    with app_container.not_running():
+        assert device.status().running == ()
+        app_container.purge(level="critical")
+    app_container.expect_purged(cached)
+    app_container.restart()
+    assert device.status().running == (IDENTIFIER,)
+    with app_container.running():
+        pass
+    app_container.update(notes)
+    assert device.status().running == (IDENTIFIER,)
+    with app_container.not_running():
+        pass
+    app_container.reset()
+    assert device.status().running == (IDENTIFIER,)
+
+
+@pytest.mark.appcontainer(running=False)
+def test_an_app_that_is_said_not_to_run_does_not(app_container: AppContainer) -> None:
+    assert app_container.device.status().running == ()
+    with app_container.not_running():
+        (app_container.tmp / "gone").write_text("gone")
+        app_container.purge(level="critical")
+    app_container.expect_purged("tmp/gone")
+    assert app_container.device.status().running == ()
+
+
+@pytest.mark.appcontainer(running=False)
 def test_a_lease_marks_the_app_running_and_terminate_ends_its_processes(app_container: AppContainer) -> None:
     device = app_container.device
     with app_container.lease() as lease:
@@ -92,6 +128,7 @@ def test_an_app_that_is_not_mounted_is_mounted_for_the_time(app_container: AppCo
     assert device.status().mounts == ()
 
 
+@pytest.mark.appcontainer(running=False)
 def test_a_child_that_is_forked_does_not_keep_the_mark(app_container: AppContainer) -> None:
     device = app_container.device
     script = """
