@@ -21,7 +21,8 @@ enum OfflineDevice {
         return DeviceStatus(
             state: foreign == nil ? DeviceStatus.off : DeviceStatus.unknown, device: path,
             identifier: directory.uuid, hasPasscode: keybag.hasPasscode,
-            eraseAfterTen: directory.settings.eraseAfterTen ?? false, apps: registry.apps.count,
+            eraseAfterTen: directory.settings.eraseAfterTen ?? false,
+            capricious: directory.settings.capricious?.seed, apps: registry.apps.count,
             waiting: registry.waitingIdentifiers, daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
     }
 

@@ -3,7 +3,7 @@
 import ContainerFoundation
 
 /// The container of a test with the trait
-/// ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:)``, or of a test case derived from
+/// ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:capricious:)``, or of a test case derived from
 /// ``AppContainerTestCase``.
 public enum AppContainer {
     @TaskLocal static var container: TestContainer?

@@ -25,10 +25,13 @@ public struct ContainerOptions: Hashable, Sendable {
     /// Whether the app counts as running during the test, so that nothing of it is purged. It does unless a test says
     /// otherwise, because the test is the app.
     public var isRunning: Bool
+    /// The seed of a new device that disobeys at times, with an event `disobeyed`; nil for one that obeys.
+    public var capricious: String?
 
     public init(
         _ source: Source, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [],
-        capacity: Int? = nil, isUnlocked: Bool = true, isRunning: Bool = true
+        capacity: Int? = nil, isUnlocked: Bool = true, isRunning: Bool = true,
+        capricious: String? = nil
     ) {
         self.source = source
         self.passcode = passcode
@@ -37,5 +40,6 @@ public struct ContainerOptions: Hashable, Sendable {
         self.capacity = capacity
         self.isUnlocked = isUnlocked
         self.isRunning = isRunning
+        self.capricious = capricious
     }
 }

@@ -18,14 +18,15 @@ extension Trait where Self == ContainerTrait {
     ///   - isUnlocked: whether the device is unlocked when the test begins. Otherwise it is before first unlock.
     ///   - isRunning: whether the app counts as running during the test, so that nothing of it is purged. See
     ///     ``TestContainer/whileNotRunning(isolation:_:)`` for a part of a test.
+    ///   - capricious: the seed of a device that disobeys at times, with an event `disobeyed`; nil for one that obeys.
     public static func appContainer(
         app: String, passcode: String? = nil, groups: [String] = [], iCloud: [String] = [], capacity: Int? = nil,
-        isUnlocked: Bool = true, isRunning: Bool = true
+        isUnlocked: Bool = true, isRunning: Bool = true, capricious: String? = nil
     ) -> Self {
         ContainerTrait(
             ContainerOptions(
                 .app(app), passcode: passcode, groups: groups, iCloud: iCloud, capacity: capacity,
-                isUnlocked: isUnlocked, isRunning: isRunning))
+                isUnlocked: isUnlocked, isRunning: isRunning, capricious: capricious))
     }
 
     /// Gives each test a copy of a prepared device that is shut down.
@@ -44,7 +45,7 @@ extension Trait where Self == ContainerTrait {
     }
 }
 
-/// See ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:)``.
+/// See ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:capricious:)``.
 public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
     public let options: ContainerOptions
     public var isRecursive: Bool { true }

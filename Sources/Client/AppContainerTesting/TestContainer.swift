@@ -111,7 +111,19 @@ public final class TestContainer: Sendable {
     public func restart() async throws(DeviceError) {
         try await device.restart()
         // A restart ends marks, but not those of mounts.
-        if isMarked.withLock({ $0 }) { try await device.markRunning(app) }
+        for container in await [self] + mountedExtensions where container.isMarked.withLock({ $0 }) {
+            try await device.markRunning(container.app)
+        }
+    }
+
+    private var mountedExtensions: [TestContainer] {
+        get async {
+            var containers: [TestContainer] = []
+            for task in extensions.withLock({ Array($0.values) }) {
+                if let container = try? await task.value { containers.append(container) }
+            }
+            return containers
+        }
     }
 
     /// Puts files or directories of the host into the app's Inbox.
@@ -152,8 +164,11 @@ public final class TestContainer: Sendable {
     }
 
     private func mark() async throws(DeviceError) {
-        isMarked.withLock { $0 = true }
-        try await device.markRunning(app)
+        // The app's end was that of its extensions too.
+        for container in await [self] + mountedExtensions {
+            container.isMarked.withLock { $0 = true }
+            try await device.markRunning(container.app)
+        }
     }
 
     /// Updates the app as the App Store does: terminates it, and gives it a new bundle and a home with another path.

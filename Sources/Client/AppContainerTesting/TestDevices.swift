@@ -81,7 +81,8 @@ private final class DeviceTemplate: Sendable {
         case .app(let app):
             let template = try await Device.Template(
                 passcode: options.passcode, capacity: options.capacity.map { Int64($0) },
-                installing: [.init(app, groups: options.groups, iCloud: options.iCloud)])
+                capricious: options.capricious, installing: [.init(app, groups: options.groups, iCloud: options.iCloud)]
+            )
             made = template
             path = template.path
             self.app = template.apps.first?.identifier

@@ -49,8 +49,11 @@ public final class BootedDevice: Sendable {
         space = DeviceSpace(directory, context.space, isCounted: session.used != nil)
         let registry = try directory.registry()
         installedApps = InstalledApps(registry, in: held, space: space)
-        let made = GroupContainer.fillAll(of: registry, in: directory)
-        if made > 0 { space.add(Int64(made) * space.directoryBytes) }
+        // A device that disobeys was made by a version that makes groups whole, and may have taken it away since.
+        if directory.settings.capricious == nil {
+            let made = GroupContainer.fillAll(of: registry, in: directory)
+            if made > 0 { space.add(Int64(made) * space.directoryBytes) }
+        }
         staging = StagingArea(directory, context: StoreContext(staging: context))
     }
 

@@ -22,11 +22,21 @@ public enum StoredDevice {
         at path: String, passcode: [UInt8]? = nil, costLevel: Int? = nil, lockGrace: Double? = nil,
         capacity: Int64? = nil
     ) throws(Complaint) {
+        try create(
+            at: path, passcode: passcode,
+            settings: DeviceSettings(keyDerivationCost: costLevel, lockGrace: lockGrace, capacity: capacity))
+    }
+
+    /// Makes an empty device with these settings.
+    /// - Throws: as ``create(at:passcode:costLevel:lockGrace:capacity:)``.
+    public static func create(
+        at path: String, passcode: [UInt8]? = nil, settings: DeviceSettings
+    ) throws(Complaint) {
         if let passcode { try DevicePasscode.requireUsable(passcode) }
-        let cost = try cost(level: costLevel)
-        try requireUsable(lockGrace: lockGrace)
-        try requireUsable(capacity: capacity)
-        let settings = DeviceSettings(keyDerivationCost: costLevel, lockGrace: lockGrace, capacity: capacity)
+        let cost = try cost(level: settings.keyDerivationCost)
+        try requireUsable(lockGrace: settings.lockGrace)
+        try requireUsable(capacity: settings.capacity)
+        try requireUsable(seed: settings.capricious?.seed)
         try DeviceDirectory.create(at: path, settings: settings) { (uidKey) throws(Complaint) in
             Keybag.create(passcode: passcode, uidKey: uidKey, cost: cost).0.encoded()
         }

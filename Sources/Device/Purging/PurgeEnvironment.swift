@@ -20,6 +20,9 @@ public protocol PurgeEnvironment: Sendable {
     /// Records entries that went.
     func record(_ purged: [PurgeOutcome.Purged])
 
+    /// Records what was done by caprice.
+    func record(_ disobeyed: [PurgeOutcome.Disobeyed])
+
     /// Logs that entries which an earlier session has purged cannot be removed. The next session tries again.
     func logTrashFailure(_ error: SystemError)
 }

@@ -77,6 +77,14 @@ public struct PurgeOutcome: Sendable {
         public let reason: PurgeRefusal
     }
 
+    /// A thing that a device did because it disobeys.
+    public struct Disobeyed: Sendable {
+        public let deed: Caprice.Deed
+        public let app: ContainerIdentifier
+        /// Relative to the app's home.
+        public let path: String
+    }
+
     /// In the order in which the entries went.
     public internal(set) var purged: [Purged] = []
     /// The least recently used first.

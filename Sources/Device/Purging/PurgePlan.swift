@@ -1,5 +1,6 @@
 // The choice of caches that go when space is needed. A pure function: no I/O, no clock, no state.
 
+import BackingStore
 public import SandboxModel
 
 /// An entry of an app's `Library/Caches` or `tmp`, or of a group's `Library/Caches`. It is purged whole, with all that
@@ -89,6 +90,8 @@ public enum PurgeReason: String, Sendable {
     case unused
     /// It lies in `tmp`, and was not used for days.
     case old
+    /// By the caprice of a device that disobeys.
+    case disobeyed
 }
 
 /// The reason why a unit stays. Reports of the control API have the raw values.
@@ -111,6 +114,8 @@ public enum PurgeRefusal: String, Error {
     case changed
     /// The purge was ended before its turn came.
     case cancelled
+    /// It was its turn, but the device disobeys.
+    case spared
     /// The host did not let it go.
     case failed
 }
@@ -142,20 +147,48 @@ struct PurgePlan: Sendable {
     /// Units of one age go in the order of their app, their directory and their name: the same units give the same plan,
     /// in whatever order they are given.
     ///
-    /// - Parameter running: the apps that are running; nothing of theirs goes, so that the other apps make space for them.
-    init(_ units: [PurgeUnit], running: Set<ContainerIdentifier>, demand: PurgeDemand) {
+    /// - Parameters:
+    ///   - running: the apps that are running; nothing of theirs goes, so that the other apps make space for them.
+    ///   - whim: whether a unit stays whose turn it is (`spared`), or goes before its turn (`purgedEarly`).
+    init(
+        _ units: [PurgeUnit], running: Set<ContainerIdentifier>, demand: PurgeDemand,
+        whim: (Caprice.Deed, PurgeUnit) -> Bool = { _, _ in false }
+    ) {
         chosen.reserveCapacity(units.count)
         skipped.reserveCapacity(units.count)
         for index in PurgePlan.order(of: units) {
             let unit = units[index]
-            if let reason = refusal(of: unit, running: running, demand: demand) {
-                skipped.append(Skip(unit: index, reason: reason))
-                continue
+            let refusal = refusal(of: unit, running: running, demand: demand)
+            if let refusal {
+                let mayGoEarly = refusal == .targetReached || refusal == .usedRecently
+                if mayGoEarly, whim(.purgedEarly, unit) {
+                    choose(index, unit, .disobeyed)
+                } else {
+                    skipped.append(Skip(unit: index, reason: refusal))
+                }
+            } else if whim(.spared, unit) {
+                skipped.append(Skip(unit: index, reason: .spared))
+            } else {
+                choose(index, unit, demand.reason)
             }
-            bytes += unit.bytes
-            chosen.append(Choice(unit: index, reason: demand.reason))
         }
-        if case .bytes(let wanted) = demand.extent { isEnough = bytes >= wanted }
+        guard case .bytes(let wanted) = demand.extent else { return }
+        if bytes < wanted { takeSpared(units, until: wanted, demand.reason) }
+        isEnough = bytes >= wanted
+    }
+
+    private mutating func choose(_ index: Int, _ unit: PurgeUnit, _ reason: PurgeReason) {
+        bytes += unit.bytes
+        chosen.append(Choice(unit: index, reason: reason))
+    }
+
+    /// Takes units that were spared after all: nobody is refused space that is there.
+    private mutating func takeSpared(_ units: [PurgeUnit], until wanted: Int64, _ reason: PurgeReason) {
+        skipped = skipped.filter { skip in
+            guard skip.reason == .spared, bytes < wanted else { return true }
+            choose(skip.unit, units[skip.unit], reason)
+            return false
+        }
     }
 
     private func refusal(

@@ -41,6 +41,8 @@ struct PurgeRun: Sendable {
     /// - Parameter goOn: gets the number of entries that have gone, on one thread at a time; false ends the purge.
     func callAsFunction(_ order: PurgeOrder, goOn: @escaping @Sendable (Int) -> Bool) -> PurgeOutcome {
         device.context.uses.writeDown()
+        // The daily work on `tmp` is no purge.
+        let caprice = order.isCleaning ? nil : device.caprice
         var outcome = PurgeOutcome()
         for _ in 0..<PurgeRun.mostPlans {
             let running = environment.runningApps
@@ -49,7 +51,8 @@ struct PurgeRun: Sendable {
                 onlyTemporary: order.isCleaning)
             let plan = PurgePlan(
                 candidates.units, running: running,
-                demand: PurgeDemand(extent(of: order), of: order.app, isCleaning: order.isCleaning))
+                demand: PurgeDemand(extent(of: order), of: order.app, isCleaning: order.isCleaning)
+            ) { deed, unit in caprice?.does(deed, to: unit) ?? false }
             outcome.isExhausted = !plan.isEnough
             outcome.skipped = plan.skipped.map {
                 PurgeOutcome.Skipped(unit: candidates.units[$0.unit], reason: $0.reason)
@@ -71,6 +74,7 @@ struct PurgeRun: Sendable {
             try? device.directory.root.synchronizeFilesystem()
             if available >= target { break }
         }
+        if let caprice { CapriciousPurge(run: self, caprice: caprice).end(&outcome, of: order) }
         outcome.available = available
         return outcome
     }
@@ -181,7 +185,7 @@ struct PurgeRun: Sendable {
         _ entries: [PurgeableEntry], from directory: PurgeableDirectory, of candidate: PurgeCandidates.Container
     ) -> Attempt {
         let source = candidate.source
-        return whileIdle(source.apps.sorted()[...]) {
+        return whileIdle(source.apps) {
             if source.apps.contains(where: { environment.isRunning($0) }) { return .kept(.appRunning) }
             guard isCurrent(source), let place = try? candidate.directory.descriptor.openDirectory(at: directory.path)
             else { return .kept(.changed) }
@@ -196,7 +200,7 @@ struct PurgeRun: Sendable {
     }
 
     /// Whether a container is still that of the same apps: another may have come to have the group.
-    private func isCurrent(_ source: PurgeCandidates.Source) -> Bool {
+    func isCurrent(_ source: PurgeCandidates.Source) -> Bool {
         guard source.group != nil else {
             return device.apps.contains { $0.identifier == source.app && $0.data == source.uuid }
         }
@@ -204,6 +208,11 @@ struct PurgeRun: Sendable {
     }
 
     /// Carries out a step while no operation is at work on any of some apps.
+    /// - Returns: nil if one is.
+    func whileIdle<Result>(_ apps: Set<ContainerIdentifier>, _ body: () -> Result) -> Result? {
+        whileIdle(apps.sorted()[...], body)
+    }
+
     private func whileIdle<Result>(_ apps: ArraySlice<ContainerIdentifier>, _ body: () -> Result) -> Result? {
         guard let first = apps.first else { return body() }
         return environment.whileIdle(first) { whileIdle(apps.dropFirst(), body) } ?? nil

@@ -47,6 +47,14 @@ public enum BackupDomain: Hashable, Sendable, Comparable {
         }
     }
 
+    /// The app, extension or group; nil for any other.
+    public var identifier: ContainerIdentifier? {
+        switch self {
+        case .app(let identifier), .plugin(let identifier), .group(let identifier): identifier
+        case .other: nil
+        }
+    }
+
     /// The order of domains in a backup: by the bytes of the name.
     public static func < (left: Self, right: Self) -> Bool {
         left.name.utf8.lexicographicallyPrecedes(right.name.utf8)

@@ -53,6 +53,60 @@ import Testing
 
     func data(_ device: BootedDevice) throws -> String { try device.backingPath(of: notes, .data) }
 
+    // S-CAPRICE-1
+    @Test func `a device that disobeys backs up some marked files, tells which, and others the next time`() throws {
+        var told: [[[String]]] = []
+        for _ in 0..<2 {
+            let scratch = Scratch()
+            try StoredDevice.create(
+                at: scratch.device,
+                settings: DeviceSettings(keyDerivationCost: 1, capricious: Capriciousness(seed: "42")))
+            let device = try scratch.boot()
+            _ = try device.install(sampleApp)
+            let documents = try device.backingPath(of: notes, .data) + "/Documents"
+            for index in 0..<40 {
+                let name = FileName("\(index)")!
+                let directory = try Descriptor.open(path: documents, flags: O_RDONLY | O_DIRECTORY)
+                try NewFile(name, mode: 0o644, owner: .current, protection: .standard).write(
+                    in: directory, context: device.context
+                ) { _ in }
+                try AttributeHolder(name, in: directory).set(Array(BackupMark.attributeName.utf8), to: [1])
+            }
+            var turns: [[String]] = []
+            for _ in 0..<2 {
+                var disobeyed: [String] = []
+                var listed: [String] = []
+                try device.listBackup(BackupOrder()) { listing in
+                    if listing.leftOut == nil, listing.path.count == 2, listing.path[0] == "Documents" {
+                        listed.append(listing.path.text)
+                    }
+                }
+                let backup = MemoryBackup()
+                var sink = backup.sink
+                _ = try device.backUp(BackupOrder(), into: &sink, disobeyed: { disobeyed.append($1.text) })
+                let taken = backup.paths.filter { $0.contains("/Documents/") }.map {
+                    $0.split(separator: "/").dropFirst()
+                }
+                #expect((1..<40).contains(disobeyed.count) && listed == disobeyed)
+                #expect(taken.map { $0.joined(separator: "/") } == disobeyed)
+                turns.append(disobeyed)
+            }
+            #expect(turns[0] != turns[1])
+            told.append(turns)
+        }
+        #expect(told[0] == told[1])
+    }
+
+    @Test(arguments: ["", "two\nlines", String(repeating: "x", count: 101)])
+    func `a seed is a line`(seed: String) {
+        func create(_ seed: String) throws(Complaint) {
+            try StoredDevice.create(
+                at: scratch["none"], settings: DeviceSettings(capricious: Capriciousness(seed: seed)))
+        }
+        #expect(complaint { try create(seed) }?.kind == .badRequest)
+        #expect(scratch.names == [])
+    }
+
     @Test func `a backup has the files that a phone backs up, in the order of names, and no others`() throws {
         let device = try make()
         for path in ["Documents/b", "Documents/a", "Library/x", "Library/Caches/c", "tmp/t"] {

@@ -18,6 +18,7 @@ final class TestEnvironment: PurgeEnvironment {
         var running: Set<ContainerIdentifier> = []
         var busy: Set<ContainerIdentifier> = []
         var recorded: [String] = []
+        var disobeyed: [String] = []
     }
 
     private let state = Mutex(State())
@@ -34,6 +35,7 @@ final class TestEnvironment: PurgeEnvironment {
     }
 
     var recorded: [String] { state.withLock { $0.recorded } }
+    var disobeyed: [String] { state.withLock { $0.disobeyed } }
 
     // MARK: PurgeEnvironment
 
@@ -53,6 +55,10 @@ final class TestEnvironment: PurgeEnvironment {
         state.withLock { $0.recorded += purged.map(\.unit.path) }
     }
 
+    func record(_ disobeyed: [PurgeOutcome.Disobeyed]) {
+        state.withLock { $0.disobeyed += disobeyed.map { "\($0.deed.rawValue) \($0.path)" } }
+    }
+
     func logTrashFailure(_ error: SystemError) { Issue.record("the trash: \(error.message)") }
 }
 
@@ -66,8 +72,11 @@ final class PurgedDevice: Sendable {
 
     static let notes = ContainerIdentifier("com.example.Notes")!
 
-    init(capacity: Int64? = nil) throws {
-        try StoredDevice.create(at: scratch["device"], capacity: capacity)
+    /// - Parameter seed: of a device that disobeys.
+    init(capacity: Int64? = nil, seed: String? = nil) throws {
+        try StoredDevice.create(
+            at: scratch["device"],
+            settings: DeviceSettings(capacity: capacity, capricious: seed.map { Capriciousness(seed: $0) }))
         device = try BootedDevice.boot(at: scratch["device"]) { Issue.record("corrupt: \($0)") }
         let staged = try device.stage(Checkout.notesApp)
         let app = try device.install(staged)

@@ -141,6 +141,83 @@ rootcase_a_purge_of_a_group_shows_in_both_homes() {
     whole
 }
 
+# capricious DEVICE: a device that disobeys, with a cache and marked files.
+capricious() {
+    local name
+    mkdir -p "$2"
+    appcontainer create "$1" --capricious "the seed 42"
+    appcontainer install "$1" "$BASE/Notes.app"
+    appcontainer mount "$1" "$APP" "$2"
+    for name in $(seq 40); do
+        echo x >"$2/Documents/$name"
+        setfattr -n user.xdg.robots.backup -v false "$2/Documents/$name"
+        echo x >"$2/tmp/$name"
+    done
+}
+
+# The deeds of a device, without their times.
+deeds() { appcontainer events "$1" | grep '"event":"disobeyed"' | sed 's/"time":"[^"]*"//'; }
+
+case_a_capricious_device_disobeys_in_the_same_way_each_time() {
+    local device count
+    for device in one two; do
+        capricious "$WORK/$device" "$WORK/home-$device"
+        same "$(appcontainer status "$WORK/$device" --json | json capricious)" "the seed 42"
+        appcontainer backup "$WORK/$device" --list --json >"$WORK/$device.list"
+        appcontainer backup "$WORK/$device" "$WORK/$device.tar"
+        DEVICE=$WORK/$device eventually nothing_is_open
+        appcontainer purge "$WORK/$device" --level critical
+        ls "$WORK/home-$device/tmp" >"$WORK/$device.tmp"
+        deeds "$WORK/$device" >"$WORK/$device.deeds"
+        appcontainer shutdown "$WORK/$device"
+    done
+    cmp "$WORK/one.deeds" "$WORK/two.deeds"
+    cmp "$WORK/one.list" "$WORK/two.list"
+    cmp "$WORK/one.tmp" "$WORK/two.tmp"
+    count=$(grep -c '"reason":"backedUp"' "$WORK/one.deeds")
+    [ "$count" -gt 0 ] && [ "$count" -lt 40 ] || fail "$count of 40 marked files were backed up"
+    same "$(tar -tf "$WORK/one.tar" | grep -c '/Documents/[0-9]')" "$count" "marked files in the backup"
+    count=$(grep -c '"reason":"spared"' "$WORK/one.deeds")
+    [ "$count" -gt 0 ] && [ "$count" -lt 40 ] || fail "$count of 40 entries were spared"
+    same "$(wc -l <"$WORK/one.tmp")" "$count" "entries that are left"
+    # Without a seed nothing of that happens.
+    start
+    same "$(appcontainer status "$DEVICE" --json | json capricious)" null
+    complains 64 appcontainer create "$WORK/none" --capricious ''
+    absent "$WORK/none"
+}
+
+case_library_caches_is_gone_one_day_and_is_made_anew() {
+    local _
+    capricious "$DEVICE" "$MOUNT"
+    for _ in $(seq 100); do
+        [ -e "$CACHES" ] || break
+        [ -e "$CACHES/entry" ] || echo x >"$CACHES/entry"
+        ls "$CACHES" >/dev/null
+        released
+        purge --level critical >/dev/null
+    done
+    absent "$CACHES"
+    appcontainer events "$DEVICE" | grep '"event":"disobeyed"' | grep '"path":"Library/Caches"' | grep -q removedCaches
+    refused touch "$CACHES"
+    refused ln -s /tmp "$CACHES"
+    mkdir "$CACHES"
+    same "$(getfattr --absolute-names -n user.appcontainer.backup --only-values "$CACHES")" excluded
+    refused rmdir "$CACHES"
+    refused setfattr -x user.xdg.robots.backup "$CACHES"
+    for _ in $(seq 20); do
+        [ -e "$CACHES" ] || mkdir "$CACHES"
+        [ -e "$CACHES/anew" ] || echo x >"$CACHES/anew"
+        released
+        purge --level critical >/dev/null
+        [ ! -e "$CACHES/anew" ] || continue
+        appcontainer events "$DEVICE" | grep '"event":"purged"' | grep -q Library/Caches/anew
+        break
+    done
+    absent "$CACHES/anew"
+    whole
+}
+
 case_an_entry_with_an_open_file_stays() {
     start
     cache "$CACHES/held" 1

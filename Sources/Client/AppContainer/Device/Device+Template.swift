@@ -38,11 +38,11 @@ extension Device {
 
         /// Makes a device with apps on it, and shuts it down.
         ///
-        /// - Parameters: as those of ``Device/temporary(passcode:capacity:lockGrace:kdfCost:)``.
+        /// - Parameters: as those of ``Device/temporary(passcode:capacity:lockGrace:kdfCost:capricious:)``.
         /// - Throws: an error of kind `invalidApp`, `sealBroken`, `hostFilesystem`, `programMissing`, …
         public init(
             passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration = .zero, kdfCost: Int = 1,
-            installing apps: [Installation]
+            capricious: String? = nil, installing apps: [Installation]
         ) async throws(DeviceError) {
             var requests: [InstallRequest] = []
             for app in apps {
@@ -50,7 +50,8 @@ extension Device {
                     InstallRequest(app: try Device.absolute(app.app), groups: app.groups, iCloud: app.iCloud))
             }
             let settings = DeviceOrder.Settings(
-                passcode: passcode, capacity: capacity, lockGrace: lockGrace / .seconds(1), kdfCost: kdfCost)
+                passcode: passcode, capacity: capacity, lockGrace: lockGrace / .seconds(1), kdfCost: kdfCost,
+                capricious: capricious)
             let order = DeviceOrder(
                 device: Device.temporaryPath(), create: settings, install: requests, template: true)
             let (process, report) = try await Device.make(order)

@@ -58,13 +58,15 @@ public final class Device: Sendable {
     ///   - capacity: in bytes; that of the host's filesystem when nil.
     ///   - lockGrace: the grace period of a lock; 10 seconds when nil.
     ///   - kdfCost: the cost of a guess of the passcode, from 1 to 20; about 80 ms when nil.
+    ///   - capricious: the seed of a device that disobeys at times, with an event `disobeyed`; nil for one that obeys.
     /// - Throws: an error of kind `deviceExists`, `hostFilesystem`, `notFound`, `invalidPasscode` or `programMissing`.
     public static func create(
         at path: String, passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration? = nil,
-        kdfCost: Int? = nil
+        kdfCost: Int? = nil, capricious: String? = nil
     ) async throws(DeviceError) -> Device {
         let settings = DeviceOrder.Settings(
-            passcode: passcode, capacity: capacity, lockGrace: lockGrace.map { $0 / .seconds(1) }, kdfCost: kdfCost)
+            passcode: passcode, capacity: capacity, lockGrace: lockGrace.map { $0 / .seconds(1) }, kdfCost: kdfCost,
+            capricious: capricious)
         let path = try absolute(path)
         let order = DeviceOrder(device: path, create: settings, template: true, keep: true)
         let (process, _) = try await DaemonProgram.own(order)
@@ -89,13 +91,15 @@ public final class Device: Sendable {
 
     /// Makes a temporary device, in the directory that `TMPDIR` names, else in /tmp.
     ///
-    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:)``, with defaults for tests: the
+    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:capricious:)``, with defaults for tests: the
     ///   cheapest guess of the passcode, and no grace period.
     public static func temporary(
-        passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration = .zero, kdfCost: Int = 1
+        passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration = .zero, kdfCost: Int = 1,
+        capricious: String? = nil
     ) async throws(DeviceError) -> Device {
         let settings = DeviceOrder.Settings(
-            passcode: passcode, capacity: capacity, lockGrace: lockGrace / .seconds(1), kdfCost: kdfCost)
+            passcode: passcode, capacity: capacity, lockGrace: lockGrace / .seconds(1), kdfCost: kdfCost,
+            capricious: capricious)
         return try await temporary(DeviceOrder(device: temporaryPath(), create: settings), passcode: passcode)
     }
 

@@ -16,10 +16,14 @@ public struct DeviceOrder: Codable, Sendable {
         public var lockGrace: Double?
         /// The cost of a guess of the passcode, from 1 to 20; about 80 ms when null.
         public var kdfCost: Int?
+        /// The seed of a device that disobeys at times; null for one that obeys.
+        public var capricious: String?
 
         public init(
-            passcode: String? = nil, capacity: Int64? = nil, lockGrace: Double? = nil, kdfCost: Int? = nil
+            passcode: String? = nil, capacity: Int64? = nil, lockGrace: Double? = nil, kdfCost: Int? = nil,
+            capricious: String? = nil
         ) {
+            self.capricious = capricious
             self.passcode = passcode
             self.capacity = capacity
             self.lockGrace = lockGrace

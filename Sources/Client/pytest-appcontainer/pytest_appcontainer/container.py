@@ -114,7 +114,9 @@ class AppContainer(Expectations):
             if not found:
                 names = ", ".join(part.name for part in app.extensions) or "none"
                 raise ValueError(f"{self.identifier} has no extension {name!r}; it has {names}")
-            self._extensions[name] = AppContainer(self.device, found[0], self._mount, self.passcode)
+            self._extensions[name] = AppContainer(
+                self.device, found[0], self._mount, self.passcode, running=self._running
+            )
         return self._extensions[name]
 
     def events(self, *, timeout: Optional[float] = None) -> list[Event]:
@@ -139,8 +141,9 @@ class AppContainer(Expectations):
         """Restarts it; with a passcode it is then before its first unlock."""
         self.device.restart()
         # A restart ends marks, but not those of mounts.
-        if self._marked:
-            self.device.mark_running(self.identifier)
+        for container in (self, *self._extensions.values()):
+            if container._marked:
+                self.device.mark_running(container.identifier)
 
     # The app
 
@@ -187,9 +190,11 @@ class AppContainer(Expectations):
                 raise
 
     def _run_again(self) -> None:
-        if self._running:
-            self.device.mark_running(self.identifier)
-            self._marked = True
+        # The app's end was that of its extensions too.
+        for container in (self, *self._extensions.values()):
+            if container._running:
+                self.device.mark_running(container.identifier)
+                container._marked = True
 
     def update(self, app: HostPath) -> App:
         """Installs another version of it, as the App Store does: it is ended first, and its ``home`` is elsewhere then.

@@ -29,6 +29,8 @@ class AppContainerOptions:
     icloud: tuple[str, ...] = ()
     #: The capacity of the device in bytes; that of the host if it is None.
     capacity: Optional[int] = None
+    #: The seed of a device that disobeys at times, with an event ``disobeyed``; one that obeys if it is None.
+    capricious: Optional[str] = None
     #: How many seconds the device stays unlocked after it was told to lock.
     lock_grace: int = 0
     #: The number of the user whose the app's containers are; only root can give them away.
@@ -69,6 +71,7 @@ class AppContainerOptions:
             "capacity": self.capacity,
             "lockGrace": self.lock_grace,
             "kdfCost": 1,
+            "capricious": self.capricious,
         }
         install = {"app": app, "groups": list(self.groups), "iCloud": list(self.icloud), "owner": self.owner}
         return {"create": _given(create), "install": [_given(install)], "template": True}

@@ -185,6 +185,8 @@ class DeviceStatus:
     running: tuple[str, ...]
     #: Whether ten wrong passcodes erase the device.
     erase_after_ten: bool = False
+    #: The seed of a device that disobeys.
+    capricious: Optional[str] = None
     #: Seconds until the device is locked, while it is locking.
     grace_remaining: Optional[float] = None
     capacity: Optional[int] = None

@@ -24,9 +24,12 @@ extension DeviceService {
             // The backup has what applications wrote before it, also what the kernel still caches.
             mounts.writeOut()
             var sink = try BackupForms.sink(for: request, of: backupDevice, apps: device.backupApps(order.app))
-            return try device.backUp(order, into: &sink, openFile: { [mounts] in mounts.openFile(inode: $0) }) {
-                report($0, "backing up", to: progress)
-            }
+            let disobeyed = DisobeyedMarks(apps: device.apps)
+            let tally = try device.backUp(
+                order, into: &sink, openFile: { [mounts] in mounts.openFile(inode: $0) }, disobeyed: disobeyed.add
+            ) { report($0, "backing up", to: progress) }
+            events.record(disobeyed.events)
+            return tally
         }
         log.info("backed up \(tally.files) files", metadata: ["to": "\(request.output)"])
         return BackupReport(
@@ -119,6 +122,25 @@ extension DeviceService {
             }
             return try body()
         }
+    }
+}
+
+/// The marked places that a device took into a backup all the same, as events. One thread uses it.
+private final class DisobeyedMarks {
+    private let apps: [InstalledApp]
+    private(set) var events: [Event] = []
+
+    init(apps: [InstalledApp]) {
+        self.apps = apps
+    }
+
+    func add(_ domain: BackupDomain, _ path: [FileName]) {
+        var (app, home) = (domain.identifier, path.text)
+        if case .group(let group) = domain {
+            app = apps.filter { app in app.groups.contains { $0.identifier == group } }.map(\.identifier).min()
+            home = "\(HomeLayout.groups.text)/\(group)" + (path.isEmpty ? "" : "/\(home)")
+        }
+        events.append(Event(.disobeyed, app: app?.text, path: home, reason: Caprice.Deed.backedUp.rawValue))
     }
 }
 

@@ -134,8 +134,10 @@ public enum OwnedDevice {
         if let template = order.clone { return try StoredDevice.clone(template, to: order.device, counting: false) }
         let settings = order.create ?? DeviceOrder.Settings()
         try StoredDevice.create(
-            at: order.device, passcode: settings.passcode.map { Array($0.utf8) }, costLevel: settings.kdfCost,
-            lockGrace: settings.lockGrace, capacity: settings.capacity)
+            at: order.device, passcode: settings.passcode.map { Array($0.utf8) },
+            settings: DeviceSettings(
+                keyDerivationCost: settings.kdfCost, lockGrace: settings.lockGrace, capacity: settings.capacity,
+                capricious: settings.capricious.map { Capriciousness(seed: $0) }))
     }
 
     /// Installs the apps of a template, and shuts it down.

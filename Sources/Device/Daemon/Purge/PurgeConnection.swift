@@ -1,6 +1,7 @@
 // The process around the purger: its mounts, running apps, operations and events, as the module Purging asks for them.
 
 import AppContainer
+import BackingStore
 import ContainerVolume
 import Logging
 import Platform
@@ -37,6 +38,11 @@ struct PurgeConnection: PurgeEnvironment {
                     size: purged.bytes,
                     reason: purged.reason.rawValue)
             })
+    }
+
+    func record(_ disobeyed: [PurgeOutcome.Disobeyed]) {
+        events.record(
+            disobeyed.map { Event(.disobeyed, app: $0.app.text, path: $0.path, reason: $0.deed.rawValue) })
     }
 
     func logTrashFailure(_ error: SystemError) {

@@ -26,15 +26,20 @@ extension BootedDevice {
     ///
     /// - Parameters:
     ///   - openFile: the file that a volume has open for an inode of the host; nil if none has.
+    ///   - disobeyed: gets the places that bear the mark of exclusion and went in all the same, by the device's caprice.
     ///   - progress: bytes of the host that were come to.
     /// - Throws: ``Complaint`` of kind `damaged` where a file does not authenticate, `inUse` where a container was
     ///   replaced meanwhile, or what the sink throws. The sink is not finished then.
     public func backUp(
         _ order: BackupOrder, into sink: inout some BackupSink,
         openFile: @escaping (UInt64) -> EncryptedFile? = { _ in nil },
+        disobeyed: @escaping (BackupDomain, [FileName]) -> Void = { _, _ in },
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> BackupTally {
-        try BackupRun(order, on: self, openFile: openFile).write(into: &sink, progress: progress)
+        let run = try BackupRun(order, on: self, openFile: openFile, disobeyed: disobeyed)
+        let tally = try run.write(into: &sink, progress: progress)
+        endTurn(of: .backedUp)
+        return tally
     }
 
     /// Lists everything that a backup would take in, and that it would leave out. Nothing is read but names, attributes
@@ -55,10 +60,15 @@ private struct BackupRun {
     private let order: BackupOrder
     private let openFile: (UInt64) -> EncryptedFile?
     private let containers: [BackedUpContainer]
+    private let caprice: Caprice?
+    private let disobeyed: (BackupDomain, [FileName]) -> Void
 
     init(
-        _ order: BackupOrder, on device: BootedDevice, openFile: @escaping (UInt64) -> EncryptedFile?
+        _ order: BackupOrder, on device: BootedDevice, openFile: @escaping (UInt64) -> EncryptedFile?,
+        disobeyed: @escaping (BackupDomain, [FileName]) -> Void = { _, _ in }
     ) throws(Complaint) {
+        caprice = device.caprice
+        self.disobeyed = disobeyed
         self.device = device
         self.order = order
         self.openFile = openFile
@@ -78,7 +88,7 @@ private struct BackupRun {
         }
         for container in containers {
             var backup = ContainerBackup(container, reader, order, work)
-            var walk = ContainerWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
+            var walk = ContainerWalk(container.kind, container.directory, ignoringMark: ignoringMark(in: container))
             try walk.run { (place, inclusion) throws(Complaint) in
                 guard inclusion == .included else { return false }
                 try backup.add(place, to: &sink, progress: progress)
@@ -94,18 +104,31 @@ private struct BackupRun {
     /// A directory that is left out is one line, with the bytes of all that is in it.
     func list(_ body: (BackupListing) -> Void) throws(Complaint) {
         for container in containers {
-            var walk = ContainerWalk(container.kind, container.directory, ignoringMarks: order.ignoresExclusions)
+            var walk = ContainerWalk(container.kind, container.directory, ignoringMark: ignoringMark(in: container))
             try walk.run { (place, inclusion) throws(Complaint) in
                 var reason: BackupListing.Reason?
                 if inclusion != .included {
                     let isNeverIn = container.kind.isNeverInBackup(place)
-                    reason = isNeverIn ? .place : place.isMarked && !order.ignoresExclusions ? .marked : .kind
+                    reason = isNeverIn ? .place : place.status.kind == .device ? .kind : .marked
                 }
                 body(listing(of: place, reason, in: container.domain))
                 return reason == nil
             }
         }
         try requireInPlace()
+    }
+
+    /// Whether marks count: not where the order says so, and not where the device disobeys.
+    private func ignoringMark(in container: BackedUpContainer) -> (ContainerPlace) -> Bool {
+        if order.ignoresExclusions { return { _ in true } }
+        guard let caprice, let owner = container.domain.identifier else { return { _ in false } }
+        let (disobeyed, domain) = (disobeyed, container.domain)
+        return { place in
+            let path = place.path
+            guard caprice.does(.backedUp, to: path, of: owner) else { return false }
+            disobeyed(domain, path)
+            return true
+        }
     }
 
     /// Whether files of some class cannot be opened now.

@@ -45,16 +45,20 @@ struct ContainerWalk: ~Copyable {
     private let kind: ContainerKind
     private let container: SharedDescriptor
     /// Whether an entry with the mark of exclusion is visited as if it had none.
-    private let ignoresMarks: Bool
+    private let ignoresMark: (ContainerPlace) -> Bool
     private let isPrivileged = geteuid() == 0
     private var levels: [Level] = []
     /// At the directory that the walk is in.
     private let cursor: TreeCursor
 
-    init(_ kind: ContainerKind, _ container: SharedDescriptor, ignoringMarks: Bool = false) {
+    /// - Parameter ignoringMark: asked of each entry that bears the mark, and lies in no other that is left out.
+    init(
+        _ kind: ContainerKind, _ container: SharedDescriptor,
+        ignoringMark: @escaping (ContainerPlace) -> Bool = { _ in false }
+    ) {
         self.kind = kind
         self.container = container
-        ignoresMarks = ignoringMarks
+        ignoresMark = ignoringMark
         cursor = TreeCursor(container)
     }
 
@@ -136,7 +140,7 @@ struct ContainerWalk: ~Copyable {
     private func inclusion(of place: ContainerPlace, in inherited: BackupInclusion) -> BackupInclusion {
         if inherited != .included { return inherited }
         let isOut =
-            kind.isNeverInBackup(place) || place.isMarked && !ignoresMarks || place.status.kind == .device
+            kind.isNeverInBackup(place) || place.status.kind == .device || place.isMarked && !ignoresMark(place)
         return isOut ? .excluded : .included
     }
 

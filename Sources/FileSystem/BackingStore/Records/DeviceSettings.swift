@@ -23,12 +23,19 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     /// nil where nothing of it was ever changed.
     public var day: DaySettings?
 
+    /// Whether, and how, the device disobeys; nil for one that does not.
+    public var capricious: Capriciousness?
+
     /// Permitted values of ``lockGrace``: up to a day.
     public static let lockGraces = 0.0...86_400
     /// Permitted values of ``capacity``: 1 MiB to 1 EiB.
     public static let capacities = Int64(1 << 20)...Int64(1 << 60)
 
-    public init(keyDerivationCost: Int? = nil, lockGrace: Double? = nil, capacity: Int64? = nil) {
+    public init(
+        keyDerivationCost: Int? = nil, lockGrace: Double? = nil, capacity: Int64? = nil,
+        capricious: Capriciousness? = nil
+    ) {
+        self.capricious = capricious
         self.keyDerivationCost = keyDerivationCost
         self.lockGrace = lockGrace
         self.capacity = capacity
@@ -40,13 +47,14 @@ public struct DeviceSettings: Codable, Equatable, Sendable {
     }
 
     /// Whether a version of the formats before 4 would drop a setting.
-    var needsFormat4: Bool { eraseAfterTen != nil || day != nil }
+    var needsFormat4: Bool { eraseAfterTen != nil || capricious != nil || day != nil }
 
-    /// Whether cost, grace period, capacity and marks are within their bounds. If not, the record is damaged.
+    /// Whether cost, grace period, capacity, marks and caprice are within their bounds. If not, the record is damaged.
     var isPossible: Bool {
         keyDerivationCost.map(PasscodeCost.levels.contains) ?? true
             && lockGrace.map(DeviceSettings.lockGraces.contains) ?? true
-            && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil && day?.isPossible ?? true
+            && capacity.map(DeviceSettings.capacities.contains) ?? true && marks != nil
+            && capricious?.isPossible ?? true && day?.isPossible ?? true
     }
 
     /// The grace period in seconds: ten as on iOS, unless chosen otherwise.

@@ -39,7 +39,7 @@ extension Volume {
     }
 
     /// Takes a name from its node, after the host has removed the entry.
-    private func release(_ removed: RemovedName, _ name: FileName, in parent: Node) {
+    func release(_ removed: RemovedName, _ name: FileName, in parent: Node) {
         // A file is made elsewhere meanwhile: the descriptor keeps the host from giving it the number of this one until
         // nothing is recorded of this one any more.
         withExtendedLifetime(removed) {

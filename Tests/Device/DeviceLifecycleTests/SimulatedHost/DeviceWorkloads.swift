@@ -253,5 +253,6 @@ private struct QuietEnvironment: PurgeEnvironment {
     func whileIdle<Result>(_ app: ContainerIdentifier, _ body: () -> Result) -> Result? { body() }
     func volume(of app: ContainerIdentifier) -> Volume? { nil }
     func record(_ purged: [PurgeOutcome.Purged]) {}
+    func record(_ disobeyed: [PurgeOutcome.Disobeyed]) {}
     func logTrashFailure(_ error: SystemError) { Issue.record("the trash: \(error.message)") }
 }

@@ -55,6 +55,19 @@ struct MagazineTests {
         expectReadable(covers.file(ofIssue: 1).path)
     }
 
+    @Test(.appContainer(app: "Apps/Magazine.app", isRunning: false, capricious: "a phone that disobeys"))
+    func `covers are shown on a phone that takes Library/Caches itself away`() async throws {
+        let phone = AppContainer.current
+        let covers = CoverCache(in: phone.url("Library/Caches"), download: server.cover)
+        for _ in 0..<200 where FileManager.default.fileExists(atPath: phone.path("Library/Caches")) {
+            try await phone.purge()
+        }
+        try await expectEvent(.disobeyed)
+        #expect(!FileManager.default.fileExists(atPath: phone.path("Library/Caches")))
+        _ = try await covers.cover(ofIssue: 1)
+        try await expectExcluded(covers.file(ofIssue: 1).path)
+    }
+
     @Test func `no cover is in a backup`() async throws {
         _ = try await covers.cover(ofIssue: 1)
         try await expectExcluded(covers.file(ofIssue: 1).path)

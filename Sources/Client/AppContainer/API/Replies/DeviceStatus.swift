@@ -11,6 +11,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     public var hasPasscode: Bool
     /// Whether ten wrong passcodes erase the device.
     public var eraseAfterTen: Bool
+    /// The seed of a device that disobeys (`create --capricious`); null for one that obeys.
+    public var capricious: String?
     /// Seconds until the device is locked; null unless it is locking.
     public var graceRemaining: Double?
     /// The protection classes that can be opened now, by Foundation's raw values; none while the device is off.
@@ -28,7 +30,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
 
     public init(
         state: String, device: String, identifier: String, hasPasscode: Bool, eraseAfterTen: Bool = false,
-        graceRemaining: Double? = nil, readable: [String] = [], apps: Int, waiting: [String] = [],
+        capricious: String? = nil, graceRemaining: Double? = nil, readable: [String] = [], apps: Int,
+        waiting: [String] = [],
         space: SpaceStatus? = nil, daemon: DaemonStatus,
         mounts: [Mount],
         running: [String] = []
@@ -38,6 +41,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.identifier = identifier
         self.hasPasscode = hasPasscode
         self.eraseAfterTen = eraseAfterTen
+        self.capricious = capricious
         self.graceRemaining = graceRemaining
         self.readable = readable
         self.apps = apps
@@ -49,7 +53,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case state, device, identifier, hasPasscode, eraseAfterTen, graceRemaining, readable, apps, waiting
+        case state, device, identifier, hasPasscode, eraseAfterTen, capricious, graceRemaining, readable, apps, waiting
         case daemon, mounts, running
     }
 
@@ -60,6 +64,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         identifier = try container.decode(String.self, forKey: .identifier)
         hasPasscode = try container.decode(Bool.self, forKey: .hasPasscode)
         eraseAfterTen = try container.decodeIfPresent(Bool.self, forKey: .eraseAfterTen) ?? false
+        capricious = try container.decodeIfPresent(String.self, forKey: .capricious)
         graceRemaining = try container.decodeIfPresent(Double.self, forKey: .graceRemaining)
         readable = try container.decode([String].self, forKey: .readable)
         apps = try container.decode(Int.self, forKey: .apps)
@@ -79,6 +84,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         try container.encode(identifier, forKey: .identifier)
         try container.encode(hasPasscode, forKey: .hasPasscode)
         try container.encode(eraseAfterTen, forKey: .eraseAfterTen)
+        try container.encode(capricious, forKey: .capricious)
         try container.encode(graceRemaining, forKey: .graceRemaining)
         try container.encode(readable, forKey: .readable)
         try container.encode(apps, forKey: .apps)

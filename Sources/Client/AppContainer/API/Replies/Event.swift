@@ -17,6 +17,7 @@ import FoundationEssentials
 /// | `purged` | `app`, `path`, `size`, `reason` |
 /// | `cleaned` | `app`, `path`, `size` |
 /// | `backedUp` | `path`, that of the backup on the host; `reason` where nothing was written, and `errno` where that is a failure |
+/// | `disobeyed` | `app`, `path`, `reason`: `backedUp`, `spared`, `purgedEarly` or `removedCaches` |
 /// | `delivered` | `app`, `path` |
 /// | `installed` | `app` |
 /// | `mounted`, `unmounted` | `app`, `path` |
@@ -51,6 +52,8 @@ public struct Event: Codable, Hashable, Sendable {
         public static let cleaned = Name(rawValue: "cleaned")
         /// A scheduled backup was made, or has failed; then it has `errno` and `reason`.
         public static let backedUp = Name(rawValue: "backedUp")
+        /// A device that disobeys did something that its app cannot rely on not to happen.
+        public static let disobeyed = Name(rawValue: "disobeyed")
         /// An item was put into an app's Inbox.
         public static let delivered = Name(rawValue: "delivered")
         /// An app was installed or updated.
@@ -103,7 +106,7 @@ public struct Event: Codable, Hashable, Sendable {
     public var range: Range?
     /// Bytes that came free.
     public var size: Int64?
-    /// The reason of a purge.
+    /// The reason of a purge; of `disobeyed` what the device did.
     public var reason: String?
     /// The number of refusals before this one, of the same process by the same rule, that the record leaves out. It has
     /// 1,000 at once and then 100 a second of each process and rule.

@@ -1,6 +1,7 @@
 // appcontainer create: makes a device.
 
 import ArgumentParser
+import BackingStore
 import DeviceLifecycle
 import SandboxModel
 
@@ -13,8 +14,13 @@ struct Create: AsyncParsableCommand {
             DEVICE is a directory that does not exist yet, or an empty one, on ext4, xfs, btrfs or tmpfs. Without a \
             passcode the device is always unlocked; its files are encrypted all the same.
 
-            Example:
+            A capricious device disobeys at times, as a phone may: it backs up what is marked, spares and takes entries \
+            of Caches and tmp out of turn, and takes Library/Caches away one day. Each time is an event "disobeyed", and \
+            the same seed disobeys in the same way.
+
+            Examples:
               appcontainer create ~/phone
+              appcontainer create ~/phone --capricious 42
             """)
 
     @Argument(help: "The directory to make.", completion: .directory)
@@ -38,6 +44,8 @@ struct Create: AsyncParsableCommand {
             "The cost of one guess of a passcode: 1 to 20, each twice the one before; about 80 ms if not given.",
             valueName: "level"))
     var kdfCost: Int?
+    @Option(help: ArgumentHelp("Make a device that disobeys at times, by this seed: any text.", valueName: "seed"))
+    var capricious: String?
     @OptionGroup var trustedOwner: TrustOption
 
     /// Contradictions and limits, before a passcode is read.
@@ -48,6 +56,7 @@ struct Create: AsyncParsableCommand {
         try Capacity.validate(capacity)
         do throws(Complaint) {
             try StoredDevice.requireUsable(costLevel: kdfCost, lockGrace: lockGrace)
+            try StoredDevice.requireUsable(seed: capricious)
         } catch {
             throw ValidationError(error.message)
         }
@@ -57,7 +66,9 @@ struct Create: AsyncParsableCommand {
         // Before the device is made, so that a missing file leaves nothing behind.
         let passcode = try passcodeFile.map(PasscodeSource.read)
         try StoredDevice.create(
-            at: device, passcode: passcode.map { Array($0.utf8) }, costLevel: kdfCost, lockGrace: lockGrace,
-            capacity: capacity?.bytes)
+            at: device, passcode: passcode.map { Array($0.utf8) },
+            settings: DeviceSettings(
+                keyDerivationCost: kdfCost, lockGrace: lockGrace, capacity: capacity?.bytes,
+                capricious: capricious.map { Capriciousness(seed: $0) }))
     }
 }
