@@ -31,7 +31,8 @@ UNSAFE = {
     # SQLite.
     "FinderBackup/Database",
     # Calls that have pointers as their parameters on Apple's systems.
-    "ContainerFoundation/DarwinAttributes",
+    "ContainerFoundation/DarwinAttributes", "ContainerFoundation/NSFileCoordinator+Items",
+    "ContainerFoundation/NSFileCoordinator",
 }
 
 IMPORT = re.compile(

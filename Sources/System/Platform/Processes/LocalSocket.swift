@@ -35,11 +35,19 @@ extension Descriptor {
         let descriptor = try localSocket()
         let number = descriptor.number
         try ActingUser.asSuperuser { () throws(SystemError) in
-            try unsafe withAddress(of: path) { address, length in unsafe bind(number, address, length) }
+            try unsafe withAddress(of: path) { address, length in unsafe Glibc.bind(number, address, length) }
             try HostPath.changeMode(of: path, to: permissions)
         }
         try descriptor.listen()
         return descriptor
+    }
+
+    /// `bind(2)`, of a ``localSocket()``: makes the name, whose directory's path may be of any length.
+    /// - Throws: EADDRINUSE if the name is taken.
+    public borrowing func bind(to name: FileName, in directory: borrowing Descriptor) throws(SystemError) {
+        let number = self.number
+        let path = Array("/proc/self/fd/\(directory.number)/".utf8) + name.bytes
+        try unsafe Descriptor.withAddress(of: path) { address, length in unsafe Glibc.bind(number, address, length) }
     }
 
     /// `listen(2)`, of a bound socket. `SO_PEERCRED` tells each client the user that this process was started by.
@@ -98,9 +106,14 @@ extension Descriptor {
     private static func withAddress(
         of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemError) {
+        try unsafe withAddress(of: Array(path.utf8), body)
+    }
+
+    private static func withAddress(
+        of name: [UInt8], _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) throws(SystemError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let name = Array(path.utf8)
         // Shorter than the field, so that a NUL ends it.
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .nameTooLong }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }

@@ -36,7 +36,7 @@ extension Home {
     }
 
     /// A mount made with `--documents`: its root gives a class, which no home's root does.
-    private var showsDocumentsAlone: Bool {
+    var showsDocumentsAlone: Bool {
         (try? AttributeHolder(path: path, following: true).protection()) != nil
     }
 }

@@ -13,6 +13,8 @@ struct Notes {
         do {
             if words.first == "homes" { return await live(in: Array(words.dropFirst())) }
             if words.first == "replace" { return replace(Array(words.dropFirst())) }
+            if words.first == "present" { return present(Array(words.dropFirst())) }
+            if words.first == "coordinate" { return coordinate(Array(words.dropFirst())) }
             if words.first == "copy" { return try copy(Array(words.dropFirst())) }
             for word in words {
                 switch word {

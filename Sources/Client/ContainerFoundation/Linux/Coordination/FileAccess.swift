@@ -1,0 +1,74 @@
+// One item that a coordinator reads or writes, and whether it keeps another access waiting.
+
+import Foundation
+
+struct FileAccess: Codable, Hashable, Sendable {
+    enum Kind: String, Codable {
+        case read, write
+    }
+
+    let kind: Kind
+    /// Relative to the container; empty for the container itself.
+    var path: String
+    /// The raw value of the reading or writing options.
+    let options: UInt
+
+    init(_ kind: Kind, _ path: String, options: UInt = 0) {
+        self.kind = kind
+        self.path = path
+        self.options = options
+    }
+
+    var reading: NSFileCoordinator.ReadingOptions {
+        NSFileCoordinator.ReadingOptions(rawValue: kind == .read ? options : 0)
+    }
+
+    var writing: NSFileCoordinator.WritingOptions {
+        NSFileCoordinator.WritingOptions(rawValue: kind == .write ? options : 0)
+    }
+
+    /// Whether the item may be gone or another one afterwards, with all that it contains.
+    var isOfWholeItem: Bool { !writing.isDisjoint(with: [.forDeleting, .forMoving, .forReplacing]) }
+
+    /// Whether the item may be deleted, or lose its place to another one.
+    var deletes: Bool { !writing.isDisjoint(with: [.forDeleting, .forReplacing]) }
+
+    /// Whether one of the two has to wait for the other. Writing a directory does not keep its content waiting, unless the
+    /// directory is deleted, moved or replaced.
+    func conflicts(with other: FileAccess) -> Bool {
+        guard kind == .write || other.kind == .write else { return false }
+        if path == other.path { return true }
+        return isOfWholeItem && FileAccess.contains(path, other.path)
+            || other.isOfWholeItem && FileAccess.contains(other.path, path)
+    }
+
+    /// Whether a path lies below another one.
+    static func contains(_ directory: String, _ path: String) -> Bool {
+        directory.isEmpty ? !path.isEmpty : path.hasPrefix(directory + "/")
+    }
+
+    /// The path of an item below a directory that was moved; the directory itself included.
+    static func path(_ path: String, afterMoveOf old: String, to new: String) -> String? {
+        if path == old { return new }
+        guard contains(old, path) else { return nil }
+        return new + path.dropFirst(old.count)
+    }
+
+    /// Whether another process may have sent such a path: relative, and without a way out of the container.
+    static func isValid(_ path: String) -> Bool {
+        guard !path.isEmpty else { return true }
+        return path.utf8.count <= 4096 && !path.utf8.contains(0)
+            && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
+                !$0.isEmpty && $0 != "." && $0 != ".."
+            }
+    }
+}
+
+/// An item that has another path now. Paths are relative to the container.
+struct ItemMove: Codable, Hashable, Sendable {
+    let from: String
+    /// nil if it has left the container.
+    let to: String?
+
+    var isValid: Bool { FileAccess.isValid(from) && FileAccess.isValid(to ?? "") && to != "" && from != "" }
+}

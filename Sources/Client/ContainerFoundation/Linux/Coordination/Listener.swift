@@ -1,0 +1,225 @@
+// The socket by which other processes reach this one in a container: they ask its presenters, and see that it runs.
+
+import Foundation
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+/// One listener for each container that this process uses now. Its socket goes with the last use, at the process's end, or,
+/// where the process is killed, when another one finds that nobody answers.
+final class Listener: Sendable {
+    /// Keeps a listener for as long as it lives.
+    final class Use: Sendable {
+        let listener: Listener
+
+        fileprivate init(_ listener: Listener) {
+            self.listener = listener
+        }
+
+        var place: CoordinationPlace { listener.place }
+
+        deinit {
+            Listener.endUse(of: listener)
+        }
+    }
+
+    let place: CoordinationPlace
+    let meeting: MeetingDirectory
+    /// A part of the names of the socket and of all claims of this process.
+    let identifier: String
+    private let socket: ListeningSocket
+    /// Open for as long as the listener listens: a purge takes no directory in which a file is open.
+    private let openFile: SharedDescriptor
+
+    static let ending = ".listener"
+
+    private var name: FileName { FileName(identifier + Listener.ending)! }
+
+    private init(in place: CoordinationPlace, _ meeting: MeetingDirectory) throws(SystemError) {
+        self.place = place
+        self.meeting = meeting
+        openFile = try meeting.lockFile()
+        identifier = Entropy.bytes(8).hexadecimal
+        socket = ListeningSocket(try meeting.makeSocket(FileName(identifier + Listener.ending)!))
+        let socket = socket
+        do throws(SystemError) {
+            try HostThread(name: "coordination") { Listener.accept(from: socket, for: place) }.detach()
+        } catch {
+            try? meeting.directory.removeFile(name)
+            throw error
+        }
+    }
+
+    // MARK: Use
+
+    private struct Used {
+        let listener: Listener
+        var count: Int
+    }
+
+    private static let used = Mutex<[CoordinationPlace: Used]>([:])
+    /// At exit(3) no socket is left behind.
+    private static let removalAtExit: Void = {
+        _ = atexit { Listener.used.withLock { used in for one in used.values { one.listener.removeSocket() } } }
+    }()
+
+    /// - Throws: as ``MeetingDirectory/init(of:)``; ENOSPC and the like.
+    static func use(in place: CoordinationPlace) throws(SystemError) -> Use {
+        _ = removalAtExit
+        return try used.withLock { used throws(SystemError) -> Use in
+            let meeting = try MeetingDirectory(of: place)
+            if let present = used[place], try present.listener.meeting.identity == meeting.identity {
+                used[place]!.count += 1
+                return Use(present.listener)
+            }
+            // The first one, or the first after somebody has removed the directory.
+            let listener = try Listener(in: place, meeting)
+            used[place] = Used(listener: listener, count: 1)
+            return Use(listener)
+        }
+    }
+
+    /// Whether other processes find this listener in the container.
+    var isReachable: Bool {
+        guard let current = try? MeetingDirectory(of: place).identity else { return false }
+        return (try? meeting.identity) == current
+    }
+
+    private static func endUse(of listener: Listener) {
+        let isLast = used.withLock { used in
+            // One that was replaced ends with its first use that ends; the others cannot reach anybody either.
+            guard let present = used[listener.place], present.listener === listener else { return true }
+            used[listener.place]!.count -= 1
+            guard used[listener.place]!.count == 0 else { return false }
+            used[listener.place] = nil
+            return true
+        }
+        guard isLast else { return }
+        listener.removeSocket()
+        listener.socket.stop()
+    }
+
+    private func removeSocket() {
+        try? meeting.directory.removeFile(name)
+    }
+
+    // MARK: Connections
+
+    private static let connections = Atomic(0)
+
+    /// Until the socket is stopped.
+    private static func accept(from socket: ListeningSocket, for place: CoordinationPlace) {
+        let limit = CoordinationLimits().connections
+        while true {
+            do throws(SystemError) {
+                guard let connection = try socket.accept() else { return }
+                // More than so many are not served: who connects so often does not get to hold all threads.
+                guard connections.add(1, ordering: .relaxed).newValue <= limit else {
+                    connections.subtract(1, ordering: .relaxed)
+                    continue
+                }
+                WorkQueue().start {
+                    serve(LineConnection(connection), in: place)
+                    connections.subtract(1, ordering: .relaxed)
+                }
+            } catch {
+                // No further descriptor, for one.
+                usleep(10_000)
+            }
+        }
+    }
+
+    /// Lines of another process are input of somebody who may be hostile; all that they can do is ask presenters of items in
+    /// this container.
+    private static func serve(_ connection: LineConnection, in place: CoordinationPlace) {
+        let limits = CoordinationLimits()
+        guard (try? connection.send(Greeting(process: getpid()))) != nil,
+            let question = try? connection.receive(
+                PresenterQuestion.self, until: .nanoseconds(in: limits.presenters)), question.isValid
+        else { return }
+        let presenters = AskedPresenters(PresenterRegistry.sessions(for: question, in: place))
+        defer { presenters.end() }
+        // They have longer than the one who asks waits.
+        guard case .answered(let error) = presenters.wait(until: .nanoseconds(in: limits.presenters * 2)) else {
+            return
+        }
+        guard (try? connection.send(PresenterAnswer(error))) != nil else { return }
+        while let move = try? connection.receive(ItemMove.self, until: nil), move.isValid {
+            presenters.tell(move, to: move.to.map { place.url(of: $0) })
+        }
+    }
+}
+
+/// A socket whose thread can be told to end.
+private final class ListeningSocket: Sendable {
+    private let socket: SharedDescriptor
+    private let isStopped = Atomic(false)
+
+    init(_ socket: SharedDescriptor) {
+        self.socket = socket
+    }
+
+    /// Waits for the next connection.
+    /// - Returns: nil when the socket is stopped.
+    func accept() throws(SystemError) -> SharedDescriptor? {
+        while true {
+            _ = try socket.descriptor.waitUntilReadable(within: -1)
+            guard !isStopped.load(ordering: .acquiring) else { return nil }
+            do throws(SystemError) {
+                return try socket.descriptor.accept()
+            } catch {
+                guard error == .wouldBlock else { throw error }
+            }
+        }
+    }
+
+    /// Wakes the thread that waits.
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        socket.descriptor.stopListening()
+    }
+}
+
+/// The sessions of several presenters during one access.
+final class AskedPresenters: Sendable {
+    private struct State {
+        var waiting: Int
+        var error: NSError?
+    }
+
+    enum Answer {
+        case answered(NSError?)
+        case late
+    }
+
+    private let sessions: [PresenterSession]
+    private let state: Monitor<State>
+
+    /// Has all of them get ready.
+    init(_ sessions: [PresenterSession]) {
+        self.sessions = sessions
+        state = Monitor(State(waiting: sessions.count))
+        let state = state
+        for session in sessions {
+            session.begin { error in
+                state.access {
+                    $0.waiting -= 1
+                    $0.error = $0.error ?? error
+                }
+            }
+        }
+    }
+
+    func wait(until deadline: UInt64) -> Answer {
+        state.wait(until: deadline) { $0.waiting == 0 || $0.error != nil ? .answered($0.error) : nil } ?? .late
+    }
+
+    func tell(_ move: ItemMove, to newURL: URL?) {
+        for session in sessions { session.tell(move, to: newURL) }
+    }
+
+    func end() {
+        for session in sessions { session.end() }
+    }
+}

@@ -1,0 +1,74 @@
+// The presenters of other processes during one access: each process is asked over a connection that stays open until the
+// access is over. Where that ends early, because this process was killed, they take their items back.
+
+import Foundation
+import Glibc
+import Platform
+import SandboxModel
+import Synchronization
+
+final class RemotePresenters: Sendable {
+    private struct State {
+        var waiting = 0
+        var error: NSError?
+        var connections: [LineConnection] = []
+    }
+
+    private let state = Monitor(State())
+
+    /// Asks each listener of the container but this process's own.
+    init(_ question: PresenterQuestion, at listener: Listener) {
+        let limits = CoordinationLimits.current
+        let meeting = listener.meeting
+        let names = (try? meeting.names(endingWith: Listener.ending)) ?? []
+        for name in names.prefix(limits.connections) where name.text != listener.identifier + Listener.ending {
+            state.access { $0.waiting += 1 }
+            WorkQueue().start { [self] in
+                let (connection, error) = RemotePresenters.ask(question, at: name, in: meeting, limits)
+                state.access {
+                    $0.waiting -= 1
+                    $0.error = $0.error ?? error
+                    if let connection { $0.connections.append(connection) }
+                }
+            }
+        }
+    }
+
+    /// - Returns: no connection if the process does not run, or has no presenter that is concerned and answers.
+    private static func ask(
+        _ question: PresenterQuestion, at name: FileName, in meeting: MeetingDirectory, _ limits: CoordinationLimits
+    ) -> (LineConnection?, NSError?) {
+        guard let connection = greeted(at: name, in: meeting, within: limits.greeting),
+            (try? connection.send(question)) != nil,
+            let answer = try? connection.receive(PresenterAnswer.self, until: .nanoseconds(in: limits.presenters))
+        else { return (nil, nil) }
+        return (connection, answer.error)
+    }
+
+    /// A connection to a process that runs.
+    /// - Returns: nil if it has ended, which removes its socket, or does not take the connection in time.
+    static func greeted(at name: FileName, in meeting: MeetingDirectory, within seconds: Double) -> LineConnection? {
+        do throws(SystemError) {
+            let connection = LineConnection(try meeting.connect(to: name))
+            guard (try? connection.receive(Greeting.self, until: .nanoseconds(in: seconds))) != nil else { return nil }
+            return connection
+        } catch {
+            if error.code == ECONNREFUSED { try? meeting.directory.removeFile(name) }
+            return nil
+        }
+    }
+
+    /// - Returns: nil while somebody has not answered yet.
+    func answer(until deadline: UInt64) -> AskedPresenters.Answer {
+        state.wait(until: deadline) { $0.waiting == 0 || $0.error != nil ? .answered($0.error) : nil } ?? .late
+    }
+
+    func tell(_ move: ItemMove) {
+        for connection in state.access({ $0.connections }) { try? connection.send(move) }
+    }
+
+    /// The connections close with the last reference.
+    func end() {
+        state.access { $0.connections = [] }
+    }
+}
