@@ -116,8 +116,7 @@ let notes = "Tests/Fixtures/Notes.app"
     }
 
     @Test(.appContainer(app: notes))
-    func `the app of a test runs, but for a part that says otherwise, over a restart and an update`() async throws
-    {
+    func `the app of a test runs, but for a part that says otherwise, over a restart and an update`() async throws {
         let container = AppContainer.current
         func running() async throws -> [String] { try await container.device.status().running }
         #expect(try await running() == [container.app])

@@ -9,7 +9,6 @@ from __future__ import annotations
 from .attributes import backup_state, exclude, include, is_excluded, protection, set_protection
 from .client import Device
 from .container import AppContainer
-from .days import BackupSchedule, ClockReport, Conditions
 from .errors import DeviceError
 from .following import EventStream
 from .options import AppContainerOptions, OptionError
@@ -17,7 +16,10 @@ from .owner import OwnedDevice, boot
 from .records import (
     App,
     AppExtension,
+    BackupSchedule,
     Capacity,
+    ClockReport,
+    Conditions,
     DaemonProcess,
     DeviceStatus,
     Event,

@@ -10,11 +10,20 @@ from pathlib import Path
 from typing import Any, Optional, TypeVar, Union
 
 from .connection import Address, Progress, ask
-from .days import BackupSchedule, ClockReport, Conditions
 from .decoding import decoded, decoded_list
 from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .following import EventStream
-from .records import App, Capacity, DeviceStatus, Event, Inspection, Mount
+from .records import (
+    App,
+    BackupSchedule,
+    Capacity,
+    ClockReport,
+    Conditions,
+    DeviceStatus,
+    Event,
+    Inspection,
+    Mount,
+)
 from .reports import (
     AuditReport,
     BackupItem,

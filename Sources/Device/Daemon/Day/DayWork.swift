@@ -96,7 +96,7 @@ final class DayWork: Sendable {
 
     // MARK: The clock
 
-    /// Advances the clock. What is due meanwhile happens in its order.
+    /// Advances the clock. The work that is due meanwhile is done in its order.
     /// - Parameter seconds: not negative.
     /// - Returns: the events of that work.
     /// - Throws: ``Complaint`` of kind `badRequest` beyond a hundred years, or that of a backup that failed; then the

@@ -1,6 +1,6 @@
 // The days of a device: its clock, its surroundings, and the work that it does by itself.
 
-/// What a device's days are made of. A part of Device.json. nil stands for the usual value.
+/// The settings and the state of a device's days. A part of Device.json. nil stands for the usual value.
 public struct DaySettings: Codable, Equatable, Sendable {
     /// Nanoseconds by which the device's clock is ahead of the host's.
     public var ahead: Int64?

@@ -38,10 +38,9 @@ import Testing
 
     /// Boots with a clock that is an hour ahead, so that a wait is over whenever this host was booted.
     private func bootLater() throws -> BootedDevice {
-        try BootedDevice.boot(at: scratch.device, report: { _ in }, reached: { _ in }) { () throws(Complaint) in
-            let now = try HostInstant.now()
-            return HostInstant(bootID: now.bootID, nanoseconds: now.nanoseconds + 7200 * 1_000_000_000)
-        }
+        try BootedDevice.boot(
+            at: scratch.device, report: { _ in }, reached: { _ in },
+            clock: { () throws(Complaint) in try HostInstant.now().later(by: 7200 * 1_000_000_000) })
     }
 
     // S-LOCK-13
@@ -100,11 +99,8 @@ import Testing
         let (path, name) = (scratch.device, step.rawValue)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, name = name as String] in
             let device = try BootedDevice.boot(
-                at: path, report: { _ in }, reached: { if $0.rawValue == name { kill(getpid(), SIGKILL) } }
-            ) { () throws(Complaint) in
-                let now = try HostInstant.now()
-                return HostInstant(bootID: now.bootID, nanoseconds: now.nanoseconds + 7200 * 1_000_000_000)
-            }
+                at: path, report: { _ in }, reached: { if $0.rawValue == name { kill(getpid(), SIGKILL) } },
+                clock: { () throws(Complaint) in try HostInstant.now().later(by: 7200 * 1_000_000_000) })
             try device.passcode.unlock(Array("0000".utf8))
         }
         let device = try scratch.boot()

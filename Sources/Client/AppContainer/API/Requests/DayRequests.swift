@@ -2,7 +2,7 @@
 
 /// Advances the device's clock, or sets it to the host's time again; without a value it only asks.
 ///
-/// What comes due meanwhile happens in its order: a pending lock, scheduled backups, and the removal of old items of `tmp`.
+/// The work that comes due meanwhile is done in its order: a pending lock, scheduled backups, and the removal of old items of `tmp`.
 /// Files and processes have the host's time.
 public struct ClockRequest: ControlRequest {
     public typealias Reply = ClockReport

@@ -28,7 +28,7 @@ final class DocumentPresenter: NSObject, NSFilePresenter, @unchecked Sendable {
         writer { self.tell("the writer is gone") }
     }
 
-    /// What the user has typed and nobody has saved yet.
+    /// The text that the user has typed and nobody has saved yet.
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         tell("saves")
         var failure: NSError?
