@@ -14,8 +14,8 @@ case_an_advance_of_the_clock_does_what_is_due() {
     echo x >"$MOUNT/tmp/old"
     appcontainer lock "$DEVICE" --no-wait
     same "$(state)" locking state
-    # The grace period is over before the first backup is due, and that before the item is old.
-    same "$(advance 73h | sed 's/^[^ ]* //; s/ .*//' | head -n -1 | tr '\n' ' ')" "locked backedUp backedUp cleaned backedUp " order
+    # The grace period is over before the first backup is due, and the third of these comes before the item is old.
+    same "$(advance 73h | sed 's/^[^ ]* //; s/ .*//' | head -n -1 | tr '\n' ' ')" "locked backedUp backedUp backedUp cleaned " order
     same "$(state)" locked state
     same "$(ls daily | wc -l)" 1 "backups"
     absent "$MOUNT/tmp/old"
@@ -43,7 +43,7 @@ case_what_a_clock_does_not_change() {
     advance 1h
     test -e "$MOUNT/tmp/new" || fail "the item went"
     complains 64 appcontainer clock "$DEVICE" advance
-    complains 64 appcontainer clock "$DEVICE" advance -1h
+    complains 64 appcontainer clock "$DEVICE" advance -1d
     complains 64 appcontainer clock "$DEVICE" advance 1y
     complains 64 appcontainer clock "$DEVICE" real 1h
     complains 27 appcontainer clock "$DEVICE" advance 5217w
@@ -96,8 +96,8 @@ case_backups_are_made_by_themselves() {
     contains "$(appcontainer schedule "$DEVICE" --backup daily)" "Waits for:  locked"
     advance 2d
     same "$(ls daily)" "" "backups of an unlocked device"
-    lock
     appcontainer conditions "$DEVICE" power off
+    lock
     advance 1d
     appcontainer conditions "$DEVICE" power on wifi off
     same "$(appcontainer schedule "$DEVICE" --json | json missing)" "['wifi']" "conditions"
@@ -130,7 +130,7 @@ case_a_schedule_whose_directory_is_gone() {
     lock
     rmdir daily
     before=$(ahead)
-    complains '26|10' appcontainer clock "$DEVICE" advance 25h
+    complains 26 appcontainer clock "$DEVICE" advance 25h
     [[ $(ahead) != "$before" ]] || fail "the clock stood still"
     contains "$(appcontainer events "$DEVICE" | tail -1)" '"errno":"ENOENT"'
     mkdir daily

@@ -90,6 +90,7 @@ extension DeviceService {
 
     /// Writes a scheduled backup: a Finder backup of everything, which a locked device can make.
     private func makeScheduledBackup(_ path: String) throws(Complaint) {
+        if let directory = HostPath.place(of: path)?.directory { try requireDirectory(directory) }
         _ = try backUp(BackupRequest(output: path, format: .finder), progress: { _ in true })
     }
 }
