@@ -177,6 +177,8 @@ class DeviceStatus:
     device: str
     identifier: str
     has_passcode: bool
+    #: Whether ten wrong passcodes erase the device.
+    erase_after_ten: bool
     #: The protection classes that can be opened now.
     readable: tuple[str, ...]
     #: How many are installed.
@@ -186,8 +188,6 @@ class DeviceStatus:
     mounts: tuple[Mount, ...]
     #: The identifiers of the apps that are running.
     running: tuple[str, ...]
-    #: Whether ten wrong passcodes erase the device.
-    erase_after_ten: bool = False
     #: The seed of a device that disobeys.
     capricious: Optional[str] = None
     #: Seconds until the device is locked, while it is locking.
