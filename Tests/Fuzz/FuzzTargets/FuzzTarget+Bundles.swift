@@ -40,6 +40,13 @@ extension FuzzTarget {
             _ = try TrustedCertificates(pem: input)
         },
         FuzzTarget("info-plist") { input in
+            // Every file is of some type, whatever an app declares.
+            if let types = DocumentTypes(decoding: input) {
+                for isDirectory in [false, true] {
+                    _ = types.accept("a.txt", isDirectory: isDirectory)
+                    precondition(!types.names(of: "a.plan", isDirectory: isDirectory).isEmpty)
+                }
+            }
             _ = try BundleInformation(decoding: input, bundleName: "Notes.app")
         },
     ]

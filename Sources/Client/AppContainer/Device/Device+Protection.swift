@@ -43,8 +43,9 @@ extension Device {
     }
 
     /// Removes the passcode. The device is unlocked afterwards.
-    public func removePasscode(_ old: String) async throws(DeviceError) {
-        _ = try await send(PasscodeRequest(.remove, old: old))
+    /// - Parameter eraseAfterTen: as for ``setPasscode(_:eraseAfterTen:)``; it counts once there is a passcode again.
+    public func removePasscode(_ old: String, eraseAfterTen: Bool? = nil) async throws(DeviceError) {
+        _ = try await send(PasscodeRequest(.remove, old: old, eraseAfterTen: eraseAfterTen))
     }
 
     // MARK: Files
