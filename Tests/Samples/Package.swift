@@ -32,8 +32,10 @@ let package = Package(
             name: "SampleTests",
             dependencies: [
                 "Album", "Journal", "Magazine", "Notes", "Reader",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "AppContainer", package: "appcontainer"),
                 .product(name: "AppContainerTesting", package: "appcontainer"),
+                .product(name: "ContainerFoundation", package: "appcontainer"),
             ]),
         .testTarget(
             name: "ReachTests", dependencies: [.product(name: "AppContainerTesting", package: "appcontainer")]),

@@ -47,7 +47,7 @@ struct AppContainerCommand: AsyncParsableCommand {
             name: "App",
             subcommands: [
                 Install.self, Uninstall.self, Apps.self, Entitle.self, Reset.self, Deliver.self, Path.self, Audit.self,
-                Report.self, Run.self, Launch.self, Terminate.self,
+                Report.self, Run.self, Launch.self, Terminate.self, Suspend.self, Resume.self,
             ]),
         CommandGroup(
             name: "Mount",

@@ -37,7 +37,7 @@ enum OfflineDevice {
         if let client = await DaemonLauncher.running(path), let apps = try? await client.send(AppsRequest()) {
             return apps
         }
-        return App.all(in: try DeviceDirectory.open(at: path).registry()) { _ in (nil, false) }
+        return App.all(in: try DeviceDirectory.open(at: path).registry()) { _ in (nil, false, .foreground) }
     }
 
     /// An installed app.

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -155,6 +156,24 @@ static int make_pipes(struct pipes *pipes) {
     return 0;
 }
 
+// fork(2) into a control group; NULL for that of this process. System calls only, which suffices for a child that makes
+// nothing else until it executes its program.
+static pid_t fork_into(const char *group) {
+    int directory = group == NULL ? -1 : open(group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) {
+        return fork();
+    }
+    struct clone_args plan = {
+        .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (unsigned long long)directory};
+    pid_t process = (pid_t)syscall(SYS_clone3, &plan, sizeof plan);
+    if (process < 0) {
+        // A container may forbid the call, and the kernel a group that is managed otherwise.
+        process = fork();
+    }
+    close(directory);
+    return process;
+}
+
 // Runs in the supervisor, with all signals blocked.
 static void make_and_supervise(
     const struct process_plan *plan, const sigset_t *handled, struct pipes *pipes) {
@@ -162,7 +181,7 @@ static void make_and_supervise(
     if (plan->is_detached) {
         setsid();
     }
-    pid_t process = fork();
+    pid_t process = fork_into(plan->group);
     if (process == 0) {
         close(pipes->gate[1]);
         close(pipes->report[0]);
@@ -170,7 +189,7 @@ static void make_and_supervise(
     }
     process_tell(pipes->control[1], SUPERVISOR_MADE, process < 0 ? -errno : process);
     if (process > 0) {
-        process_supervise(process, pipes->control[1]);
+        process_supervise(process, pipes->control[1], plan->group);
     }
     _exit(0);
 }

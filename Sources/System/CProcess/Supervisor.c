@@ -164,7 +164,7 @@ static void hear_signals(struct supervision *supervision) {
     }
 }
 
-void process_supervise(int process, int control) {
+void process_supervise(int process, int control, const char *group) {
     struct supervision supervision = {.process = process, .control = control};
     let_go(&supervision);
     while (see_to_children(&supervision)) {
@@ -185,5 +185,9 @@ void process_supervise(int process, int control) {
         if (events[1].revents != 0) {
             hear_maker(&supervision);
         }
+    }
+    if (group != NULL) {
+        // Nothing is in it any more, but perhaps groups that the program has made.
+        rmdir(group);
     }
 }

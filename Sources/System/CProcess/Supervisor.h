@@ -25,4 +25,4 @@ int process_tell(int socket, enum supervisor_word kind, int value);
 struct supervisor_news process_hear(int socket);
 
 // Watches over a child of this process and all that it starts, and returns when nothing is left. All signals are blocked.
-void process_supervise(int process, int control);
+void process_supervise(int process, int control, const char *group);

@@ -29,7 +29,8 @@ name_to_each_command() {
         printed mount "$DEVICE" "$APP$name" "$WORK/missing$name"
         printed unmount "$WORK/missing$name"
         for command in apps boot capacity check clone delete erase events explain lock passcode purge restart shutdown status \
-            unlock audit backup create entitle install launch report reset restore run terminate test uninstall; do
+            unlock audit backup create entitle install launch report reset restore resume run suspend terminate test \
+            uninstall; do
             printed "$command" "$WORK/missing$name" "x$name" "y$name"
         done
         for command in identity seal verify own; do printed "$command" "$WORK/missing$name/$name" --option"$name"; done

@@ -67,6 +67,8 @@ run {device} {app} -- true
 run {device} {app} --verify-all -- ls -lR
 launch {device} {app}
 terminate {device} {app} | launch {device} {app} --no-exec
+suspend {device} {app} | launch {device} {app} --no-exec
+resume {device} {app}
 mount {device} {app} {home} --allow-other
 mount {device} {app} {owned}/home
 unmount {home} | mount {device} {app} {home}
@@ -80,7 +82,7 @@ seal {owned}/New.app --identity {work}/identity.pem | identity {work}/identity.p
 verify {owned}/New.app
 """
 # The exit codes that appcontainer(1) has; 1 is something unexpected that its line tells.
-CODES = {*range(53), 64, 125}
+CODES = {*range(63), 64, 125}
 
 
 def rows(world):

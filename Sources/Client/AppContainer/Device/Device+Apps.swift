@@ -141,8 +141,9 @@ extension Device {
     }
 
     /// Ends the processes and marks of an app and its extensions, or of one extension.
+    /// - Parameter memory: kill the processes at once, as a phone does where memory is short.
     /// - Throws: an error of kind `notRunning`.
-    public func terminate(_ app: String) async throws(DeviceError) {
-        _ = try await send(TerminateRequest(app: app))
+    public func terminate(_ app: String, memory: Bool = false) async throws(DeviceError) {
+        _ = try await send(TerminateRequest(app: app, memory: memory))
     }
 }

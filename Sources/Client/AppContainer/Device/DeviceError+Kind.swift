@@ -136,6 +136,12 @@ extension DeviceError {
         public static let deviceErased = Kind(.deviceErased)
         /// The app does not declare the type of a delivered file.
         public static let undeclaredType = Kind(.undeclaredType)
+        /// The app is suspended, or about to be.
+        public static let appSuspended = Kind(.appSuspended)
+        /// The app is neither suspended nor in the background, or came to the foreground before it was suspended.
+        public static let notSuspended = Kind(.notSuspended)
+        /// A process of the app could not be frozen in time.
+        public static let notFrozen = Kind(.notFrozen)
 
         // MARK: Reported by this library
 

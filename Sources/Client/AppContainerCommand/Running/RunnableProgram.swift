@@ -75,6 +75,8 @@ struct RunnableProgram {
             directory: lease.app.mountPoint, isDetached: isDetached)
         try requireReach(lease.app.mountPoint)
         if let confinement { try confinement.confine(&plan, to: lease.app) }
+        // By which the device suspends the app.
+        plan.group = ControlGroup.forProgram()
         let child: ChildProcess
         do throws(SystemError) {
             child = try ChildProcess(plan)

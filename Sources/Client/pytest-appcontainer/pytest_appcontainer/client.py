@@ -15,6 +15,7 @@ from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .following import EventStream
 from .records import (
     App,
+    BackgroundTask,
     BackupSchedule,
     Capacity,
     ClockReport,
@@ -23,6 +24,8 @@ from .records import (
     Event,
     Inspection,
     Mount,
+    SuspensionRehearsal,
+    SuspensionReport,
 )
 from .reports import (
     AuditReport,
@@ -377,9 +380,52 @@ class Device:
         """Marks an app, or one of its extensions, running until it is terminated. Starts nothing."""
         self._do("mark-running", app=app, extension=extension)
 
-    def terminate(self, app: str) -> None:
-        """Ends all that runs of an app and its extensions, and every mark."""
-        self._do("terminate", app=app)
+    def terminate(self, app: str, *, memory: bool = False) -> None:
+        """Ends all that runs of an app and its extensions, and every mark. ``memory``: kills at once, as where memory is
+        short."""
+        self._do("terminate", app=app, memory=memory)
+
+    def suspend(self, app: str, *, after: float = 0) -> SuspensionReport:
+        """Brings an app into the background, and after so many seconds at the latest freezes its processes.
+
+        One that then holds a lock on a file in a group container is killed.
+        """
+        return self._ask(SuspensionReport, "suspend", {"app": app, "after": after})
+
+    def resume(self, app: str) -> None:
+        """Brings an app to the foreground, and has its processes go on."""
+        self._do("resume", app=app)
+
+    @contextlib.contextmanager
+    def suspended(self, app: str, *, after: float = 0) -> Iterator[SuspensionReport]:
+        """Suspended as by :meth:`suspend`, and resumed when the body has ended, unless it has ended the app."""
+        report = self.suspend(app, after=after)
+        try:
+            yield report
+        finally:
+            try:
+                self.resume(app)
+            except DeviceError as error:
+                if error.kind != "notSuspended":
+                    raise
+
+    def rehearse_suspension(
+        self, app: str, process: Optional[int] = None, *, after: float = 0
+    ) -> SuspensionRehearsal:
+        """The locks for which a process, such as this one, would be killed. Nothing is frozen or killed."""
+        body = {"app": app, "pid": os.getpid() if process is None else process, "after": after}
+        return self._ask(SuspensionRehearsal, "rehearse-suspension", body)
+
+    def begin_background_task(
+        self, app: str, name: Optional[str] = None, *, process: Optional[int] = None
+    ) -> BackgroundTask:
+        """Begins a task of a process, such as this one, for whose end a suspension waits."""
+        body = {"app": app, "pid": os.getpid() if process is None else process, "name": name}
+        return self._ask(BackgroundTask, "begin-background-task", body)
+
+    def end_background_task(self, app: str, task: int) -> None:
+        """Ends it, if it has not ended."""
+        self._do("end-background-task", app=app, task=task)
 
     @contextlib.contextmanager
     def running(self, app: str) -> Iterator[None]:

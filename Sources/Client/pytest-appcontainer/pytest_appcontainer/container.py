@@ -13,7 +13,7 @@ from . import attributes
 from .client import Device, HostPath
 from .errors import SHOWN_WHERE_ASKED, DeviceError
 from .expectations import Expectations, later
-from .records import App, AppExtension, Event, Inspection, ProtectionClass
+from .records import App, AppExtension, Event, Inspection, ProtectionClass, SuspensionReport
 from .reports import AuditReport, BackupReport, PurgeReport
 from .running import Command, Lease
 
@@ -195,6 +195,14 @@ class AppContainer(Expectations):
             if container._running:
                 self.device.mark_running(container.identifier)
                 container._marked = True
+
+    def suspend(self, *, after: float = 0) -> SuspensionReport:
+        """Suspends what runs of it, as ``Device.suspend`` does. This process goes on: see ``expect_suspension``."""
+        return self.device.suspend(self.identifier, after=after)
+
+    def resume(self) -> None:
+        """Has it go on."""
+        self.device.resume(self.identifier)
 
     def update(self, app: HostPath) -> App:
         """Installs another version of it, as the App Store does: it is ended first, and its ``home`` is elsewhere then.

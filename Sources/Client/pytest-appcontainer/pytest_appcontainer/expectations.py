@@ -12,7 +12,7 @@ from typing import Optional, Union
 from .attributes import backup_state, protection
 from .client import Device, HostPath
 from .errors import DeviceError
-from .records import Event
+from .records import Event, HeldLock
 
 __all__ = ["Expectations", "later"]
 
@@ -66,6 +66,28 @@ class Expectations:
         if raised is not None:
             said += f"; the body ended with {raised!r}"
         raise AssertionError(said) from raised
+
+    @contextlib.contextmanager
+    def expect_suspension(self, *, after: float = 0) -> Iterator[list[HeldLock]]:
+        """After the body a phone has to be able to suspend the app, which is this process: it may hold no lock on a file in
+        a group container then, and have no transaction of a database open there.
+
+        The app is in the background for ``after`` seconds at most, until its last background task has ended. Nothing is
+        frozen or killed. Gives a list, which has the locks when the body has ended.
+        """
+        __tracebackhide__ = True
+        locks: list[HeldLock] = []
+        yield locks
+        rehearsal = self.device.rehearse_suspension(self.identifier, after=after)
+        locks += rehearsal.locks
+        said = [str(lock) for lock in locks]
+        if after > 0:
+            said += [f"the background task {name!r} has not ended" for name in rehearsal.unended_tasks]
+        if said:
+            raise AssertionError(
+                "a phone would kill this process when it suspends the app (0xdead10cc): " + "; ".join(said)
+                + "; end transactions and release locks before, or keep the file out of the group"
+            )
 
     def expect_unreadable(self, path: HostPath) -> None:
         """The state of the device has to keep the file's content closed."""

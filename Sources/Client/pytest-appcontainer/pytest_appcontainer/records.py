@@ -12,6 +12,7 @@ from .printing import printable
 __all__ = [
     "App",
     "AppExtension",
+    "BackgroundTask",
     "BackupSchedule",
     "Capacity",
     "ClockReport",
@@ -20,10 +21,13 @@ __all__ = [
     "DeviceStatus",
     "Event",
     "EventRange",
+    "HeldLock",
     "Inspection",
     "Mount",
     "ProtectionClass",
     "RunnableApp",
+    "SuspensionRehearsal",
+    "SuspensionReport",
     "WorkProgress",
 ]
 
@@ -70,7 +74,14 @@ class Event:
     errno: Optional[str] = None
     range: Optional[EventRange] = None
     size: Optional[int] = None
+    #: Of a purge, or of the end of a process.
     reason: Optional[str] = None
+    #: The state that the app has entered: ``background`` or ``foreground``.
+    state: Optional[str] = None
+    #: Seconds until the app is suspended at the latest.
+    remaining: Optional[float] = None
+    #: The kind of the lock with which a process was suspended.
+    lock: Optional[str] = None
     #: How many refusals before this one are not in the record.
     omitted: Optional[int] = None
     missed: Optional[int] = None
@@ -90,6 +101,10 @@ class Event:
             words.append(self.errno)
         if self.rule:
             words.append(f"rule {self.rule}")
+        if self.state:
+            words.append(self.state)
+        if self.lock:
+            words.append(f"lock {self.lock}")
         if self.reason:
             words.append(self.reason)
         for what, count in (("omitted", self.omitted), ("missed", self.missed), ("dropped", self.dropped)):
@@ -125,6 +140,8 @@ class AppExtension:
     container: str
     groups: tuple[str, ...]
     running: bool
+    #: ``foreground``, ``background`` or ``suspended``.
+    state: str
     icloud: tuple[str, ...] = named("iCloud")
     #: The entitlements that its signature covers, by key.
     entitlements: dict[str, Any] = named("entitlements", hash=False)
@@ -146,6 +163,8 @@ class App:
     owner: int
     running: bool
     extensions: tuple[AppExtension, ...]
+    #: ``foreground``, ``background`` or ``suspended``.
+    state: str
     icloud: tuple[str, ...] = named("iCloud")
     #: The entitlements that its signature covers, by key.
     entitlements: dict[str, Any] = named("entitlements", hash=False)
@@ -188,6 +207,8 @@ class DeviceStatus:
     mounts: tuple[Mount, ...]
     #: The identifiers of the apps that are running.
     running: tuple[str, ...]
+    #: Those among them that are suspended.
+    suspended: tuple[str, ...]
     #: The seed of a device that disobeys.
     capricious: Optional[str] = None
     #: Seconds until the device is locked, while it is locking.
@@ -255,6 +276,56 @@ class RunnableApp:
     lease: int
     #: The bundle's main executable.
     executable: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class HeldLock:
+    """A lock on a file in a group container that a process held when its app was suspended."""
+
+    #: Relative to the app's home; of a SQLite database the database, also where the lock is on its ``-shm``.
+    path: str
+    #: ``flock``, ``posix``, ``ofd``, or ``sqlite`` for a transaction.
+    lock: str
+    pid: int
+    process: Optional[str] = None
+
+    def __str__(self) -> str:
+        holder = f"{printable(self.process or 'a process')} ({self.pid})"
+        if self.lock == "sqlite":
+            return f"a transaction of {printable(self.path)} is open in {holder}"
+        return f"{printable(self.path)} is locked ({self.lock}) by {holder}"
+
+
+@dataclass(frozen=True)
+class SuspensionReport:
+    """The result of a suspension."""
+
+    #: How many were frozen.
+    processes: int
+    #: Whether a control group froze them, and no signal stopped them.
+    freezer: bool
+    #: The locks for which processes were killed.
+    terminated: tuple[HeldLock, ...]
+    #: The names of background tasks that had not ended.
+    unended_tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SuspensionRehearsal:
+    """The result of a suspension that froze and killed nothing."""
+
+    #: The locks for which the process would have been killed.
+    locks: tuple[HeldLock, ...]
+    unended_tasks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BackgroundTask:
+    """A background task that was begun."""
+
+    task: int
+    #: Seconds until the app is suspended at the latest; None while it is not in the background.
+    remaining: Optional[float] = None
 
 
 @dataclass(frozen=True)

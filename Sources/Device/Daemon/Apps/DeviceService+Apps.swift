@@ -23,8 +23,11 @@ extension DeviceService {
     /// The mounts and running apps as of now.
     private func uses() -> (InstalledApp) -> App.Use {
         let mounts = mounts.all
-        return { [running] app in
-            (mounts.first { $0.app == app.identifier.text }?.mountPoint, running.isRunning(app.identifier))
+        return { [running, lifecycle] app in
+            (
+                mounts.first { $0.app == app.identifier.text }?.mountPoint, running.isRunning(app.identifier),
+                lifecycle.appState(of: app.identifier)
+            )
         }
     }
 

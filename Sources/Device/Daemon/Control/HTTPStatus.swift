@@ -16,13 +16,13 @@ extension Complaint.Kind {
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
             .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice,
-            .anotherSigner:
+            .anotherSigner, .appSuspended, .notSuspended:
             409
         case .undeclaredType: 415
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace, .notEnoughFreed: 507
         case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged,
-            .confinementMissing, .guidelinesBroken:
+            .confinementMissing, .guidelinesBroken, .notFrozen:
             500
         }
     }

@@ -94,6 +94,9 @@ public enum EventRecord {
         }
         line.add("size", event.size)
         line.add("reason", event.reason)
+        line.add("state", event.state)
+        if let remaining = event.remaining, remaining.isFinite { line.add("remaining", written: "\(remaining)") }
+        line.add("lock", event.lock)
         line.add("omitted", event.omitted)
         line.add("missed", event.missed)
         line.add("dropped", event.dropped)

@@ -1,4 +1,5 @@
-// Refusals of the record in words: equal ones together, with the rule that refused them.
+// Refusals of the record in words: equal ones together, with the rule that refused them. So are the ends of processes that
+// were suspended with a lock.
 
 public import AppContainer
 import SandboxModel
@@ -20,6 +21,8 @@ public struct Explanation: Codable, Hashable, Sendable {
     public var words: String?
     /// The advice of the rule.
     public var instead: String?
+    /// The kind of the lock with which a process was suspended. Its rule is `0xdead10cc`.
+    public var lock: String?
     /// The number of these refusals in the record.
     public var count: Int
     /// The number of refusals of the same process and rule that the record leaves out, perhaps of other calls and
@@ -37,6 +40,7 @@ public struct Explanation: Codable, Hashable, Sendable {
         let operation: String?
         let process: String?
         let rule: String
+        let lock: String?
     }
 
     /// - Parameters:
@@ -48,12 +52,12 @@ public struct Explanation: Codable, Hashable, Sendable {
         var order: [Kind: Int] = [:]
         // The latest refusal of each process and rule: a count of omitted refusals belongs to it.
         var latest: [String: Kind] = [:]
-        for (index, event) in events.enumerated() where event.event == .refused {
-            guard let rule = event.rule else { continue }
+        for (index, event) in events.enumerated() {
+            guard let rule = rule(of: event) else { continue }
             let origin = "\(event.pid ?? 0) \(rule)"
             let own = Kind(
                 app: event.app, path: event.path, pathCut: event.pathCut, operation: event.operation,
-                process: event.process, rule: rule)
+                process: event.process, rule: rule, lock: event.lock)
             let kind = event.isSummary ? latest[origin] ?? own : own
             latest[origin] = kind
             order[kind] = index
@@ -61,6 +65,23 @@ public struct Explanation: Codable, Hashable, Sendable {
         }
         return order.sorted { $0.value < $1.value }.suffix(last).compactMap { found[$0.key] }
     }
+
+    /// - Returns: nil for an event that needs no explanation.
+    private static func rule(of event: Event) -> String? {
+        switch event.event {
+        case .refused: event.rule
+        case .terminated where event.reason == SuspensionBreach.reason: SuspensionBreach.reason
+        default: nil
+        }
+    }
+
+    private static let wordsOfLock =
+        "an app that is suspended with a lock on a file in a group container is killed, because the other apps of the group "
+        + "would wait for it"
+    private static let insteadOfLock =
+        "end the transaction, or release the lock, before the suspension: beginBackgroundTask gives the time, and with GRDB "
+        + "observesSuspensionNotifications and Database.suspendNotification end what is under way; or keep the file in the "
+        + "app's own container; a file that may stay locked has the attribute \(LockedFile.exemption)"
 
     private init(_ event: Event, _ rule: String) {
         let known = Rule(rawValue: rule)
@@ -71,8 +92,10 @@ public struct Explanation: Codable, Hashable, Sendable {
         process = event.process
         errno = event.errno
         self.rule = rule
-        words = known?.words
-        instead = known.map { Explanation.instead(of: $0, event) }
+        let isOfLock = event.event == .terminated
+        words = isOfLock ? Explanation.wordsOfLock : known?.words
+        instead = isOfLock ? Explanation.insteadOfLock : known.map { Explanation.instead(of: $0, event) }
+        lock = event.lock
         count = 0
         first = event.time
         last = event.time

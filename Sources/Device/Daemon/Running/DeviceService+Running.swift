@@ -16,13 +16,14 @@ extension DeviceService {
 
     /// Verifies an app's seal, mounts the app where it is not mounted, and marks it running until the client
     /// disconnects or its process ends.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `sealBroken`, `inUse`, or of mounting.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `appSuspended`, `sealBroken`, `inUse`, or of mounting.
     func run(
         _ request: RunRequest, until client: ClientDisconnect, progress: @escaping ProgressReport
     ) throws(Complaint) -> RunnableApp {
         let identifier = try runnable(request.app, request.extension)
         let (hold, place) = try operations.run(on: identifier) { () throws(Complaint) in
             let app = try device.app(identifier)
+            try requireForeground(identifier)
             try requireSeal(of: app, request, progress: progress)
             let hold = running.hold(identifier, for: .lease(isDetached: request.detached ?? false)) { [self] in
                 // Ends the response, which stays open for as long as the lease lasts.
@@ -41,6 +42,21 @@ extension DeviceService {
             DispatchQueue.global().async { running.disconnect(hold) }
         }
         return place
+    }
+
+    /// A phone resumes an app that is opened again. Here that is a request of its own: what runs beside would go on in
+    /// the foreground, or begin frozen.
+    /// - Throws: ``Complaint`` of kind `appSuspended`.
+    private func requireForeground(_ app: ContainerIdentifier) throws(Complaint) {
+        guard lifecycle.appState(of: app) == .foreground else { throw notInForeground(app) }
+    }
+
+    func notInForeground(_ app: ContainerIdentifier) -> Complaint {
+        let place = lifecycle.appState(of: app) == .suspended ? "suspended" : "in the background"
+        return Complaint(
+            .appSuspended,
+            "\(app) is \(place); bring it to the foreground first, with: appcontainer resume "
+                + "\(device.directory.path) \(app)")
     }
 
     /// - Throws: ``Complaint`` of kind `sealBroken`, after an event `refused`.
@@ -84,10 +100,13 @@ extension DeviceService {
     }
 
     /// Gives a lease its process.
-    /// - Throws: ``Complaint`` of kind `notRunning` where the lease has ended: the process must not go on.
+    /// - Throws: ``Complaint`` of kind `notRunning` where the lease has ended, `appSuspended` where the app is not in the
+    ///   foreground any more: the process must not go on.
     func runProcess(_ request: RunProcessRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in
             try running.attach(request.pid, under: request.supervisor, toLease: request.lease)
+            // From here on a suspension finds it; one that began before did not.
+            if let app = running.app(ofLease: request.lease) { try requireForeground(app) }
         }
     }
 
@@ -99,11 +118,12 @@ extension DeviceService {
     }
 
     /// Marks an app running until it is terminated. It need not be mounted.
-    /// - Throws: ``Complaint`` of kind `unknownApp`.
+    /// - Throws: ``Complaint`` of kind `unknownApp` or `appSuspended`.
     func markRunning(_ request: MarkRunningRequest) throws(Complaint) {
         let app = try runnable(request.app, request.extension)
         try operations.run(on: app) { () throws(Complaint) in
             _ = try device.app(app)
+            try requireForeground(app)
             running.mark(app)
         }
         log.info("marked \(app) running")
@@ -128,17 +148,23 @@ extension DeviceService {
     // MARK: The end
 
     func terminate(_ request: TerminateRequest) throws(Complaint) {
-        try terminate(try identifier(request.app))
+        try terminate(try identifier(request.app), request.memory == true ? .memory : .terminate)
     }
 
     /// Ends the processes and marks of an app and its extensions, or of an extension; returns when nothing of it runs. A
     /// mount that was made to run it ends too, unless something else uses it. The caller has no operation on the app.
     /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or
     ///   `inUse` for one that does not end.
-    func terminate(_ app: ContainerIdentifier) throws(Complaint) {
+    func terminate(_ app: ContainerIdentifier, _ reason: RunningApps.Reason = .terminate) throws(Complaint) {
         _ = try device.app(app)
         let family = [app] + device.registry.extensions(of: app).map(\.identifier)
-        try operations.run { () throws(Complaint) in try running.terminate(family) }
+        // A suspended app is asked nothing, on a phone too.
+        let frozen = family.filter { reason == .memory || lifecycle.appState(of: $0) == .suspended }
+        try operations.run { () throws(Complaint) in
+            if !frozen.isEmpty { try running.terminate(frozen, reason, asking: false) }
+            guard frozen.isEmpty || family.contains(where: running.isRunning) else { return }
+            try running.terminate(family, reason)
+        }
         log.info("terminated \(app)")
         for app in family { endMountToRun(app) }
     }

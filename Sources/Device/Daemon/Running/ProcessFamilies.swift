@@ -45,7 +45,11 @@ struct ProcessFamilies {
 
     /// Kills those that have not ended, and has each supervisor kill whatever else is below it.
     func kill() {
-        for supervisor in supervisors { supervisor.send(ChildProcess.endAll) }
+        for supervisor in supervisors {
+            supervisor.send(ChildProcess.endAll)
+            // That of a suspended app may be stopped.
+            supervisor.send(SIGCONT)
+        }
         for member in members where !member.waitForEnd(until: .now) { member.send(SIGKILL) }
     }
 

@@ -49,6 +49,31 @@ final class RunningApps: Sendable {
     }
 
     private let state = Monitor(State())
+    /// Called when nothing holds an app running any more.
+    private let stopped: @Sendable (ContainerIdentifier) -> Void
+    /// Called for each process that is about to be ended, and for each app that only marks held running.
+    private let ending: @Sendable (Ending) -> Void
+
+    /// A process, or a mark, that is ended.
+    struct Ending: Sendable {
+        let app: ContainerIdentifier
+        let reason: Reason
+        /// nil for a mark.
+        let process: HostProcess?
+    }
+
+    /// The reason of an event `terminated`.
+    enum Reason: String, Sendable {
+        case restart, terminate, memory
+    }
+
+    init(
+        stopped: @escaping @Sendable (ContainerIdentifier) -> Void = { _ in },
+        ending: @escaping @Sendable (Ending) -> Void = { _ in }
+    ) {
+        self.stopped = stopped
+        self.ending = ending
+    }
 
     /// The time between SIGTERM and SIGKILL.
     static let terminationTimeout = Duration.seconds(5)
@@ -62,6 +87,22 @@ final class RunningApps: Sendable {
     }
 
     var all: Set<ContainerIdentifier> { state.access { Set($0.holds.keys.map(\.app)) } }
+
+    /// The processes that run an app, and the supervisors of what earlier ones have left behind.
+    func processes(of app: ContainerIdentifier) -> (running: [RunningProcess], remains: [WatchedProcess]) {
+        state.access { state in
+            let records = state.holds.filter { $0.key.app == app }.values
+            let running = records.compactMap { record in
+                record.process.map { RunningProcess(process: $0, supervisor: record.supervisor) }
+            }
+            return (running, state.remains.filter { $0.key.app == app }.map(\.value))
+        }
+    }
+
+    /// The app of a lease; nil when the lease has ended.
+    func app(ofLease number: UInt64) -> ContainerIdentifier? {
+        state.access { state in state.holds.keys.first { $0.number == number }?.app }
+    }
 
     /// Whether `run` or `launch` hold the app.
     func isLeased(_ app: ContainerIdentifier) -> Bool {
@@ -97,11 +138,12 @@ final class RunningApps: Sendable {
 
     /// Ends a hold, and calls its `released`. Does nothing for one that has ended.
     func release(_ hold: Hold) {
-        let record = state.access { state in
+        let (record, isLast) = state.access { state in
             let record = state.holds.removeValue(forKey: hold)
             if let supervisor = record?.supervisor { state.remains[hold] = supervisor }
-            return record
+            return (record, record != nil && !state.holds.keys.contains { $0.app == hold.app })
         }
+        if isLast { stopped(hold.app) }
         // It may have ended before, and is not heard of again then.
         if let supervisor = record?.supervisor, supervisor.waitForEnd(until: .now) { forgetRemains(of: hold) }
         record?.released()
@@ -181,21 +223,26 @@ final class RunningApps: Sendable {
 
     /// Ends the processes and marks of an app and its extensions, with whatever ended processes of them have left behind;
     /// returns when they run no more.
-    /// - Parameter family: the app first.
-    /// - Throws: ``Complaint`` of kind `notRunning` where there is nothing of it, or as ``end(within:where:)``.
-    func terminate(_ family: [ContainerIdentifier]) throws(Complaint) {
+    /// - Parameters:
+    ///   - family: the app first.
+    ///   - reason: for the event; nil for none.
+    ///   - asking: whether processes are asked first. One that is frozen would not answer.
+    /// - Throws: ``Complaint`` of kind `notRunning` where there is nothing of it, or as ``end(_:within:where:)``.
+    func terminate(
+        _ family: [ContainerIdentifier], _ reason: Reason? = .terminate, asking: Bool = true
+    ) throws(Complaint) {
         let isSomeRunning = state.access { state in
             (Array(state.holds.keys) + Array(state.remains.keys)).contains { family.contains($0.app) }
         }
         guard isSomeRunning else { throw Complaint(.notRunning, "\(family[0]) is not running") }
-        try end(within: RunningApps.terminationTimeout) { hold, _ in family.contains(hold.app) }
+        try end(reason, within: asking ? RunningApps.terminationTimeout : nil) { hold, _ in family.contains(hold.app) }
     }
 
     /// Kills all that runs, and lets nothing begin until the body has returned. Holds of mounts stay.
     func closing<Result>(_ body: () throws(Complaint) -> Result) throws(Complaint) -> Result {
         close()
         defer { state.access { $0.isClosed = false } }
-        try end(within: nil) { _, holder in
+        try end(.restart, within: nil) { _, holder in
             if case .mount = holder { false } else { true }
         }
         return try body()
@@ -204,7 +251,7 @@ final class RunningApps: Sendable {
     /// Ends everything, and lets nothing begin any more.
     func endAll() throws(Complaint) {
         close()
-        try end(within: RunningApps.terminationTimeout) { _, _ in true }
+        try end(nil, within: RunningApps.terminationTimeout) { _, _ in true }
     }
 
     /// Lets nothing begin to run. Waits for another thread's ``closing(_:)`` first.
@@ -217,25 +264,33 @@ final class RunningApps: Sendable {
     }
 
     /// Ends the holds that `isMeant` selects.
-    /// - Parameter timeout: the time that processes have after SIGTERM; nil to kill them at once.
+    /// - Parameters:
+    ///   - reason: nil where nobody is to be told.
+    ///   - timeout: the time that processes have after SIGTERM; nil to kill them at once.
     /// - Throws: ``Complaint`` of kind `notAllowed` when a process is another user's, `inUse` when one does not end.
     private func end(
-        within timeout: Duration?, where isMeant: (Hold, Holder) -> Bool
+        _ reason: Reason?, within timeout: Duration?, where isMeant: (Hold, Holder) -> Bool
     ) throws(Complaint) {
         let (processes, others, remains) = state.access { state in
             let remains = state.remains.filter { isMeant($0.key, .lease(isDetached: false)) }
             let meant = state.holds.filter { isMeant($0.key, $0.value.holder) }
             let others = meant.filter { $0.value.process == nil }
             for hold in others.keys { state.holds.removeValue(forKey: hold) }
-            return (meant.filter { $0.value.process != nil }, Array(others.values), Array(remains.values))
+            return (meant.filter { $0.value.process != nil }, others, Array(remains.values))
         }
-        for record in others { record.released() }
+        for record in others.values { record.released() }
+        for app in Set(others.keys.map(\.app)).subtracting(processes.keys.map(\.app)) {
+            if !isRunning(app) { stopped(app) }
+            if let reason { ending(Ending(app: app, reason: reason, process: nil)) }
+        }
         for (hold, record) in processes {
             guard let process = record.process, !process.send(0) else { continue }
             throw Complaint(
                 .notAllowed, "process \(process.identifier), which runs \(hold.app), belongs to another user")
         }
 
+        // Their names, as long as they have one.
+        let named = processes.mapValues { $0.process.map { HostProcess(ofThread: $0.identifier) } }
         var families = ProcessFamilies(
             of: processes.values.compactMap(\.process), under: processes.values.compactMap(\.supervisor) + remains)
         if let timeout { families.terminate(within: timeout) }
@@ -247,6 +302,7 @@ final class RunningApps: Sendable {
                 throw Complaint(.inUse, "process \(process.identifier), which runs \(hold.app), does not end")
             }
             release(hold)
+            if let reason { ending(Ending(app: hold.app, reason: reason, process: named[hold] ?? nil)) }
         }
         families.waitForEnd(until: deadline)
     }

@@ -3,6 +3,6 @@
 extension DeviceService {
     /// All routes. A request is added to the table of its noun.
     static let routes: [Route<DeviceService>] =
-        deviceRoutes + lockRoutes + appRoutes + mountRoutes + runningRoutes + spaceRoutes + backupRoutes
-        + inspectionRoutes + eventRoutes + dayRoutes
+        deviceRoutes + lockRoutes + appRoutes + mountRoutes + runningRoutes + suspensionRoutes + spaceRoutes
+        + backupRoutes + inspectionRoutes + eventRoutes + dayRoutes
 }

@@ -24,6 +24,6 @@ extension DeviceService {
             apps: device.apps.count { $0.place == nil }, waiting: device.registry.waitingIdentifiers,
             space: SpaceStatus(device.context.space),
             daemon: DaemonStatus(pid: getpid(), socket: socket), mounts: mounts.all,
-            running: running.all.sorted().map(\.text))
+            running: running.all.sorted().map(\.text), suspended: lifecycle.suspended.sorted().map(\.text))
     }
 }

@@ -25,7 +25,8 @@ final class DeviceService: ServedDevice {
     var identifier: String { device.directory.uuid }
     let mounts: Mounts
     let operations = AppOperations()
-    let running = RunningApps()
+    let running: RunningApps
+    let lifecycle = AppLifecycle()
     let purger: Purger
     let locking: LockController
     let days: DayWork
@@ -74,6 +75,8 @@ final class DeviceService: ServedDevice {
         mounts = try Mounts(
             device: device, socket: socket, transport: transport, log: log, events: events, guardian: guardian)
         corruptions.watch(mounts)
+        running = RunningApps(
+            stopped: { [lifecycle] app in lifecycle.forget(app) }, ending: { events.record(.terminated($0)) })
         spaceWatch = SpaceWatch(device) { [mounts] in mounts.noticeTightness() }
         locking = LockController(device: device, mounts: mounts) { DeviceService.record($0, events, log) }
         var warnings: [String] = []
@@ -130,6 +133,8 @@ final class DeviceService: ServedDevice {
     /// - Returns: false if another call has ended the device, or is about to.
     private func end() -> Bool {
         guard operations.end() else { return false }
+        // Frozen, they would not answer when they are asked.
+        for app in lifecycle.suspended { try? running.terminate([app], nil, asking: false) }
         do throws(Complaint) {
             try running.endAll()
         } catch {

@@ -64,6 +64,9 @@ public struct Complaint: Error, Hashable, Sendable {
         case anotherSigner
         case deviceErased
         case undeclaredType
+        case appSuspended
+        case notSuspended
+        case notFrozen
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -123,6 +126,9 @@ public struct Complaint: Error, Hashable, Sendable {
             case .anotherSigner: 54
             case .deviceErased: 58
             case .undeclaredType: 59
+            case .appSuspended: 60
+            case .notSuspended: 61
+            case .notFrozen: 62
             }
         }
     }

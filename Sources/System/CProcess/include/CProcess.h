@@ -28,6 +28,9 @@ struct process_plan {
     int is_confined;
     /// A user namespace that the program finds as the descriptor PROCESS_NAMESPACE; -1 for none.
     int user_namespace;
+    /// The directory of an empty control group that the program begins in, and that its supervisor removes; NULL for none.
+    /// It begins in that of this process where the kernel refuses.
+    const char *group;
 };
 
 /// The descriptor of a plan's user namespace in the program.

@@ -25,6 +25,9 @@ public final class ChildProcess: Sendable {
         public var isConfined: Bool
         /// The program finds it as the descriptor ``UserNamespace/descriptor``; nil for that of this process.
         public var namespace: UserNamespace?
+        /// A new group for the program and its descendants alone, which goes with the last of them; nil for that of this
+        /// process. The program begins in the latter as well where the kernel refuses.
+        public var group: ControlGroup?
 
         public init(
             arguments: [String], environment: [String], directory: String, isDetached: Bool = false,
@@ -102,6 +105,8 @@ public final class ChildProcess: Sendable {
             for index in unsafe words.indices { unsafe free(words[index]) }
             for index in unsafe variables.indices { unsafe free(variables[index]) }
         }
+        let group = unsafe plan.group.flatMap { unsafe strdup($0.path) }
+        defer { unsafe free(group) }
         var child = process_child()
         let error = unsafe words.withUnsafeMutableBufferPointer { words in
             unsafe variables.withUnsafeMutableBufferPointer { variables in
@@ -109,12 +114,15 @@ public final class ChildProcess: Sendable {
                     var plan = unsafe process_plan(
                         arguments: words.baseAddress, environment: variables.baseAddress, directory: directory,
                         is_detached: plan.isDetached ? 1 : 0, is_confined: plan.isConfined ? 1 : 0,
-                        user_namespace: plan.namespace?.number ?? -1)
+                        user_namespace: plan.namespace?.number ?? -1, group: group)
                     return unsafe process_make_child(&plan, &child)
                 }
             }
         }
-        guard error == 0 else { throw SystemError(code: error) }
+        guard error == 0 else {
+            plan.group?.remove()
+            throw SystemError(code: error)
+        }
         return child
     }
 

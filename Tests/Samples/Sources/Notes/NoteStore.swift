@@ -25,6 +25,8 @@ public final class NoteStore: Sendable {
         var configuration = Configuration()
         configuration.maximumReaderCount = 1
         configuration.busyMode = .timeout(5)
+        // The app posts Database.suspendNotification when it enters the background: no transaction outlasts that.
+        configuration.observesSuspensionNotifications = true
         do {
             database = try DatabasePool(
                 path: directory.appending(path: "notes.sqlite").path, configuration: configuration)

@@ -36,12 +36,20 @@ public struct App: Codable, Hashable, Sendable {
     public var mountPoint: String?
     /// Whether it is running now.
     public var running: Bool
+    /// Where it is between foreground and suspension; `foreground` for one that does not run.
+    public var state: State
     /// Notices about the installation; null but in the reply to ``InstallRequest``.
     public var notices: [String]?
 
+    /// Where an app is between foreground and suspension.
+    public enum State: String, Codable, Sendable {
+        case foreground, background, suspended
+    }
+
     public init(
         identifier: String, name: String, bundle: String, version: String?, container: String, groups: [String],
-        iCloud: [String], owner: UInt32, mountPoint: String?, running: Bool = false
+        iCloud: [String], owner: UInt32, mountPoint: String?, running: Bool = false,
+        state: State = .foreground
     ) {
         self.identifier = identifier
         self.name = name
@@ -53,11 +61,12 @@ public struct App: Codable, Hashable, Sendable {
         self.owner = owner
         self.mountPoint = mountPoint
         self.running = running
+        self.state = state
     }
 
     private enum CodingKeys: CodingKey {
         case identifier, name, bundle, version, container, groups, iCloud, team, signer, entitlements, extensions
-        case owner, mountPoint, running, notices
+        case owner, mountPoint, running, state, notices
     }
 
     /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -77,6 +86,7 @@ public struct App: Codable, Hashable, Sendable {
         try container.encode(owner, forKey: .owner)
         try container.encode(mountPoint, forKey: .mountPoint)
         try container.encode(running, forKey: .running)
+        try container.encode(state, forKey: .state)
         try container.encodeIfPresent(notices, forKey: .notices)
     }
 }

@@ -18,10 +18,12 @@ public struct AppExtension: Codable, Hashable, Sendable {
     public var mountPoint: String?
     /// Whether it is running now.
     public var running: Bool
+    /// Where it is between foreground and suspension; `foreground` for one that does not run.
+    public var state: App.State
 
     public init(
         identifier: String, name: String, container: String, groups: [String], iCloud: [String],
-        entitlements: [String: EntitlementValue], mountPoint: String?, running: Bool
+        entitlements: [String: EntitlementValue], mountPoint: String?, running: Bool, state: App.State
     ) {
         self.identifier = identifier
         self.name = name
@@ -31,10 +33,11 @@ public struct AppExtension: Codable, Hashable, Sendable {
         self.entitlements = entitlements
         self.mountPoint = mountPoint
         self.running = running
+        self.state = state
     }
 
     private enum CodingKeys: CodingKey {
-        case identifier, name, container, groups, iCloud, entitlements, mountPoint, running
+        case identifier, name, container, groups, iCloud, entitlements, mountPoint, running, state
     }
 
     /// Writes null where there is nothing, so that a script finds the keys in every answer.
@@ -48,5 +51,6 @@ public struct AppExtension: Codable, Hashable, Sendable {
         try container.encode(entitlements, forKey: .entitlements)
         try container.encode(mountPoint, forKey: .mountPoint)
         try container.encode(running, forKey: .running)
+        try container.encode(state, forKey: .state)
     }
 }

@@ -27,6 +27,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     public var mounts: [Mount]
     /// The identifiers of the apps that are running.
     public var running: [String]
+    /// The identifiers of those among them that are suspended.
+    public var suspended: [String]
 
     public init(
         state: String, device: String, identifier: String, hasPasscode: Bool, eraseAfterTen: Bool = false,
@@ -34,7 +36,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         waiting: [String] = [],
         space: SpaceStatus? = nil, daemon: DaemonStatus,
         mounts: [Mount],
-        running: [String] = []
+        running: [String] = [], suspended: [String] = []
     ) {
         self.state = state
         self.device = device
@@ -50,11 +52,12 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.daemon = daemon
         self.mounts = mounts
         self.running = running
+        self.suspended = suspended
     }
 
     private enum CodingKeys: CodingKey {
         case state, device, identifier, hasPasscode, eraseAfterTen, capricious, graceRemaining, readable, apps, waiting
-        case daemon, mounts, running
+        case daemon, mounts, running, suspended
     }
 
     public init(from decoder: any Decoder) throws {
@@ -73,6 +76,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         daemon = try container.decode(DaemonStatus.self, forKey: .daemon)
         mounts = try container.decode([Mount].self, forKey: .mounts)
         running = try container.decode([String].self, forKey: .running)
+        suspended = try container.decodeIfPresent([String].self, forKey: .suspended) ?? []
     }
 
     /// Writes null where there is no grace period, and where nobody counts the space, so that a script finds the keys
@@ -93,6 +97,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         try container.encode(daemon, forKey: .daemon)
         try container.encode(mounts, forKey: .mounts)
         try container.encode(running, forKey: .running)
+        try container.encode(suspended, forKey: .suspended)
     }
 
     /// The state of a device that no daemon serves.

@@ -22,6 +22,11 @@ import FoundationEssentials
 /// | `installed` | `app` |
 /// | `mounted`, `unmounted` | `app`, `path` |
 /// | `willBecomeUnavailable`, `didBecomeAvailable`, `locked`, `unlocked`, `restarted` | none |
+/// | `entered` | `app`, `state` (`background` or `foreground`); `remaining` for the background |
+/// | `expiring` | `app`, `remaining` |
+/// | `suspended`, `resumed` | `app` |
+/// | `terminated` | `app`, `reason` (`restart`, `terminate`, `memory`); `pid`, `process` but of a mark |
+/// | `terminated`, of a lock | `app`, `path`, `lock`, `pid`, `process`, `reason` (`0xdead10cc`) |
 /// | `missed` | `missed` |
 public struct Event: Codable, Hashable, Sendable {
     /// The name of an event. A later version may have further ones.
@@ -64,6 +69,16 @@ public struct Event: Codable, Hashable, Sendable {
         public static let unmounted = Name(rawValue: "unmounted")
         /// Stored bytes fail authentication. Each place is reported once in the life of the device's process.
         public static let corrupt = Name(rawValue: "corrupt")
+        /// An app came into the background or the foreground.
+        public static let entered = Name(rawValue: "entered")
+        /// An app in the background will be suspended soon, and has background tasks that have not ended.
+        public static let expiring = Name(rawValue: "expiring")
+        /// The processes of an app are frozen.
+        public static let suspended = Name(rawValue: "suspended")
+        /// The processes of an app go on.
+        public static let resumed = Name(rawValue: "resumed")
+        /// A process of an app was ended.
+        public static let terminated = Name(rawValue: "terminated")
         /// A follower was too slow for some events. This event is not in the record, which has them all.
         public static let missed = Name(rawValue: "missed")
     }
@@ -106,8 +121,15 @@ public struct Event: Codable, Hashable, Sendable {
     public var range: Range?
     /// Bytes that came free.
     public var size: Int64?
-    /// The reason of a purge; of `disobeyed` what the device did.
+    /// The reason of a purge, or of the end of a process; of `disobeyed` what the device did.
     public var reason: String?
+    /// The state that an app has entered: `background` or `foreground`.
+    public var state: String?
+    /// The seconds until an app is suspended at the latest.
+    public var remaining: Double?
+    /// The kind of a lock that a process held when it was suspended: `flock`, `posix`, `ofd`, or `sqlite` for a
+    /// transaction of a SQLite database.
+    public var lock: String?
     /// The number of refusals before this one, of the same process by the same rule, that the record leaves out. It has
     /// 1,000 at once and then 100 a second of each process and rule.
     public var omitted: Int?

@@ -32,7 +32,8 @@ public struct RunRequest: ControlRequest {
 /// Announces the process of a lease, which `terminate` and `restart` will end. It is sent before the process does
 /// anything, and before wait(2), after which its number may belong to another process.
 ///
-/// Fails with `notRunning` when the lease has ended meanwhile: the client must not let the process go on.
+/// Fails with `notRunning` when the lease has ended meanwhile, and with `appSuspended` when the app was brought into the
+/// background: the client must not let the process go on.
 public struct RunProcessRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "run-process"
@@ -92,16 +93,20 @@ public struct MarkRunningRequest: ControlRequest {
 
 /// Ends the processes and marks of an app. The response comes when it runs no more.
 ///
-/// Processes get SIGTERM, and SIGKILL after five seconds. Fails with `notRunning` when the app does not run.
+/// Processes get SIGTERM, and SIGKILL after five seconds; those of a suspended app SIGKILL at once. Fails with
+/// `notRunning` when the app does not run.
 public struct TerminateRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "terminate"
     public static let isRepeatable = false
 
     public var app: String
+    /// Whether processes are killed at once, as a phone does where memory is short. False when null.
+    public var memory: Bool?
 
-    public init(app: String) {
+    public init(app: String, memory: Bool = false) {
         self.app = app
+        self.memory = memory
     }
 
     public func check() {}

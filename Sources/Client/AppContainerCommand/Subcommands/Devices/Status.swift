@@ -56,7 +56,9 @@ struct Status: AsyncParsableCommand {
             fields.append(("Mount", "\(mount.app) on \(mount.mountPoint)\(list.isEmpty ? "" : " (\(list))")"))
             fields.append(("Transport", mount.transport.rawValue))
         }
-        for app in status.running { fields.append(("Running", app)) }
+        for app in status.running {
+            fields.append(("Running", status.suspended.contains(app) ? "\(app) (suspended)" : app))
+        }
         try Output.fields(fields.map { (label: $0.0, value: $0.1) })
     }
 

@@ -57,6 +57,7 @@ extension Explanation {
             path.map { $0.isEmpty ? "the home" : $0 } ?? "a file that has no name any more", app.map { "of \($0)" },
         ].compactMap(\.self).joined(separator: " ")
         let answer = errno.map { ": \($0)" } ?? ""
+        if let lock { return "\(caller) was suspended with a lock (\(lock)) on \(place), and killed" }
         switch operation {
         case nil: return "\(caller) was refused calls that the record leaves out\(answer)"
         // Not a call: the daemon records it when the bundle of an app that is to run does not match its seal.

@@ -8,14 +8,17 @@ struct Terminate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "End an app that is running.",
         discussion: """
-            Processes of run and launch get SIGTERM, and SIGKILL if they still run five seconds later. An app that \
-            launch --no-exec or mount --running has marked stops counting as running; the mount stays.
+            Processes of run and launch get SIGTERM, and SIGKILL if they still run five seconds later; those of a \
+            suspended app get SIGKILL at once. An app that launch --no-exec or mount --running has marked stops \
+            counting as running; the mount stays.
             """)
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument
+    @Flag(help: "Kill it at once, as a phone does where memory is short.")
+    var memory = false
 
     func run() async throws {
-        _ = try await device.send(TerminateRequest(app: app.bundleID))
+        _ = try await device.send(TerminateRequest(app: app.bundleID, memory: memory))
     }
 }

@@ -2,8 +2,6 @@
 
 import AppContainer
 import Foundation
-import Platform
-import SandboxModel
 import Synchronization
 
 enum ProtectedDataWatch {
@@ -16,7 +14,7 @@ enum ProtectedDataWatch {
         // Called at each use of a notification's name: only the first reads the list of mounts.
         guard let home = application.home, followed.withLock({ $0.insert(home).inserted }) else { return }
         let beginning = Event.now
-        guard let socket = controlSocket(of: home) else { return forget(home) }
+        guard let socket = HomeDevice(of: home)?.socket else { return forget(home) }
         Task.detached {
             // The stream ends with the device, and fails if this user may not use its socket: nothing to post then.
             var events = DeviceClient(socket: socket).events(since: beginning).makeAsyncIterator()
@@ -56,24 +54,5 @@ enum ProtectedDataWatch {
         case .willBecomeUnavailable: application.delegate?.applicationProtectedDataWillBecomeUnavailable(application)
         default: application.delegate?.applicationProtectedDataDidBecomeAvailable(application)
         }
-    }
-
-    // MARK: The daemon's socket
-
-    /// The part of DEVICE/daemon.json that is used here.
-    private struct Record: Decodable {
-        let socket: String
-    }
-
-    /// - Returns: nil if the home's mount or its device is not visible to this process.
-    private static func controlSocket(of home: String) -> String? {
-        guard let home = Home(around: home)?.path, let mounts = try? MountInfo.all(),
-            // Of two mounts at one path, the later one is visible.
-            let mount = mounts.last(where: { $0.mountPoint == home }),
-            // The source is DEVICE:BUNDLE-ID; a bundle identifier has no colon.
-            let colon = mount.source.lastIndex(of: ":"),
-            let record = try? HostPath.contents("\(mount.source[..<colon])/daemon.json", limit: 1 << 16)
-        else { return nil }
-        return try? JSONDecoder().decode(Record.self, from: Data(record)).socket
     }
 }

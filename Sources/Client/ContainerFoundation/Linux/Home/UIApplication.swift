@@ -30,7 +30,11 @@ public final class UIApplication: UIResponder {
     /// Is told what happens to the device and the app, before the notification of the same event is posted. Setting it
     /// starts to follow the events of the home's device, as the use of a notification's name does.
     public weak var delegate: (any UIApplicationDelegate)? {
-        didSet { if delegate != nil { ProtectedDataWatch.follow(self) } }
+        didSet {
+            guard delegate != nil else { return }
+            ProtectedDataWatch.follow(self)
+            LifecycleWatch.follow(self)
+        }
     }
 
     private nonisolated static let known = Mutex<[String?: UIApplication]>([:])

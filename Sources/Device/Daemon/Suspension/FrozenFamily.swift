@@ -1,0 +1,160 @@
+// The processes of a suspended app: how they are stopped all at once, and continued.
+
+import Glibc
+import Platform
+import SandboxModel
+
+/// A process that runs an app, with its supervisor.
+struct RunningProcess: Sendable {
+    let process: WatchedProcess
+    /// nil for a process that a library has started.
+    let supervisor: WatchedProcess?
+}
+
+/// Processes with all their descendants, frozen.
+///
+/// A program that has a control group of its own is frozen by that: at once, whatever it starts meanwhile, and seen by
+/// nobody. Others are stopped by signals until no new one comes. Their supervisors are stopped first, so that no
+/// supervisor takes this for a stop by a shell's job control.
+final class FrozenFamily: Sendable {
+    /// All that are frozen, each by a descriptor.
+    let members: [WatchedProcess]
+    private let groups: [ControlGroup]
+    private let running: [RunningProcess]
+    /// Stopped by a signal; those that were stopped before are not among them.
+    private let stopped: [WatchedProcess]
+    private let supervisors: [WatchedProcess]
+
+    /// Whether everything is frozen by control groups, so that no process has got a signal.
+    var isByControlGroup: Bool { stopped.isEmpty }
+
+    /// Whether none of them is left.
+    var hasEnded: Bool { members.allSatisfy { $0.waitForEnd(until: .now) } }
+
+    private init(_ freeze: Freeze, _ running: [RunningProcess]) {
+        self.running = running
+        members = Array(freeze.members.values)
+        groups = freeze.groups
+        stopped = freeze.stopped
+        supervisors = freeze.supervisors
+    }
+
+    /// The time within which processes stop, but for those in a call that no signal interrupts.
+    static let timeout = Duration.seconds(2)
+
+    /// Freezes processes and all their descendants. Blocks.
+    /// - Parameter remains: the supervisors of what earlier processes have left behind.
+    /// - Throws: ``Complaint`` of kind `notFrozen`: then all go on.
+    static func freeze(
+        _ running: [RunningProcess], remains: [WatchedProcess], within timeout: Duration = FrozenFamily.timeout
+    ) throws(Complaint) -> FrozenFamily {
+        var freeze = Freeze(running, remains)
+        let deadline = ContinuousClock.now + timeout
+        let late = freeze.run(until: deadline)
+        let family = FrozenFamily(freeze, running)
+        guard let late else { return family }
+        family.thaw()
+        throw Complaint(.notFrozen, "process \(late) could not be frozen within \(timeout.components.seconds) seconds")
+    }
+
+    /// Has all go on.
+    func thaw() {
+        for group in groups { try? group.setFrozen(false) }
+        for process in stopped { process.send(SIGCONT) }
+        // Last: nothing below them is stopped then.
+        for supervisor in supervisors { supervisor.send(SIGCONT) }
+    }
+
+    /// Kills one of them, which is frozen.
+    /// - Returns: whether it has ended; false for another user's.
+    func kill(_ process: WatchedProcess) -> Bool {
+        guard process.send(SIGKILL), process.waitForEnd(until: .now + .seconds(1)) else { return false }
+        // The end of the first process is for its supervisor to tell.
+        for each in running where each.process.identifier == process.identifier { each.supervisor?.send(SIGCONT) }
+        return true
+    }
+}
+
+/// One attempt to freeze.
+private struct Freeze {
+    private let running: [RunningProcess]
+    private let roots: [WatchedProcess]
+    /// Where the descendants of the roots are looked for.
+    private let parents: [WatchedProcess]
+    /// The roots whose descendants are found only among all processes of the host.
+    private let unsupervised: [pid_t]
+    /// Those that were stopped.
+    private(set) var supervisors: [WatchedProcess] = []
+    /// By identifier.
+    private(set) var members: [pid_t: WatchedProcess] = [:]
+    private(set) var groups: [ControlGroup] = []
+    private(set) var stopped: [WatchedProcess] = []
+    /// Those that signals stop, with or without need.
+    private var signalled: Set<pid_t> = []
+
+    /// The time between two looks.
+    private static let interval: UInt32 = 300
+
+    init(_ running: [RunningProcess], _ remains: [WatchedProcess]) {
+        self.running = running
+        roots = running.map(\.process)
+        parents = running.compactMap(\.supervisor) + remains
+        unsupervised = running.filter { $0.supervisor == nil }.map(\.process.identifier)
+        for root in roots { members[root.identifier] = root }
+    }
+
+    /// - Returns: nil when all are frozen, else a process that is not.
+    mutating func run(until deadline: ContinuousClock.Instant) -> pid_t? {
+        freezeGroups()
+        while true {
+            // Looked at before the look for new ones: what is stopped starts none.
+            let late = signalled.first { !ProcessState.isStopped($0) } ?? groups.first { !$0.isFrozen }?.processes.first
+            let isComplete = !lookAgain()
+            if isComplete, late == nil { return nil }
+            if ContinuousClock.now > deadline { return late ?? signalled.max() ?? roots[0].identifier }
+            usleep(Freeze.interval)
+        }
+    }
+
+    /// Freezes the groups that only the programs are in.
+    private mutating func freezeGroups() {
+        let own = ControlGroup(of: getpid())
+        for each in running {
+            if let group = ControlGroup(of: each.process.identifier), group.isOfOneProgram,
+                // Not where the app itself has started this process.
+                own.map({ $0 != group && !$0.path.hasPrefix(group.path + "/") }) ?? true,
+                groups.contains(group) || (try? group.setFrozen(true)) != nil
+            {
+                if !groups.contains(group) { groups.append(group) }
+            } else if let supervisor = each.supervisor, supervisor.send(SIGSTOP) {
+                // Stopped, it tells its maker of no stop.
+                supervisors.append(supervisor)
+            }
+        }
+    }
+
+    /// Adds the processes that were started meanwhile, and stops those that no group freezes.
+    /// - Returns: whether there were new ones.
+    private mutating func lookAgain() -> Bool {
+        var found: Set<pid_t> = Set(roots.map(\.identifier))
+        for parent in parents { found.formUnion(ProcessFamily.descendants(of: parent.identifier)) }
+        let grouped = Set(groups.flatMap(\.processes))
+        found.formUnion(grouped)
+        for root in unsupervised { found.formUnion(ProcessFamily.members(of: root)) }
+        found.remove(getpid())
+        found.subtract(parents.map(\.identifier))
+        var isNew = false
+        for identifier in found.sorted() where !signalled.contains(identifier) {
+            let isGrouped = grouped.contains(identifier) || groups.contains { $0.holds(identifier) }
+            if isGrouped, members[identifier] != nil { continue }
+            guard let process = members[identifier] ?? WatchedProcess(identifier) else { continue }
+            isNew = true
+            members[identifier] = process
+            guard !isGrouped else { continue }
+            signalled.insert(identifier)
+            guard !ProcessState.isStopped(identifier) else { continue }
+            if process.send(SIGSTOP) { stopped.append(process) }
+        }
+        return isNew
+    }
+}

@@ -1,0 +1,129 @@
+// Processes that stop all at once, and go on.
+
+import Glibc
+import Platform
+import SandboxModel
+import Testing
+
+@testable import Daemon
+
+@Suite struct FrozenFamilyTests {
+    /// A program that appends to a file all the time, with a supervisor.
+    private final class Program {
+        let process: ChildProcess
+        let path: String
+
+        /// - Parameter group: a control group of its own; nil for none.
+        init(_ script: String, group: ControlGroup? = nil) throws {
+            path = "/tmp/frozen-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+            var plan = ChildProcess.Plan(
+                arguments: ["sh", "-c", script], environment: ["PATH=/usr/bin:/bin", "FILE=\(path)"], directory: "/",
+                isDetached: true)
+            plan.group = group
+            process = try ChildProcess(plan)
+            try process.start()
+            while length == 0 { usleep(1000) }
+        }
+
+        deinit {
+            WatchedProcess(process.supervisor)?.send(SIGCONT)
+            WatchedProcess(process.supervisor)?.send(ChildProcess.endAll)
+            _ = try? process.wait()
+            _ = unsafe unlink(path)
+        }
+
+        var length: Int {
+            var status = stat()
+            return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
+        }
+
+        func running() throws -> RunningProcess {
+            let watched = try #require(WatchedProcess(process.identifier) as WatchedProcess?)
+            return RunningProcess(process: watched, supervisor: WatchedProcess(process.supervisor))
+        }
+
+        func standsStill() -> Bool {
+            let before = length
+            usleep(100_000)
+            return length == before
+        }
+
+        func goesOn() -> Bool {
+            let before = length
+            for _ in 0..<1000 where length == before { usleep(10_000) }
+            return length > before
+        }
+    }
+
+    private let forking = "branch() { while :; do (echo x >>$FILE); done; }; branch & (branch & branch) & branch"
+
+    @Test func `a tree that forks all the time is stopped by signals, and goes on`() throws {
+        let program = try Program(forking)
+        for _ in 0..<5 {
+            let family = try FrozenFamily.freeze([program.running()], remains: [])
+            #expect(!family.isByControlGroup && family.members.count >= 3)
+            #expect(program.standsStill())
+            // So is the supervisor, which would tell of the stop otherwise.
+            #expect(ProcessState.isStopped(program.process.supervisor))
+            family.thaw()
+            #expect(program.goesOn())
+        }
+    }
+
+    /// As root, and for a user whose session is delegated.
+    @Test func `a control group freezes it, and shows it to nobody`() throws {
+        guard let group = ControlGroup.forProgram() else {
+            #expect(geteuid() != 0 || ControlGroup(of: getpid()) == nil)
+            return
+        }
+        let program = try Program(forking, group: group)
+        #expect(
+            group.isOfOneProgram && group.holds(program.process.identifier) && !group.holds(program.process.supervisor))
+        for _ in 0..<5 {
+            let family = try FrozenFamily.freeze([program.running()], remains: [])
+            #expect(family.isByControlGroup && group.isFrozen && program.standsStill())
+            #expect(!ProcessState.isStopped(program.process.identifier))
+            family.thaw()
+            #expect(program.goesOn())
+        }
+        let family = try FrozenFamily.freeze([program.running()], remains: [])
+        let root = try #require(family.members.first { $0.identifier == program.process.identifier })
+        #expect(family.kill(root))
+        #expect(try program.process.wait() == .killed(signal: SIGKILL))
+        family.thaw()
+    }
+
+    @Test func `a process that was stopped before stays so`() throws {
+        let program = try Program("echo x >>$FILE; kill -STOP $$")
+        while !ProcessState.isStopped(program.process.identifier) { usleep(1000) }
+        let family = try FrozenFamily.freeze([program.running()], remains: [])
+        family.thaw()
+        usleep(50_000)
+        #expect(ProcessState.isStopped(program.process.identifier))
+        #expect(!ProcessState.isStopped(program.process.supervisor))
+    }
+
+    @Test func `a frozen process is killed, and its supervisor tells of it`() throws {
+        let program = try Program("while :; do echo x >>$FILE; done")
+        let family = try FrozenFamily.freeze([program.running()], remains: [])
+        #expect(family.kill(try #require(family.members.first)))
+        #expect(try program.process.wait() == .killed(signal: SIGKILL))
+    }
+
+    @Test func `what was left behind is frozen with the app`() throws {
+        let program = try Program("(while :; do echo x >>$FILE; sleep 0.01; done) & while :; do sleep 0.01; done")
+        let supervisor = try #require(WatchedProcess(program.process.supervisor))
+        kill(program.process.identifier, SIGKILL)
+        _ = try program.process.wait()
+        let family = try FrozenFamily.freeze([], remains: [supervisor])
+        #expect(program.standsStill())
+        family.thaw()
+        #expect(program.goesOn())
+    }
+
+    @Test func `nothing is frozen of an app without a process`() throws {
+        let family = try FrozenFamily.freeze([], remains: [])
+        #expect(family.members.isEmpty)
+        family.thaw()
+    }
+}
