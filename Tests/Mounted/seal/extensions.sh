@@ -47,6 +47,7 @@ case_an_extension_has_a_home_of_its_own() {
     same "$(in_extension Widget 'ls Documents; cat Groups/'"$shared"'/from-share')" shared "the widget's home"
     same "$(appcontainer run "$DEVICE" "$APP" -- sh -c 'ls Documents')" "" "the app's home"
     same "$(in_extension Share.appex 'cat Documents/own')" own "by the bundle's name"
+    contains "$(in_extension Share 'cat .com.apple.mobile*')" "<integer>4<"
     contains "$(in_extension Share 'cat .com.apple.mobile*')" "$APP.Share"
     complains 125 appcontainer run "$DEVICE" "$APP" --extension None
     contains "$(cat "$WORK/.err")" "Share, Widget"

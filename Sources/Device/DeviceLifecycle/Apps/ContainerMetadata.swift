@@ -10,6 +10,8 @@ struct ContainerMetadata {
     let owner: ContainerOwner
     /// The class that the container was made with.
     let protection: ProtectionClass
+    /// Whether it is an app extension's.
+    var isExtension = false
     /// The identifier of the device, which stands for the persona of its one user.
     let device: String
 
@@ -33,7 +35,7 @@ struct ContainerMetadata {
         \t<key>MCMMetadataActiveDPClass</key>
         \t<integer>\(classNumber)</integer>
         \t<key>MCMMetadataContentClass</key>
-        \t<integer>2</integer>
+        \t<integer>\(isExtension ? 4 : 2)</integer>
         \t<key>MCMMetadataCreator</key>
         \t<string>com.apple.installd</string>
         \t<key>MCMMetadataIdentifier</key>

@@ -32,7 +32,8 @@ struct ContainerProvision {
     /// staging directory.
     /// - Throws: ``Complaint`` with the host's error, such as `noSpace`. The caller discards `staged`.
     func stageData(
-        of app: ContainerIdentifier, _ signature: AppSignature, in staged: inout StagedContainers
+        of app: ContainerIdentifier, _ signature: AppSignature, isExtension: Bool = false,
+        in staged: inout StagedContainers
     ) throws(Complaint) -> ContainerUUID {
         // Data that a restore brought keeps its UUID: the registry names it already.
         if let waiting = device.registry.waiting(.data, app) {
@@ -45,7 +46,7 @@ struct ContainerProvision {
                 try staged.make(.data, uuid, owner: owner)
             }
             let data = DataContainer(
-                app: app, uuid: uuid, owner: owner, device: device.directory.uuid,
+                app: app, uuid: uuid, owner: owner, device: device.directory.uuid, isExtension: isExtension,
                 protection: signature.defaultProtection)
             try data.fill(container, context: device.staging.context)
         } catch {

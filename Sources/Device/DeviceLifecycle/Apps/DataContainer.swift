@@ -23,6 +23,8 @@ struct DataContainer {
     let owner: ContainerOwner
     /// The device's identifier.
     let device: String
+    /// Whether it is an app extension's.
+    var isExtension = false
     /// The class of files to which neither a call nor their directory gives one.
     var protection = ProtectionClass.standard
 
@@ -50,7 +52,7 @@ struct DataContainer {
     /// Writes the metadata under class D, so that it can be read in every state of the device (S-META-2).
     private func writeMetadata(in container: borrowing Descriptor, _ context: StoreContext) throws(Fault) {
         let metadata = ContainerMetadata(
-            app: app, uuid: uuid, owner: owner, protection: protection, device: device)
+            app: app, uuid: uuid, owner: owner, protection: protection, isExtension: isExtension, device: device)
         let content = Array(metadata.xml.utf8)
         let buffer = PageBuffer(count: content.count)
         buffer.copy(content, to: 0)

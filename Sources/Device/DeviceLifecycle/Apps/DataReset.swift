@@ -60,7 +60,7 @@ private struct DataReset {
         }
         let data = DataContainer(
             app: app.identifier, uuid: app.data, owner: app.containerOwner, device: device.directory.uuid,
-            protection: app.defaultProtection)
+            isExtension: app.place != nil, protection: app.defaultProtection)
         try data.fill(container, context: device.staging.context)
     }
 

@@ -21,7 +21,10 @@ extension ContainerProvision {
             var shared = try stageShared(wanted, in: &staged)
             shared.groups = (old?.groups ?? []) + shared.groups
             shared.iCloud = (old?.iCloud ?? []) + shared.iCloud
-            let data = if let old { old.data } else { try stageData(of: part.identifier, part.signature, in: &staged) }
+            let data =
+                if let old { old.data } else {
+                    try stageData(of: part.identifier, part.signature, isExtension: true, in: &staged)
+                }
             family.append(InstalledApp(part, of: app, data: data, shared, owner: owner))
         }
         return family

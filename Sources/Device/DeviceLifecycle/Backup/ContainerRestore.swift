@@ -48,7 +48,8 @@ struct ContainerRestore: ~Copyable {
         }
         if place.kind == .data {
             let data = DataContainer(
-                app: place.identifier, uuid: place.uuid, owner: place.owner, device: place.device)
+                app: place.identifier, uuid: place.uuid, owner: place.owner, device: place.device,
+                isExtension: place.isExtension)
             try Complaint.wrapFault(doing) { () throws(Fault) in
                 try data.fill(container.descriptor, context: context)
             }

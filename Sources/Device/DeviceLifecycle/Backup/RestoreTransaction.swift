@@ -140,8 +140,10 @@ private struct RestoreTransaction: ~Copyable {
             throw Complaint(.invalidBackup, "\(domain.name) is in two places of the backup")
         }
         let former = apps.first { kind == .data ? $0.identifier == identifier : $0.groups.contains(identifier) }
+        let isExtension = if case .plugin = domain { true } else { false }
         let place = RestoredContainer(
-            kind: kind, identifier: identifier, owner: owner(of: kind, identifier), device: device.directory.uuid,
+            kind: kind, identifier: identifier, isExtension: isExtension, owner: owner(of: kind, identifier),
+            device: device.directory.uuid,
             groups: kind == .data ? former?.groups ?? [] : [])
         return try ContainerRestore(place, former: former, context: device.staging.context, key: key, in: &staged)
     }

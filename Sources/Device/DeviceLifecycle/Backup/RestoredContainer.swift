@@ -9,6 +9,8 @@ struct RestoredContainer: Sendable {
     let kind: ContainerKind
     /// Of the app or the group.
     let identifier: ContainerIdentifier
+    /// Whether it is an app extension's data container.
+    var isExtension = false
     /// New, so that the container that it replaces can stay until the registry has changed.
     let uuid = ContainerUUID()
     /// The user of its files, as far as root may choose; else the user of this process.
