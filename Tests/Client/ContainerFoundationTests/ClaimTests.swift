@@ -107,7 +107,7 @@ import Testing
             try claim.write(to: URL(fileURLWithPath: "\(meeting)/dead.2.claim.new"))
             let socket = try Descriptor.listening(atSocket: "\(place.path)/socket", permissions: 0o600)
             _ = consume socket
-            try FileManager.default.moveItem(atPath: "\(place.path)/socket", toPath: "\(meeting)/dead.listener")
+            try FileManager.default.moveItem(atPath: "\(place.path)/socket", toPath: "\(meeting)/dead.presenter")
             #expect(write() == nil)
             #expect(names(in: meeting) == ["lock"])
         }
@@ -135,8 +135,8 @@ import Testing
                 atPath: "\(meeting)/a.1.claim", withIntermediateDirectories: false)
             unsafe mkfifo("\(meeting)/a.2.claim", 0o600)
             try FileManager.default.createSymbolicLink(atPath: "\(meeting)/a.3.claim", withDestinationPath: file.path)
-            unsafe mkfifo("\(meeting)/a.listener", 0o600)
-            try FileManager.default.createSymbolicLink(atPath: "\(meeting)/b.listener", withDestinationPath: file.path)
+            unsafe mkfifo("\(meeting)/a.presenter", 0o600)
+            try FileManager.default.createSymbolicLink(atPath: "\(meeting)/b.presenter", withDestinationPath: file.path)
             #expect(write() == nil)
             #expect(try text(of: file) == "text")
         }
@@ -157,9 +157,9 @@ import Testing
     @Test func `a listener that does not speak is passed over`() throws {
         try apart { meeting in
             let socket = try Descriptor.listening(atSocket: "\(place.path)/s", permissions: 0o600)
-            try FileManager.default.moveItem(atPath: "\(place.path)/s", toPath: "\(meeting)/mute.listener")
+            try FileManager.default.moveItem(atPath: "\(place.path)/s", toPath: "\(meeting)/mute.presenter")
             #expect(write() == nil)
-            #expect(FileManager.default.fileExists(atPath: "\(meeting)/mute.listener"))
+            #expect(FileManager.default.fileExists(atPath: "\(meeting)/mute.presenter"))
             _ = consume socket
         }
     }

@@ -7,37 +7,31 @@ FIRST=$MOUNT/Groups/$GROUP
 SECOND=$WORK/tasks/Groups/$GROUP
 
 # One access of a process of its own.
-access() { timeout 60 "$BASE/notes" coordinate "$@"; }
+access() { timeout 30 "$BASE/notes" coordinate "$@"; }
 
-# present NAME PATH…: a process that presents items, until `leave NAME`, and writes what it hears to NAME.
+# begin NAME WORD COMMAND…: a process that goes on until `leave NAME`, and writes to NAME; WORD comes first.
+begin() {
+    local name=$1 word=$2
+    shift 2
+    rm -f "$name.end"
+    timeout 60 "$BASE/notes" "$@" < <(set +x; until [ -e "$name.end" ]; do sleep 0.05; done) >"$name" &
+    echo $! >"$name.pid"
+    eventually grep -q "$word" "$name"
+}
+leave() {
+    touch "$1.end"
+    wait "$(cat "$1.pid")" || true
+}
+# present NAME PATH…: a process that presents items, and writes what it hears.
 present() {
     local name=$1
     shift
-    mkfifo "$name.in"
-    timeout 120 "$BASE/notes" present "$@" <"$name.in" >"$name" &
-    echo $! >"$name.pid"
-    exec {input}>"$name.in"
-    echo "$input" >"$name.input"
-    eventually grep -q presenting "$name"
+    begin "$name" presenting present "$@"
 }
-# hold NAME PATH: a process that holds an item, until `leave NAME`.
-hold() {
-    mkfifo "$1.in"
-    timeout 120 "$BASE/notes" coordinate hold "$2" <"$1.in" >"$1" &
-    echo $! >"$1.pid"
-    exec {input}>"$1.in"
-    echo "$input" >"$1.input"
-    eventually grep -q holding "$1"
-}
-leave() {
-    local input
-    input=$(cat "$1.input")
-    exec {input}>&-
-    wait "$(cat "$1.pid")" || true
-    rm "$1.in"
-}
+# hold NAME PATH: a process that holds an item.
+hold() { begin "$1" holding coordinate hold "$2"; }
 # The process itself, below timeout(1).
-process_of() { pgrep -P "$(cat "$1.pid")"; }
+process_of() { pgrep -x -P "$(cat "$1.pid")" notes; }
 heard() { sed 1d "$1"; }
 
 # start_two: two apps of one group, both mounted.
@@ -126,23 +120,20 @@ rootcase_apps_of_a_group_coordinate() {
     what_a_presenter_hears "$FIRST/folder/plan" "$SECOND/folder/plan"
     four "$FIRST/number" "$SECOND/number" "$FIRST/number" "$SECOND/number"
     same "$(cat "$SECOND/number")" 40
-    # One who waits for an item gets it where it was moved to.
+    # One who waits gets an item where it was moved to.
     hold holder "$FIRST/number"
     access write "$SECOND/number" moved >waiting &
-    local waiting=$!
-    mkfifo mover.in
-    timeout 60 "$BASE/notes" coordinate move "$FIRST/folder" "$FIRST/folder 2" wait <mover.in >mover &
-    exec {input}>mover.in
-    eventually grep -q moved mover
+    begin mover moving coordinate move "$FIRST/folder" "$FIRST/folder 2" wait
     access write "$SECOND/folder/another" followed >follower &
     sleep 0.3
     same "$(cat waiting follower)" ""
-    exec {input}>&-
+    leave mover
     leave holder
-    wait "$waiting"
     wait
-    same "$(cat waiting)" "written: true"
-    same "$(cat "$FIRST/number")" moved
+    same "$(cat waiting follower)" "written: true
+written: true"
+    same "$(cat "$FIRST/number" "$FIRST/folder 2/another")" "moved
+followed"
     # The directory of the group is in no backup, and another class than its files have is no matter.
     same "$(ls -A "$FIRST/Library/Caches/.FileCoordination")" lock
     whole
@@ -180,11 +171,11 @@ case_a_process_that_is_killed_keeps_nobody_waiting() {
     same "$(cat waiting)" "written: true"
     leave holder
     # Nor does a presenter; and one whose writer is killed takes its item back.
-    hold holder "$DOCUMENTS/note"
+    hold second "$DOCUMENTS/note"
     eventually grep -q "a writer comes" document
-    kill -KILL "$(process_of holder)"
+    kill -KILL "$(process_of second)"
     eventually grep -q "the writer is gone" document
-    leave holder
+    leave second
     kill -KILL "$(process_of document)"
     same "$(access write "$DOCUMENTS/note" last)" "written: true"
     leave document
@@ -220,7 +211,7 @@ case_a_confined_app_coordinates_on_a_locked_device() {
     cp "$BASE/notes" "$DOCUMENTS/app"
     appcontainer protect none "$DOCUMENTS" "$DOCUMENTS/app"
     echo 0 >"$DOCUMENTS/number"
-    confined() { timeout 60 appcontainer run "$DEVICE" "$APP" --confine -- "$DOCUMENTS/app" coordinate "$@"; }
+    confined() { timeout 30 appcontainer run "$DEVICE" "$APP" --confine -- "$DOCUMENTS/app" coordinate "$@"; }
     appcontainer restart "$DEVICE"
     present document "$DOCUMENTS/number"
     confined count "$DOCUMENTS/number" 10 &

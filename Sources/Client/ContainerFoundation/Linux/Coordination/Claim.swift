@@ -110,7 +110,11 @@ final class Claim: Sendable {
         try meeting.names(endingWith: ending).compactMap { name in
             guard let file = meeting.file(name, flags: O_RDONLY) else { return nil }
             if (try? file.descriptor.tryLock()) == true {
-                try? meeting.directory.removeFile(name)
+                // A process that lives removes the name first.
+                for ending in ["", Listener.claiming, Listener.presenting] {
+                    let left = ending.isEmpty ? name : FileName(process(of: name) + ending)
+                    if let left { try? meeting.directory.removeFile(left) }
+                }
                 return nil
             }
             // Not JSON, or no claim: somebody else's file.
@@ -132,10 +136,8 @@ final class Claim: Sendable {
         return nil
     }
 
-    /// The socket of a claim's process.
-    static func listener(of claim: FileName) -> FileName? {
-        FileName("\(claim.text.prefix { $0 != "." })\(Listener.ending)")
-    }
+    /// The identifier of the listener of a claim's process.
+    static func process(of claim: FileName) -> String { String(claim.text.prefix { $0 != "." }) }
 
     /// Moves of this claim's items that others have told meanwhile.
     func moves() -> [ItemMove] {

@@ -91,9 +91,12 @@ struct ClaimSet {
 
     /// Whether the process of a claim takes a connection. This one does.
     private static func runs(_ claim: FileName, _ listener: Listener) -> Bool {
-        guard let name = Claim.listener(of: claim) else { return false }
-        return name.text == listener.identifier + Listener.ending
-            || RemotePresenters.greeted(at: name, in: listener.meeting, within: 0.25) != nil
+        let identifier = Claim.process(of: claim)
+        return identifier == listener.identifier
+            || [Listener.claiming, Listener.presenting].contains { ending in
+                let name = FileName(identifier + ending)
+                return name.map { RemotePresenters.greeted(at: $0, in: listener.meeting, within: 0.25) != nil } ?? false
+            }
     }
 
     /// Moves that others have told, in the container of each claim.

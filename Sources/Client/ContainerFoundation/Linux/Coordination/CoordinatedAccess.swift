@@ -72,7 +72,8 @@ final class CoordinatedAccess: Sendable {
             state = Mutex(State(urls: urls))
             for group in grouped {
                 let part = Part(
-                    use: try Listener.use(in: group.place), accesses: group.accesses, indices: group.indices)
+                    use: try Listener.use(in: group.place, presenting: false), accesses: group.accesses,
+                    indices: group.indices)
                 state.withLock { $0.parts.append(part) }
             }
         } catch {

@@ -4,11 +4,11 @@ import Platform
 struct CoordinationLimits: Sendable {
     /// Seconds in which a process that runs takes a connection. One that does not is passed over, if it presents items,
     /// because it cannot use them meanwhile.
-    var greeting = 5.0
+    var greeting = 3.0
     /// Seconds in which presenters have to give up an item; after that the access goes on without their word.
     var presenters = 30.0
     /// Seconds for which a process that does not run may hold an item that others wait for. Then they fail.
-    var stopped = 10.0
+    var stopped = 6.0
     /// Seconds for which anybody may hold an item that others wait for. Then they fail.
     var longest = 300.0
     /// Connections that a process serves at a time, and listeners that one access asks.

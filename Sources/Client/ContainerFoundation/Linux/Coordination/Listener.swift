@@ -32,16 +32,23 @@ final class Listener: Sendable {
     /// Open for as long as the listener listens: a purge takes no directory in which a file is open.
     private let openFile: SharedDescriptor
 
-    static let ending = ".listener"
+    /// Of a process that presents items; one that has claims only is asked nothing.
+    static let presenting = ".presenter"
+    static let claiming = ".claimant"
+    /// Guarded by the mutex of all uses.
+    private let isPresenting = Atomic(false)
 
-    private var name: FileName { FileName(identifier + Listener.ending)! }
+    private var name: FileName {
+        let ending = isPresenting.load(ordering: .relaxed) ? Listener.presenting : Listener.claiming
+        return FileName(identifier + ending)!
+    }
 
     private init(in place: CoordinationPlace, _ meeting: MeetingDirectory) throws(SystemError) {
         self.place = place
         self.meeting = meeting
         openFile = try meeting.lockFile()
         identifier = Entropy.bytes(8).hexadecimal
-        socket = ListeningSocket(try meeting.makeSocket(FileName(identifier + Listener.ending)!))
+        socket = ListeningSocket(try meeting.makeSocket(FileName(identifier + Listener.claiming)!))
         let socket = socket
         do throws(SystemError) {
             try HostThread(name: "coordination") { Listener.accept(from: socket, for: place) }.detach()
@@ -64,17 +71,25 @@ final class Listener: Sendable {
         _ = atexit { Listener.used.withLock { used in for one in used.values { one.listener.removeSocket() } } }
     }()
 
+    /// - Parameter presenting: whether others are to ask this process.
     /// - Throws: as ``MeetingDirectory/init(of:)``; ENOSPC and the like.
-    static func use(in place: CoordinationPlace) throws(SystemError) -> Use {
+    static func use(in place: CoordinationPlace, presenting: Bool) throws(SystemError) -> Use {
         _ = removalAtExit
         return try used.withLock { used throws(SystemError) -> Use in
             let meeting = try MeetingDirectory(of: place)
             if let present = used[place], try present.listener.meeting.identity == meeting.identity {
+                if presenting { try present.listener.present() }
                 used[place]!.count += 1
                 return Use(present.listener)
             }
             // The first one, or the first after somebody has removed the directory.
             let listener = try Listener(in: place, meeting)
+            do throws(SystemError) {
+                if presenting { try listener.present() }
+            } catch {
+                listener.end()
+                throw error
+            }
             used[place] = Used(listener: listener, count: 1)
             return Use(listener)
         }
@@ -95,9 +110,20 @@ final class Listener: Sendable {
             used[listener.place] = nil
             return true
         }
-        guard isLast else { return }
-        listener.removeSocket()
-        listener.socket.stop()
+        if isLast { listener.end() }
+    }
+
+    private func end() {
+        removeSocket()
+        socket.stop()
+    }
+
+    /// From now on others ask this process.
+    private func present() throws(SystemError) {
+        guard !isPresenting.load(ordering: .relaxed) else { return }
+        try meeting.directory.rename(
+            name, to: FileName(identifier + Listener.presenting)!, in: meeting.directory, mode: .keeping)
+        isPresenting.store(true, ordering: .relaxed)
     }
 
     private func removeSocket() {

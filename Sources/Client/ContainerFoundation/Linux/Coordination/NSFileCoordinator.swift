@@ -13,8 +13,8 @@ public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 ///
 /// Readers do not wait for each other. A writer waits for all others of its item, and they wait for it; the earlier one goes
 /// first. Coordinators of one purpose, and so one coordinator's own calls, never wait for each other. Nobody waits for a
-/// process that has ended. An access fails with `CocoaError.fileLocking` if a process holds its item that has not run for 10
-/// seconds, or anybody holds it for 5 minutes. A presenter's process that does not run is passed over after 5 seconds, a
+/// process that has ended. An access fails with `CocoaError.fileLocking` if a process holds its item that has not run for 6
+/// seconds, or anybody holds it for 5 minutes. A presenter's process that does not run is passed over after 3 seconds, a
 /// presenter that does not answer after 30.
 ///
 /// An access to an item in a group is a lock there: an app that is suspended during it is killed.

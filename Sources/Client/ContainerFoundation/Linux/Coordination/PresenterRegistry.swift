@@ -59,7 +59,7 @@ enum PresenterRegistry {
             let present = registered.withLock { _ in entry.listener }
             guard present?.place != place || present?.listener.isReachable == false else { continue }
             // Without a listener its process alone asks it; that is all that can be done in a container that is full.
-            let listener = place.flatMap { try? Listener.use(in: $0) }
+            let listener = place.flatMap { try? Listener.use(in: $0, presenting: true) }
             let former = registered.withLock { _ in
                 let former = entry.listener
                 entry.listener = listener

@@ -16,12 +16,12 @@ final class RemotePresenters: Sendable {
 
     private let state = Monitor(State())
 
-    /// Asks each listener of the container but this process's own.
+    /// Asks each process that presents items in the container but this one.
     init(_ question: PresenterQuestion, at listener: Listener) {
         let limits = CoordinationLimits.current
         let meeting = listener.meeting
-        let names = (try? meeting.names(endingWith: Listener.ending)) ?? []
-        for name in names.prefix(limits.connections) where name.text != listener.identifier + Listener.ending {
+        let names = (try? meeting.names(endingWith: Listener.presenting)) ?? []
+        for name in names.prefix(limits.connections) where name.text != listener.identifier + Listener.presenting {
             state.access { $0.waiting += 1 }
             WorkQueue().start { [self] in
                 let (connection, error) = RemotePresenters.ask(question, at: name, in: meeting, limits)
@@ -45,12 +45,20 @@ final class RemotePresenters: Sendable {
         return (connection, answer.error)
     }
 
+    /// Listeners that did not answer when they were asked last: each is waited for once, and then for a moment only.
+    private static let silent = Mutex<Set<FileName>>([])
+
     /// A connection to a process that runs.
     /// - Returns: nil if it has ended, which removes its socket, or does not take the connection in time.
     static func greeted(at name: FileName, in meeting: MeetingDirectory, within seconds: Double) -> LineConnection? {
         do throws(SystemError) {
+            let patience = silent.withLock { $0.contains(name) } ? min(seconds, 0.25) : seconds
             let connection = LineConnection(try meeting.connect(to: name))
-            guard (try? connection.receive(Greeting.self, until: .nanoseconds(in: seconds))) != nil else { return nil }
+            guard (try? connection.receive(Greeting.self, until: .nanoseconds(in: patience))) != nil else {
+                _ = silent.withLock { $0.insert(name) }
+                return nil
+            }
+            _ = silent.withLock { $0.remove(name) }
             return connection
         } catch {
             if error.code == ECONNREFUSED { try? meeting.directory.removeFile(name) }

@@ -13,9 +13,9 @@ final class DocumentPresenter: NSObject, NSFilePresenter, @unchecked Sendable {
         presentedItemOperationQueue.maxConcurrentOperationCount = 1
     }
 
+    /// At once, while another thread waits for input.
     private func tell(_ words: String) {
-        print(words)
-        fflush(nil)
+        FileHandle.standardOutput.write(Data("\(words)\n".utf8))
     }
 
     func relinquishPresentedItem(toReader reader: @escaping @Sendable ((@Sendable () -> Void)?) -> Void) {
@@ -28,7 +28,11 @@ final class DocumentPresenter: NSObject, NSFilePresenter, @unchecked Sendable {
         writer { self.tell("the writer is gone") }
     }
 
+<<<<<<< HEAD
     /// The text that the user has typed and nobody has saved yet.
+=======
+    /// Saves the words that the user has typed.
+>>>>>>> 8d064c3 (ContainerFoundation: coordination is described, and asks presenting processes alone)
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         tell("saves")
         var failure: NSError?
@@ -114,10 +118,13 @@ extension Notes {
                 writingItemAt: item, options: .forMoving, writingItemAt: URL(fileURLWithPath: words[2]),
                 options: .forReplacing, error: &failure
             ) { old, new in
+                if words.count > 3 {
+                    tell("moving", old.lastPathComponent)
+                    fflush(nil)
+                    while readLine() != nil {}
+                }
                 tell("moved", (try? storage.files.moveItem(at: old, to: new)) != nil)
                 coordinator.item(at: old, didMoveTo: new)
-                fflush(nil)
-                if words.count > 3 { while readLine() != nil {} }
             }
         default: tell(words[0], "no such access")
         }
