@@ -349,6 +349,31 @@ Documents/missing: false
 host: true"
 }
 
+case_an_app_finishes_a_task_in_the_background() {
+    start
+    notes background >heard &
+    local app=$! begun
+    eventually grep -q following heard
+    begun=$(date +%s%N)
+    # At half of the time it hears that the end is near, and ends its task: that suspends it.
+    appcontainer suspend "$DEVICE" "$APP" --after 6
+    [ $(($(date +%s%N) - begun)) -lt 5900000000 ] || fail "the end of its task did not suspend it"
+    contains "$(cat heard)" "expired: true"
+    appcontainer resume "$DEVICE" "$APP"
+    wait $app
+    same "$(cat heard)" "following: true
+heard: UIApplicationWillResignActiveNotification
+time is limited: false
+heard: UIApplicationDidEnterBackgroundNotification
+time is limited: true
+expired: true
+heard: UIApplicationWillEnterForegroundNotification
+time is limited: true
+heard: UIApplicationDidBecomeActiveNotification
+time is limited: false
+is active: true"
+}
+
 case_one_process_lives_in_two_homes() {
     start_protected
     local first=$DEVICE

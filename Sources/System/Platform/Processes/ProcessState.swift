@@ -9,11 +9,37 @@ public enum ProcessState {
     public static func isStopped(_ process: pid_t) -> Bool {
         guard let threads = numbers(in: "/proc/\(process)/task") else { return true }
         return threads.allSatisfy { thread in
-            guard let line = try? HostPath.contents("/proc/\(process)/task/\(thread)/stat"),
-                let close = line.lastIndex(of: UInt8(ascii: ")")), close + 2 < line.count
-            else { return true }
-            return "TtZXx".utf8.contains(line[close + 2])
+            let place = "/proc/\(process)/task/\(thread)"
+            guard let state = state(at: place) else { return true }
+            return stopped.contains(state) || state == UInt8(ascii: "D") && waitsForStoppedChild(place)
         }
+    }
+
+    /// The letters of stopped and ended threads in proc_pid_stat(5).
+    private static let stopped = Array("TtZXx".utf8)
+    /// The functions of the kernel in which a parent waits for its child of `vfork(2)`, over the years.
+    private static let waitsForChild = ["kernel_clone", "_do_fork", "do_fork", "wait_for_vfork_done"]
+
+    private static func state(at place: String) -> UInt8? {
+        guard let line = try? HostPath.contents("\(place)/stat"), let close = line.lastIndex(of: UInt8(ascii: ")")),
+            close + 2 < line.count
+        else { return nil }
+        return line[close + 2]
+    }
+
+    /// Whether a thread is in `vfork(2)`, and its child is stopped: it takes no step before that one goes on, and stops
+    /// then, but is not shown as stopped.
+    private static func waitsForStoppedChild(_ place: String) -> Bool {
+        let function = (try? HostPath.contents("\(place)/wchan")).map { String(decoding: $0, as: UTF8.self) } ?? "0"
+        // "0" where the kernel does not tell.
+        guard function == "0" || waitsForChild.contains(function) else { return false }
+        return children(at: place).contains { state(at: "/proc/\($0)") == UInt8(ascii: "T") }
+    }
+
+    /// The children that a thread has made, or that were given to it.
+    static func children(at place: String) -> [pid_t] {
+        ((try? HostPath.contents("\(place)/children")) ?? []).split(separator: UInt8(ascii: " "))
+            .compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }
     }
 
     /// The numbers that are names in a directory of /proc; nil where it is not there.
@@ -35,11 +61,8 @@ extension ProcessFamily {
         var front = [subreaper]
         while let process = front.popLast() {
             for thread in ProcessState.numbers(in: "/proc/\(process)/task") ?? [] {
-                let text = (try? HostPath.contents("/proc/\(process)/task/\(thread)/children")) ?? []
-                for word in text.split(separator: UInt8(ascii: " ")) {
-                    guard let child = pid_t(String(decoding: word, as: UTF8.self)), found.insert(child).inserted else {
-                        continue
-                    }
+                for child in ProcessState.children(at: "/proc/\(process)/task/\(thread)")
+                where found.insert(child).inserted {
                     front.append(child)
                 }
             }

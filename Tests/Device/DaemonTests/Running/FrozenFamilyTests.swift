@@ -44,7 +44,7 @@ import Testing
 
         func standsStill() -> Bool {
             let before = length
-            usleep(100_000)
+            usleep(50_000)
             return length == before
         }
 
@@ -65,6 +65,19 @@ import Testing
             #expect(program.standsStill())
             // So is the supervisor, which would tell of the stop otherwise.
             #expect(ProcessState.isStopped(program.process.supervisor))
+            family.thaw()
+            #expect(program.goesOn())
+        }
+    }
+
+    /// dash runs a command by vfork(2), in which the parent is neither running nor stopped.
+    @Test func `a parent that waits for a child which is stopped counts as stopped`() throws {
+        let program = try Program("while :; do /bin/true; echo x >>$FILE; done")
+        for _ in 0..<60 {
+            let begun = ContinuousClock.now
+            let family = try FrozenFamily.freeze([program.running()], remains: [])
+            #expect(ContinuousClock.now - begun < .seconds(1))
+            #expect(program.standsStill())
             family.thaw()
             #expect(program.goesOn())
         }

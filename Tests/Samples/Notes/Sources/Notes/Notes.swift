@@ -28,6 +28,7 @@ struct Notes {
                 case "state": state()
                 case "follow": await follow()
                 case "delegate": await beTold()
+                case "background": await live()
                 case "attributes": attributes()
                 case "writable": writable()
                 case "crowd": crowd()
