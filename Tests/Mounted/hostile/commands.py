@@ -35,6 +35,11 @@ restart {device} | mount {device} {app} {home}
 passcode {device} set --new-file {code}
 passcode {device} remove --old-file {code} | | protected
 capacity {device} 1G
+clock {device} advance 4d | mount {device} {app} {home}
+clock {device} advance 2d | schedule {device} --backup {owned}
+conditions {device} power off wifi on
+schedule {device} --backup {owned}
+schedule {device} --off | boot {device}
 shutdown {device} | mount {device} {app} {home}
 purge {device} --level critical
 purge {device} --level critical | boot {device}

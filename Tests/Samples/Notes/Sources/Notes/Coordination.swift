@@ -28,11 +28,7 @@ final class DocumentPresenter: NSObject, NSFilePresenter, @unchecked Sendable {
         writer { self.tell("the writer is gone") }
     }
 
-<<<<<<< HEAD
-    /// The text that the user has typed and nobody has saved yet.
-=======
     /// Saves the words that the user has typed.
->>>>>>> 8d064c3 (ContainerFoundation: coordination is described, and asks presenting processes alone)
     func savePresentedItemChanges(completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         tell("saves")
         var failure: NSError?
