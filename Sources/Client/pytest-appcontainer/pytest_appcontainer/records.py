@@ -85,6 +85,8 @@ class Event:
     #: How many refusals before this one are not in the record.
     omitted: Optional[int] = None
     missed: Optional[int] = None
+    #: The device's time, where its clock is ahead of the host's.
+    device_time: Optional[str] = None
     dropped: Optional[int] = None
 
     def __str__(self) -> str:

@@ -149,13 +149,20 @@ final class DayWork: Sendable {
 
     // MARK: The work
 
+    /// The event with the device's time, where that is not the host's.
+    private func dated(_ event: Event) -> Event {
+        var event = event
+        if clock.ahead != 0 { event.deviceTime = EventTime.text(clock.now) }
+        return event
+    }
+
     private func carryOut(
         _ due: DayPlan.Due, isLast: Bool, _ backUp: BackUp
     ) -> (events: [Event], failure: Complaint?) {
         switch due.work {
         case .lock:
             // ``pass(_:)`` has done it.
-            return ([Event(.locked, time: EventTime.text(clock.now))], nil)
+            return ([dated(Event(.locked))], nil)
         case .backup: return makeBackup(isLast: isLast, backUp)
         case .cleaning: return (clean(), nil)
         }
@@ -165,7 +172,7 @@ final class DayWork: Sendable {
         guard let directory = plan.settings.backupDirectory else { return ([], nil) }
         let now = clock.now
         let path = "\(directory)/\(EventTime.fileName(now))"
-        var event = Event(.backedUp, time: EventTime.text(now), path: path)
+        var event = dated(Event(.backedUp, path: path))
         var failure: Complaint?
         if isLast {
             do throws(Complaint) {
@@ -202,9 +209,7 @@ final class DayWork: Sendable {
         }
         try? change { [next] in $0.nextCleaning = max(next, now + DayPlan.second) }
         return outcome.purged.map { purged in
-            Event(
-                .cleaned, time: EventTime.text(clock.now), app: purged.unit.app.text, path: purged.unit.path,
-                size: purged.bytes)
+            dated(Event(.cleaned, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes))
         }
     }
 }

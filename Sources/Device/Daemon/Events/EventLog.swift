@@ -34,7 +34,7 @@ final class EventLog: Sendable {
         state = Mutex(State(files: try? EventFiles(device: device, largest: largest)))
     }
 
-    /// Gives the events from now on the time of a device's clock.
+    /// Has the events from now on tell the time of a device's clock, where it is not the host's.
     func use(_ clock: DeviceClock) { state.withLock { $0.clock = clock } }
 
     /// Records one event. Blocks for the time of a write(2).
@@ -46,7 +46,7 @@ final class EventLog: Sendable {
         var events = events
         if let clock = state.withLock(\.clock), clock.ahead != 0 {
             let time = EventTime.text(clock.now)
-            for index in events.indices { events[index].time = time }
+            for index in events.indices { events[index].deviceTime = time }
         }
         let first = events[0]
         var lines = events.map { EventRecord.line($0) }

@@ -99,6 +99,7 @@ public enum EventRecord {
         line.add("lock", event.lock)
         line.add("omitted", event.omitted)
         line.add("missed", event.missed)
+        line.add("deviceTime", event.deviceTime)
         line.add("dropped", event.dropped)
         return line.bytes + Array("}\n".utf8)
     }

@@ -94,7 +94,7 @@ public struct Event: Codable, Hashable, Sendable {
         }
     }
 
-    /// ISO 8601, in UTC, with milliseconds.
+    /// The host's time: ISO 8601, in UTC, with milliseconds.
     public var time: String
     public var event: Name
     /// The app's identifier. For a container that several apps share, the app through whose home it was reached.
@@ -138,6 +138,9 @@ public struct Event: Codable, Hashable, Sendable {
     /// The number of events before this one that could not be written because the disk was full, with those that they
     /// counted as omitted.
     public var dropped: Int?
+
+    /// The device's time, in the form of ``time``; only where the device's clock is ahead of the host's.
+    public var deviceTime: String?
 
     /// Whether the event only counts refusals that were left out, and describes no call.
     public var isSummary: Bool { event == .refused && operation == nil }

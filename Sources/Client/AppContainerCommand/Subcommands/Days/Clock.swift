@@ -40,11 +40,13 @@ struct Clock: AsyncParsableCommand {
             advance: change == .advance ? duration?.seconds : nil, real: change == .real)
         let report = try await device.send(request)
         if answer.json { return try Output.json(report) }
-        var lines = [report.time]
-        for event in report.happened {
-            let words = [event.time, event.event.rawValue, event.app, event.path, event.reason.map { "(\($0))" }]
-            lines.insert(words.compactMap { $0 }.joined(separator: " ").onOneLine, at: lines.count - 1)
+        let lines = report.happened.map { event in
+            let words = [
+                event.deviceTime ?? event.time, event.event.rawValue, event.app, event.path,
+                event.reason.map { "(\($0))" },
+            ]
+            return words.compactMap { $0 }.joined(separator: " ").onOneLine
         }
-        try Output.lines(lines)
+        try Output.lines(lines + [report.time])
     }
 }
