@@ -13,7 +13,7 @@ import Synchronization
 /// Does the work that a device does by itself, and moves its clock.
 ///
 /// Locks: `turn` is held while work is done or the clock moves, by one thread at a time, before the operations and all
-/// locks of the device. `appointment` is held for moments only.
+/// locks of the device. `appointment` and `settings` are held for moments only.
 final class DayWork: Sendable {
     private let device: BootedDevice
     private let locking: LockController
@@ -23,6 +23,8 @@ final class DayWork: Sendable {
     private let events: EventLog
     private let log: Logger
     private let turn = Mutex(())
+    /// As the record has them, but for the work of an advance that is under way.
+    private let settings: Mutex<DaySettings>
     /// When a device that was never looked through is: an item may be old already.
     private let firstCleaning: Int64
     /// The number of the last appointment with the timers: an earlier one is void.
@@ -42,6 +44,7 @@ final class DayWork: Sendable {
         self.purger = purger
         self.events = events
         self.log = log
+        settings = Mutex(device.directory.settings.day ?? DaySettings())
         firstCleaning = device.clock.now.nanoseconds + DayPlan.day / 24
     }
 
@@ -49,7 +52,7 @@ final class DayWork: Sendable {
 
     /// The plan as of now.
     var plan: DayPlan {
-        var settings = device.directory.settings.day ?? DaySettings()
+        var settings = settings.withLock { $0 }
         settings.nextCleaning = settings.nextCleaning ?? firstCleaning
         let lock = locking.graceRemaining.map { clock.now.nanoseconds + Int64($0 * 1e9) }
         return DayPlan(
@@ -58,7 +61,16 @@ final class DayWork: Sendable {
 
     /// Changes the settings of the days, durably.
     func change(_ body: (inout DaySettings) -> Void) throws(Complaint) {
-        try device.changeDay(body)
+        let changed = settings.withLock { settings in
+            body(&settings)
+            return settings
+        }
+        try device.changeDay { $0 = changed }
+    }
+
+    /// Changes them until the next durable change: an advance of a year writes once.
+    private func remember(_ body: (inout DaySettings) -> Void) {
+        settings.withLock { body(&$0) }
     }
 
     // MARK: In real time
@@ -90,6 +102,7 @@ final class DayWork: Sendable {
         turn.withLock { _ in
             while let due = plan.withoutLock.next(at: clock.now.nanoseconds), due.time <= clock.now.nanoseconds {
                 _ = carryOut(due, isLast: true, backUp)
+                try? change { _ in }
             }
         }
     }
@@ -114,7 +127,7 @@ final class DayWork: Sendable {
                 pass(due.time - clock.now.nanoseconds)
                 // A later one takes the place of a backup that nobody can look at.
                 let isLast = due.work != .backup || due.time + DayPlan.day > target
-                let outcome = carryOut(due, isLast: isLast, backUp)
+                let outcome = carryOut(due, isLast: isLast, until: target, backUp)
                 happened += outcome.events
                 failure = failure ?? outcome.failure
             }
@@ -156,15 +169,18 @@ final class DayWork: Sendable {
         return event
     }
 
+    /// - Parameters:
+    ///   - isLast: whether a backup is written.
+    ///   - target: the end of the advance that is under way; 0 for none.
     private func carryOut(
-        _ due: DayPlan.Due, isLast: Bool, _ backUp: BackUp
+        _ due: DayPlan.Due, isLast: Bool, until target: Int64 = 0, _ backUp: BackUp
     ) -> (events: [Event], failure: Complaint?) {
         switch due.work {
         case .lock:
             // ``pass(_:)`` has done it.
             return ([dated(Event(.locked))], nil)
         case .backup: return makeBackup(isLast: isLast, backUp)
-        case .cleaning: return (clean(), nil)
+        case .cleaning: return (clean(until: target), nil)
         }
     }
 
@@ -190,12 +206,13 @@ final class DayWork: Sendable {
         }
         events.record(event)
         // Also after a failure: the next attempt is a day later.
-        try? change { $0.lastBackup = now.nanoseconds }
+        remember { $0.lastBackup = now.nanoseconds }
         return ([event], failure)
     }
 
     /// Removes the items of `tmp` that were not used for three days, of apps that do not run.
-    private func clean() -> [Event] {
+    /// - Parameter target: the end of the advance that is under way; 0 for none.
+    private func clean(until target: Int64) -> [Event] {
         let now = clock.now.nanoseconds
         guard let outcome = purger.purge(.cleaning(unusedFor: DayPlan.oldAge), goOn: { _ in true }) else { return [] }
         // The next look at a mount is to see that they are gone.
@@ -203,11 +220,13 @@ final class DayWork: Sendable {
         purger.forgetWithdrawn()
         // Nothing that is new can be old before; what is in use may not be any more a day later.
         var next = now + DayPlan.oldAge
+        // An advance of a year looks twice where there is nothing.
+        if outcome.skipped.isEmpty, now < target { next = max(next, target) }
         for skipped in outcome.skipped {
             let isYoung = skipped.reason == .usedRecently
             next = min(next, isYoung ? skipped.unit.lastUse + DayPlan.oldAge + 1 : now + DayPlan.day)
         }
-        try? change { [next] in $0.nextCleaning = max(next, now + DayPlan.second) }
+        remember { $0.nextCleaning = max(next, now + DayPlan.second) }
         return outcome.purged.map { purged in
             dated(Event(.cleaned, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes))
         }
