@@ -192,6 +192,8 @@ case_a_process_that_is_stopped_keeps_nobody_for_ever() {
     eventually is_stopped "$presenter"
     same "$(access write "$DOCUMENTS/note" new)" "written: true"
     kill -CONT "$presenter"
+    # It hears of the change then.
+    eventually grep -q "it has changed" document
     leave document
     hold holder "$DOCUMENTS/note"
     local holder

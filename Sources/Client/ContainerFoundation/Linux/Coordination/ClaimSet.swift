@@ -95,7 +95,7 @@ struct ClaimSet {
         return identifier == listener.identifier
             || [Listener.claiming, Listener.presenting].contains { ending in
                 let name = FileName(identifier + ending)
-                return name.map { RemotePresenters.greeted(at: $0, in: listener.meeting, within: 0.25) != nil } ?? false
+                return name.map { RemotePresenters.runs($0, in: listener.meeting) } ?? false
             }
     }
 

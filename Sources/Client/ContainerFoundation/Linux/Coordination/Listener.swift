@@ -160,17 +160,17 @@ final class Listener: Sendable {
     /// this container.
     private static func serve(_ connection: LineConnection, in place: CoordinationPlace) {
         let limits = CoordinationLimits()
-        guard (try? connection.send(Greeting(process: getpid()))) != nil,
-            let question = try? connection.receive(
-                PresenterQuestion.self, until: .nanoseconds(in: limits.presenters)), question.isValid
-        else { return }
+        // The one who asks may be gone: this process did not run. Its question is read all the same.
+        try? connection.send(Greeting(process: getpid()))
+        let question = try? connection.receive(PresenterQuestion.self, until: .nanoseconds(in: limits.presenters))
+        guard let question, question.isValid else { return }
         let presenters = AskedPresenters(PresenterRegistry.sessions(for: question, in: place))
         defer { presenters.end() }
         // They have longer than the one who asks waits.
         guard case .answered(let error) = presenters.wait(until: .nanoseconds(in: limits.presenters * 2)) else {
             return
         }
-        guard (try? connection.send(PresenterAnswer(error))) != nil else { return }
+        try? connection.send(PresenterAnswer(error))
         while let move = try? connection.receive(ItemMove.self, until: nil), move.isValid {
             presenters.tell(move, to: move.to.map { place.url(of: $0) })
         }

@@ -34,36 +34,47 @@ final class RemotePresenters: Sendable {
         }
     }
 
-    /// - Returns: no connection if the process does not run, or has no presenter that is concerned and answers.
+    /// Asks one process. One that does not run gets the question when it runs again, and with it the news of the access.
+    /// - Returns: no connection if the process has ended.
     private static func ask(
         _ question: PresenterQuestion, at name: FileName, in meeting: MeetingDirectory, _ limits: CoordinationLimits
     ) -> (LineConnection?, NSError?) {
-        guard let connection = greeted(at: name, in: meeting, within: limits.greeting),
-            (try? connection.send(question)) != nil,
+        guard let connection = connected(to: name, in: meeting), (try? connection.send(question)) != nil else {
+            return (nil, nil)
+        }
+        guard isGreeted(by: name, over: connection, within: limits.greeting),
             let answer = try? connection.receive(PresenterAnswer.self, until: .nanoseconds(in: limits.presenters))
-        else { return (nil, nil) }
+        else { return (connection, nil) }
         return (connection, answer.error)
     }
 
     /// Listeners that did not answer when they were asked last: each is waited for once, and then for a moment only.
     private static let silent = Mutex<Set<FileName>>([])
 
-    /// A connection to a process that runs.
-    /// - Returns: nil if it has ended, which removes its socket, or does not take the connection in time.
-    static func greeted(at name: FileName, in meeting: MeetingDirectory, within seconds: Double) -> LineConnection? {
+    /// Whether a process runs.
+    static func runs(_ name: FileName, in meeting: MeetingDirectory) -> Bool {
+        connected(to: name, in: meeting).map { isGreeted(by: name, over: $0, within: 0.25) } ?? false
+    }
+
+    /// - Returns: nil if the process has ended, which removes its socket, or takes no further connection.
+    private static func connected(to name: FileName, in meeting: MeetingDirectory) -> LineConnection? {
         do throws(SystemError) {
-            let patience = silent.withLock { $0.contains(name) } ? min(seconds, 0.25) : seconds
-            let connection = LineConnection(try meeting.connect(to: name))
-            guard (try? connection.receive(Greeting.self, until: .nanoseconds(in: patience))) != nil else {
-                _ = silent.withLock { $0.insert(name) }
-                return nil
-            }
-            _ = silent.withLock { $0.remove(name) }
-            return connection
+            return LineConnection(try meeting.connect(to: name))
         } catch {
             if error.code == ECONNREFUSED { try? meeting.directory.removeFile(name) }
             return nil
         }
+    }
+
+    private static func isGreeted(
+        by name: FileName, over connection: LineConnection, within seconds: Double
+    ) -> Bool {
+        let patience = silent.withLock { $0.contains(name) } ? min(seconds, 0.25) : seconds
+        let isGreeted = (try? connection.receive(Greeting.self, until: .nanoseconds(in: patience))) != nil
+        silent.withLock { silent in
+            _ = isGreeted ? silent.remove(name) : silent.insert(name).memberAfterInsert
+        }
+        return isGreeted
     }
 
     /// - Returns: nil while somebody has not answered yet.
