@@ -142,6 +142,7 @@ public final class TestContainer: Sendable {
 
     /// Runs a body as if the app did not run: its caches may be purged, as while a person uses other apps. Processes that
     /// `run` has started are ended. Afterwards the app counts as running again, if it did before.
+    @discardableResult
     public func whileNotRunning<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async throws -> Result {

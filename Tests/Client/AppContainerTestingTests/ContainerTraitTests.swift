@@ -51,7 +51,7 @@ let notes = "Tests/Fixtures/Notes.app"
         try FileManager.default.createDirectory(atPath: caches, withIntermediateDirectories: false)
         try Data(repeating: 1, count: 10_000).write(to: URL(filePath: caches + "/one"))
         #expect(try await container.purge().skipped.map(\.reason) == ["appRunning"])
-        try await container.whileNotRunning { _ = try await container.purge() }
+        try await container.whileNotRunning { try await container.purge() }
         try await expectPurged(caches + "/one")
         let kept = container.path("Library/kept")
         try Data().write(to: URL(filePath: kept))
@@ -142,7 +142,7 @@ let notes = "Tests/Fixtures/Notes.app"
         #expect(try await container.device.status().running == [])
         let path = container.path("Library/Caches/gone")
         try Data(count: 5000).write(to: URL(filePath: path))
-        try await container.whileNotRunning { _ = try await container.purge() }
+        try await container.whileNotRunning { try await container.purge() }
         try await expectPurged(path)
         #expect(try await container.device.status().running == [])
     }

@@ -25,7 +25,7 @@ struct MagazineTests {
 
     @Test func `a cover that was purged is downloaded anew`() async throws {
         let first = try await covers.cover(ofIssue: 1)
-        try await phone.whileNotRunning { _ = try await phone.purge() }
+        try await phone.whileNotRunning { try await phone.purge() }
         try await expectPurged(covers.file(ofIssue: 1).path)
         #expect(try await covers.cover(ofIssue: 1) == first)
         #expect(try await covers.cover(ofIssue: 1) == first)
