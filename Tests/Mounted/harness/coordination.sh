@@ -254,6 +254,36 @@ case_an_access_in_a_group_is_a_lock() {
     leave document
 }
 
+# begin_app NAME WORD COMMAND…: as `begin`, of the app.
+begin_app() {
+    local name=$1 word=$2
+    shift 2
+    timeout 60 appcontainer run "$DEVICE" "$APP" -- "$BASE/notes" "$@" \
+        < <(set +x; until [ -e "$name.end" ]; do sleep 0.05; done) >"$name" &
+    echo $! >"$name.pid"
+    eventually grep -q "$word" "$name"
+}
+
+case_an_app_that_is_suspended_during_an_access_in_a_group_is_killed() {
+    start --group "$GROUP"
+    begin_app document presenting present "$FIRST/note"
+    appcontainer suspend "$DEVICE" "$APP"
+    same "$(access write "$FIRST/note" new)" "written: true"
+    appcontainer resume "$DEVICE" "$APP"
+    eventually grep -q "it has changed" document
+    leave document
+    begin_app holder holding coordinate hold "$FIRST/note"
+    appcontainer suspend "$DEVICE" "$APP"
+    same "$(access write "$FIRST/note" newer)" "written: true"
+    touch holder.end
+    wait "$(cat holder.pid)" && fail "it goes on"
+    local terminated
+    terminated=$(appcontainer events "$DEVICE" | json_lines event reason lock path | grep ^terminated)
+    contains "$terminated" "terminated 0xdead10cc flock Groups/$GROUP/Library/Caches/.FileCoordination/"
+    contains "$terminated" ".claim"
+    same "$(ls -A "$FIRST/Library/Caches/.FileCoordination")" lock
+}
+
 case_items_of_a_read_only_mount_are_coordinated() {
     start
     echo 7 >"$DOCUMENTS/number"
