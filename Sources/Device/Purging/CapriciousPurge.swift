@@ -24,7 +24,7 @@ struct CapriciousPurge {
     /// Records what the purge has spared and taken early, takes `Library/Caches` of some containers away, and ends the
     /// turn. A purge for space that was no occasion for anything ends none.
     ///
-    /// A daily event can have it, without any other purge, by an order of no bytes (`PurgeOrder(.available(0))`).
+    /// The regular work on `tmp` ends so too, and thereby days on which nothing is purged.
     func end(_ outcome: inout PurgeOutcome, of order: PurgeOrder) {
         let spared = outcome.skipped.filter { $0.reason == .spared }.map(\.unit)
         let early = outcome.purged.filter { $0.reason == .disobeyed }.map(\.unit)

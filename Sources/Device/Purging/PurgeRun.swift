@@ -41,8 +41,7 @@ struct PurgeRun: Sendable {
     /// - Parameter goOn: gets the number of entries that have gone, on one thread at a time; false ends the purge.
     func callAsFunction(_ order: PurgeOrder, goOn: @escaping @Sendable (Int) -> Bool) -> PurgeOutcome {
         device.context.uses.writeDown()
-        // The daily work on `tmp` is no purge.
-        let caprice = order.isCleaning ? nil : device.caprice
+        let caprice = device.caprice
         var outcome = PurgeOutcome()
         for _ in 0..<PurgeRun.mostPlans {
             let running = environment.runningApps
@@ -52,7 +51,10 @@ struct PurgeRun: Sendable {
             let plan = PurgePlan(
                 candidates.units, running: running,
                 demand: PurgeDemand(extent(of: order), of: order.app, isCleaning: order.isCleaning)
-            ) { deed, unit in caprice?.does(deed, to: unit) ?? false }
+            ) { deed, unit in
+                // The regular work on `tmp` is no purge, but it is an occasion for the end of one.
+                order.isCleaning ? false : caprice?.does(deed, to: unit) ?? false
+            }
             outcome.isExhausted = !plan.isEnough
             outcome.skipped = plan.skipped.map {
                 PurgeOutcome.Skipped(unit: candidates.units[$0.unit], reason: $0.reason)

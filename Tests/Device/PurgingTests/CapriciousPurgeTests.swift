@@ -106,6 +106,21 @@ import Testing
         #expect(device.recorded.last == "Library/Caches/anew")
     }
 
+    @Test func `the regular work on tmp spares nothing, and takes Library-Caches away one day`() throws {
+        let device = try PurgedDevice(seed: "42")
+        try device.start()
+        defer { device.purger.stop() }
+        try fill(device, 40)
+        try device.put("tmp/new", kibibytes: 4, age: 1)
+        let outcome = device.purge(.cleaning(unusedFor: 500 * 1_000_000_000))
+        #expect(outcome.purged.count == 40 && outcome.skipped.map(\.reason) == [.usedRecently])
+        for _ in 0..<200 where FileManager.default.fileExists(atPath: "\(device.container)/Library/Caches") {
+            _ = device.purge(.cleaning(unusedFor: 500 * 1_000_000_000))
+        }
+        #expect(device.environment.disobeyed == ["removedCaches Library/Caches"])
+        #expect(device.entries(of: "tmp") == ["tmp/new"])
+    }
+
     @Test func `a dry run tells of the turn and ends none`() throws {
         let device = try PurgedDevice(seed: "42")
         try device.start()

@@ -97,10 +97,10 @@ final class PurgedDevice: Sendable {
         device.context.space.add(status.blocks * 512)
     }
 
-    var entries: [String] {
-        ["Library/Caches", "tmp"].flatMap { place in
-            (try! FileManager.default.contentsOfDirectory(atPath: "\(container)/\(place)")).map { "\(place)/\($0)" }
-        }.sorted()
+    var entries: [String] { (entries(of: "Library/Caches") + entries(of: "tmp")).sorted() }
+
+    func entries(of place: String) -> [String] {
+        (try! FileManager.default.contentsOfDirectory(atPath: "\(container)/\(place)")).map { "\(place)/\($0)" }
     }
 
     /// The paths of entries that were reported as purged.

@@ -227,7 +227,8 @@ final class DayWork: Sendable {
             next = min(next, isYoung ? skipped.unit.lastUse + DayPlan.oldAge + 1 : now + DayPlan.day)
         }
         remember { $0.nextCleaning = max(next, now + DayPlan.second) }
-        return outcome.purged.map { purged in
+        // A device that disobeys may have taken more.
+        return outcome.purged.filter { $0.reason == .old }.map { purged in
             dated(Event(.cleaned, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes))
         }
     }
