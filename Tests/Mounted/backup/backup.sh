@@ -30,8 +30,9 @@ fill_home() {
     chmod 640 "$DOCUMENTS/complete"
 }
 # facts DIRECTORY: names, kinds, modes, times, links, sizes, attributes and content of all in a directory.
+# The caches of a group are in no backup: a restore makes their directory anew.
 facts() {
-    (cd "$1" && find . -mindepth 1 -printf '%P %y %m %n %s %T+ %l\n' | sort \
+    (cd "$1" && find . -mindepth 1 ! -path './*/Library/Caches' -printf '%P %y %m %n %s %T+ %l\n' | sort \
         && find . -mindepth 1 -type f -print0 | sort -z | xargs -0 sha256sum \
         && { getfattr -R -h -d -m '^user\.' . | sort || true; })
 }

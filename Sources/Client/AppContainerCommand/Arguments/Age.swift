@@ -1,8 +1,8 @@
-// AGE and DURATION on the command line.
+// AGE on the command line.
 
 import ArgumentParser
 
-/// A duration: digits followed by s, m, h, d or w; without a unit, seconds.
+/// A duration: digits followed by s, m, h or d; without a unit, seconds.
 struct Age: ExpressibleByArgument, Hashable {
     /// From 0 to 4,000,000,000, which is some 126 years.
     let seconds: Int64
@@ -25,5 +25,5 @@ struct Age: ExpressibleByArgument, Hashable {
     }
 
     /// Seconds of each unit.
-    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
+    private static let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
 }

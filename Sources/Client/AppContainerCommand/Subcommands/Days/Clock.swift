@@ -24,7 +24,7 @@ struct Clock: AsyncParsableCommand {
     @Argument(help: "advance or real; without it the time is printed.")
     var change: Change?
     @Argument(help: "A duration: digits and s, m, h, d or w, such as 90s, 15m, 8h, 3d, 2w.")
-    var duration: Age?
+    var duration: ClockDuration?
     @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
