@@ -67,7 +67,7 @@ rootcase_a_group_that_a_second_app_comes_to_show_is_not_cached_for_the_first() {
     appcontainer install "$DEVICE" "$WORK/Third.app"
     appcontainer mount "$DEVICE" com.example.Third "$WORK/third"
     appcontainer unmount "$WORK/tasks"
-    rm -rf "${FIRST:?}"/*
+    rm -rf "$FIRST/d" "$FIRST/in" "$FIRST/absent"
     mkdir "$FIRST/d" "$FIRST/in"
     echo old >"$FIRST/d/f"
     # The second app's cache has gone with its mount, and the first one is alone again.
