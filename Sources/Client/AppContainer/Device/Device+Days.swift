@@ -27,7 +27,7 @@ extension Device {
     /// - Parameter directory: gets the backups; nil for no more backups. Relative paths are those of this process.
     @discardableResult
     public func scheduleBackups(to directory: String?) async throws(DeviceError) -> BackupSchedule {
-        guard let directory else { return try await send(ScheduleRequest(off: true)) }
+        guard let directory else { return try await send(ScheduleRequest(ends: true)) }
         return try await send(ScheduleRequest(backup: try Device.absolute(directory)))
     }
 

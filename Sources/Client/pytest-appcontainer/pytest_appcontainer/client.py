@@ -235,7 +235,7 @@ class Device:
     def schedule_backups(self, directory: Optional[HostPath]) -> BackupSchedule:
         """Has the device back itself up each day, while it is locked, on power and on Wi-Fi; None ends that."""
         if directory is None:
-            return self._ask(BackupSchedule, "schedule", {"off": True})
+            return self._ask(BackupSchedule, "schedule", {"ends": True})
         return self._ask(BackupSchedule, "schedule", {"backup": _absolute(directory)})
 
     def backup_schedule(self) -> BackupSchedule:

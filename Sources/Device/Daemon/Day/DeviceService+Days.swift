@@ -58,7 +58,7 @@ extension DeviceService {
                 }
             }
             log.info("scheduled backups", metadata: ["to": "\(directory)"])
-        } else if request.off == true {
+        } else if request.ends == true {
             try operations.run { () throws(Complaint) in
                 try days.change { day in
                     day.backupDirectory = nil

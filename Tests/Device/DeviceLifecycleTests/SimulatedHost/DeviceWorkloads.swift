@@ -223,6 +223,19 @@ extension SimulatedHost {
             }
         ),
         (
+            "forget wrong passcodes",
+            {
+                try record("forget wrong passcodes") { scratch in
+                    let device = try scratch.makeDevice()
+                    try device.directory.replacePasscodeAttempts(
+                        with: PasscodeAttempts(wrong: 2, at: HostInstant.now()), holding: device.lock)
+                    return device
+                } _: { _, device in
+                    try device.directory.clearPasscodeAttempts(holding: device.lock, durably: true)
+                }
+            }
+        ),
+        (
             "create",
             {
                 try record("create") { _ in

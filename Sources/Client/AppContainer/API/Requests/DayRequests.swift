@@ -58,16 +58,16 @@ public struct ScheduleRequest: ControlRequest {
     /// The absolute path of a directory that gets the backups.
     public var backup: String?
     /// Whether the backups end. False when null.
-    public var off: Bool?
+    public var ends: Bool?
 
-    public init(backup: String? = nil, off: Bool = false) {
+    public init(backup: String? = nil, ends: Bool = false) {
         self.backup = backup
-        self.off = off
+        self.ends = ends
     }
 
     public func check() throws(DeviceError) {
-        guard backup == nil || off != true else {
-            throw DeviceError(.badRequest, "schedule: \"backup\" and \"off\" exclude each other")
+        guard backup == nil || ends != true else {
+            throw DeviceError(.badRequest, "schedule: \"backup\" and \"ends\" exclude each other")
         }
         if let backup { try requireAbsolute(backup, "backup") }
     }

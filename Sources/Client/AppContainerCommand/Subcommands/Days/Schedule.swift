@@ -32,7 +32,7 @@ struct Schedule: AsyncParsableCommand {
         let directory = try backup.map { (path) throws(Complaint) in
             try Complaint.wrap("cannot tell where \(path) is") { () throws(SystemError) in try HostPath.absolute(path) }
         }
-        let schedule = try await device.send(ScheduleRequest(backup: directory, off: off))
+        let schedule = try await device.send(ScheduleRequest(backup: directory, ends: off))
         if answer.json { return try Output.json(schedule) }
         guard let place = schedule.backup else { return try Output.line("no backups are scheduled") }
         try Output.fields([
