@@ -39,8 +39,8 @@ struct AppContainerCommand: AsyncParsableCommand {
             subcommands: [
                 Create.self, Clone.self, Erase.self, Delete.self, Boot.self, Own.self, Status.self, Lock.self,
                 Unlock.self, Restart.self,
-                Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self, Schedule.self,
-                Clock.self, Conditions.self, Check.self,
+                Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self,
+                BackupPassword.self, Schedule.self, Clock.self, Conditions.self, Check.self,
                 Events.self, Explain.self, Test.self,
             ]),
         CommandGroup(

@@ -22,6 +22,7 @@ enum OfflineDevice {
             state: foreign == nil ? DeviceStatus.off : DeviceStatus.unknown, device: path,
             identifier: directory.uuid, hasPasscode: keybag.hasPasscode,
             eraseAfterTen: directory.settings.eraseAfterTen ?? false,
+            hasBackupPassword: try directory.passwordKeybag() != nil,
             capricious: directory.settings.capricious?.seed, apps: registry.apps.count,
             waiting: registry.waitingIdentifiers, daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
     }
@@ -30,6 +31,12 @@ enum OfflineDevice {
     /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat`.
     static func hasPasscode(_ path: String) throws(Complaint) -> Bool {
         try DeviceDirectory.open(at: path).openKeybag().0.hasPasscode
+    }
+
+    /// Whether a device has a backup password, by its record.
+    /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat`.
+    static func hasBackupPassword(_ path: String) throws(Complaint) -> Bool {
+        try DeviceDirectory.open(at: path).passwordKeybag() != nil
     }
 
     /// The installed apps, with their mounts if the device is on. A daemon that ends before it answers counts as none.

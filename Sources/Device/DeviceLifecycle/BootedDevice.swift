@@ -19,6 +19,8 @@ public final class BootedDevice: Sendable {
     public let context: StoreContext
     /// The passcode, and the keybag that it opens.
     public let passcode: DevicePasscode
+    /// The backup password, and the keybag that backups have under it.
+    public let backupPassword: BackupPassword
     /// Its ages and waits are measured by it.
     public let clock: DeviceClock
     /// The registry of apps, and the right to change it.
@@ -44,6 +46,7 @@ public final class BootedDevice: Sendable {
         self.session = session
         self.context = context
         self.passcode = passcode
+        backupPassword = BackupPassword(of: held, context: context, identifier: passcode.keybagIdentifier)
         self.clock = clock
         self.reached = reached
         space = DeviceSpace(directory, context.space, isCounted: session.used != nil)

@@ -53,6 +53,14 @@ enum Derivation {
 
     /// scrypt (RFC 7914), 32 bytes.
     static func scrypt(_ passcode: [UInt8], salt: [UInt8], cost: PasscodeCost) -> SecretCell {
+        let derived = scryptIfPossible(passcode, salt: salt, cost: cost)
+        precondition(derived != nil, "scrypt failed: out of memory")
+        return derived!
+    }
+
+    /// scrypt, where somebody else has chosen how much memory it takes.
+    /// - Returns: nil where the host does not give that memory.
+    static func scryptIfPossible(_ passcode: [UInt8], salt: [UInt8], cost: PasscodeCost) -> SecretCell? {
         let derived = SecretCell()
         let done = unsafe passcode.withUnsafeBytes { bytes in
             unsafe EVP_PBE_scrypt(
@@ -61,7 +69,10 @@ enum Derivation {
                 salt.count, cost.iterations, UInt64(cost.blockSize), UInt64(cost.parallelism), cost.memoryLimit,
                 derived.base.assumingMemoryBound(to: UInt8.self), SecretCell.count)
         }
-        precondition(done == 1, "scrypt failed: out of memory")
+        guard done == 1 else {
+            ERR_clear_error()
+            return nil
+        }
         return derived
     }
 

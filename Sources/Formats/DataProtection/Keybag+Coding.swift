@@ -77,23 +77,25 @@ extension Keybag {
     /// The bytes before the authentication code.
     func authenticatedBytes() -> [UInt8] {
         var bytes = Keybag.magic
-        bytes += number(version) + number(hasPasscode ? Keybag.passcodeFlag : 0)
+        bytes += Keybag.number(version) + Keybag.number(hasPasscode ? Keybag.passcodeFlag : 0)
         bytes += identifier + deviceMark + passcode.salt
-        bytes += number(UInt32(cost.level)) + number(cost.blockSize) + number(cost.parallelism) + number(0)
+        bytes += Keybag.number(UInt32(cost.level)) + Keybag.number(cost.blockSize)
+        bytes += Keybag.number(cost.parallelism) + Keybag.number(0)
         bytes += keys.complete + keys.unlessOpenPublic + keys.unlessOpen + keys.untilFirst + keys.none
         precondition(bytes.count == Keybag.codeOffset)
         return bytes
     }
 
-    private func number(_ value: UInt32) -> [UInt8] {
+    static func number(_ value: UInt32) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    static func checksum(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         Array(HashFunction.sha256.digest(of: Array(bytes)).prefix(checksumLength))
     }
 
-    private struct Fields {
+    /// The fields of a keybag, one behind the other.
+    struct Fields {
         private var rest: ArraySlice<UInt8>
 
         init(_ bytes: ArraySlice<UInt8>) { rest = bytes }

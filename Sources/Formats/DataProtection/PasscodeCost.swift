@@ -43,7 +43,7 @@ public struct PasscodeCost: Equatable, Sendable {
     }
 
     /// Grows with the time and the memory of a guess.
-    private var work: UInt64 { UInt64(blockSize) << UInt64(level) }
+    var work: UInt64 { UInt64(blockSize) << UInt64(level) }
 
     /// The cost of a guess of about 80 ms on this machine. Measuring takes some 50 ms.
     public static func measured() -> PasscodeCost {

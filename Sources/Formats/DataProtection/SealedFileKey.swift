@@ -5,7 +5,7 @@
 ///
 /// The ciphertext of a file whose class is closed cannot be verified by its own seals, because their key is closed too.
 public final class SealedFileKey: Sendable {
-    private let secret: SecretCell
+    let secret: SecretCell
 
     /// Bytes of an authentication code.
     public static let codeLength = SecretCell.count
@@ -14,6 +14,11 @@ public final class SealedFileKey: Sendable {
     /// - Parameter keybag: its identifier.
     public init(_ uidKey: UIDKey, keybag: [UInt8]) {
         secret = Derivation.hkdf(uidKey.secret, salt: keybag, label: SealedFileKey.label)
+    }
+
+    /// The key that a keybag under a backup password has.
+    init(_ secret: consuming SecretCell) {
+        self.secret = secret
     }
 
     /// HMAC with SHA-256.

@@ -7,6 +7,8 @@ public import Glibc
 public struct FinderBackupOrigin: Sendable {
     public var apps: [BackupApp]
     public var device: FinderBackupDevice
+    /// The device's class keys under its backup password, encoded; nil without one.
+    var keybag: [UInt8]?
     /// Seconds since the beginning of 2001, as in property lists.
     let date: Double
 
@@ -15,9 +17,10 @@ public struct FinderBackupOrigin: Sendable {
 
     /// - Parameters:
     ///   - apps: the apps whose containers are in the backup.
+    ///   - keybag: the device's class keys under its backup password, encoded; nil without one.
     ///   - date: the time of the backup, since 1970.
-    public init(apps: [BackupApp], device: FinderBackupDevice, date: timespec) {
-        (self.apps, self.device) = (apps, device)
+    public init(apps: [BackupApp], device: FinderBackupDevice, keybag: [UInt8]? = nil, date: timespec) {
+        (self.apps, self.device, self.keybag) = (apps, device, keybag)
         self.date = Double(date.tv_sec) + Double(date.tv_nsec) / 1e9 - FinderBackupOrigin.referenceDate
     }
 }

@@ -14,6 +14,7 @@ public final class FinderBackupSource: BackupSource {
     /// Whether the backup was made by this project.
     public var isOwn: Bool { directory.manifest.isOwn }
     public var isEncrypted: Bool { directory.manifest.isEncrypted }
+    public var passwordKeybag: [UInt8]? { directory.manifest.passwordKeybag }
     /// The number of files in an iPhone's backup that are longer or shorter than their records say: iOS writes record
     /// and content of a file in use at different times. Their stored content is given.
     public internal(set) var otherLengths = 0

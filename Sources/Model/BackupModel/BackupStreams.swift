@@ -40,6 +40,10 @@ public protocol BackupSource {
     /// The groups whose containers may be in the backup, also those that no app of it names.
     var groups: [ContainerIdentifier] { get }
 
+    /// The class keys of the device that made the backup, under its backup password and encoded; nil where the backup has
+    /// none. Not checked.
+    var passwordKeybag: [UInt8]? { get }
+
     /// The next entry of a wanted domain; nil after the last.
     ///
     /// - Throws: ``Complaint`` of kind `invalidBackup` for a backup that is cut short or damaged, or has a path that
@@ -59,4 +63,5 @@ public protocol BackupSource {
 
 extension BackupSource {
     public var groups: [ContainerIdentifier] { apps.flatMap(\.groups) }
+    public var passwordKeybag: [UInt8]? { nil }
 }

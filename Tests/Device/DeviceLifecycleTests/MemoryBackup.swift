@@ -24,6 +24,8 @@ final class MemoryBackup {
     var apps: [BackupApp] = []
     var items: [Item] = []
     var isFinished = false
+    /// The device's class keys under its backup password.
+    var keybag: [UInt8]?
     /// Changes to the device that are made once an entry is begun, by its path in the container.
     var meanwhile: [String: () throws -> Void] = [:]
     /// Contents of an earlier backup, by path.
@@ -72,6 +74,7 @@ final class MemoryBackup {
         init(backup: MemoryBackup) { self.backup = backup }
 
         var apps: [BackupApp] { backup.apps }
+        var passwordKeybag: [UInt8]? { backup.keybag }
 
         mutating func next() throws(Complaint) -> BackupEntry? {
             index += 1

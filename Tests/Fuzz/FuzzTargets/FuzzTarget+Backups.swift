@@ -53,6 +53,10 @@ extension FuzzTarget {
         FuzzTarget("backup-keybag") { input in
             _ = try BackupKeybag(decoding: input)
         },
+        FuzzTarget("password-keybag") { input in
+            let keybag = try PasswordKeybag(decoding: input)
+            require(keybag.encoded() == input, "a keybag changes when it is written")
+        },
         FuzzTarget("restore") { input in try RestoreDevice.shared.get().restore(input) },
     ]
 

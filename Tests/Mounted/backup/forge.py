@@ -4,11 +4,14 @@
     forge.py tar BACKUP FORGED PATH CHANGE…
     forge.py finder BACKUP PATH CHANGE…
 
-PATH begins with the domain. A CHANGE is `content=FILE`, `cut=BYTES` at the end, `flip=OFFSET`, `mode=OCTAL` or
-`owner=NUMBER`. Without any the backup stays as it is. A Finder backup is changed in place."""
+PATH begins with the domain. A CHANGE is `content=FILE`, `cut=BYTES` at the end, `flip=OFFSET`, `mode=OCTAL`,
+`owner=NUMBER`, or `keybag=FILE`, which becomes the keybag under the backup password. Without any the backup stays as it
+is. A Finder backup is changed in place."""
 
+import base64
 import hashlib
 import io
+import json
 import os
 import plistlib
 import sqlite3
@@ -21,6 +24,7 @@ KINDS = {
     tarfile.REGTYPE: "f", tarfile.GNUTYPE_SPARSE: "f", tarfile.DIRTYPE: "d", tarfile.SYMTYPE: "l", tarfile.LNKTYPE: "h",
     tarfile.FIFOTYPE: "p"}
 MANIFEST = ".appcontainer/Manifest"
+DESCRIPTION = ".appcontainer/Backup.json"
 
 
 def changed(content, changes):
@@ -38,6 +42,10 @@ def changed(content, changes):
 
 def number(changes, what, base, present):
     return next((int(change.split("=")[1], base) for change in changes if change.startswith(what + "=")), present)
+
+
+def keybag(changes):
+    return next((read(change.split("=", 1)[1]) for change in changes if change.startswith("keybag=")), None)
 
 
 def metadata(member, kind, attributes):
@@ -71,6 +79,10 @@ def forge_tar(source, target, path, changes):
                 content = changed(content, changes)
                 member.mode = number(changes, "mode", 8, member.mode)
                 member.uid = member.gid = number(changes, "owner", 10, member.uid)
+            if member.name == DESCRIPTION and keybag(changes) is not None:
+                description = json.loads(content)
+                description["keybag"] = base64.b64encode(keybag(changes)).decode()
+                content = json.dumps(description).encode()
             member.size = len(content)
             prefix = "SCHILY.xattr."
             attributes = {
@@ -121,6 +133,8 @@ def forge_finder(backup, path, changes):
         ("Manifest.plist", "DatabaseDigest", "Manifest.db"), ("Status.plist", "ManifestDigest", "Manifest.plist")):
         file_name = os.path.join(backup, list_name)
         values = plistlib.loads(read(file_name))
+        if list_name == "Manifest.plist" and keybag(changes) is not None:
+            values["appcontainer"]["PasswordKeybag"] = keybag(changes)
         values["appcontainer"][key] = hashlib.sha256(read(os.path.join(backup, digested))).digest()
         with open(file_name, "wb") as file:
             file.write(plistlib.dumps(values, fmt=plistlib.FMT_BINARY))

@@ -34,6 +34,7 @@ unlock {device} --passcode-file {code} | boot {device} | protected
 restart {device} | mount {device} {app} {home}
 passcode {device} set --new-file {code}
 passcode {device} remove --old-file {code} | | protected
+backup-password {device} set --new-file {code}
 capacity {device} 1G
 clock {device} advance 4d | mount {device} {app} {home}
 clock {device} advance 2d | schedule {device} --backup {owned}

@@ -1,4 +1,4 @@
-// Locks, passcode and protection classes of a device.
+// Locks, passcode, backup password and protection classes of a device.
 
 extension Device {
     /// Unlocks the device.
@@ -46,6 +46,27 @@ extension Device {
     /// - Parameter eraseAfterTen: as for ``setPasscode(_:eraseAfterTen:)``; it counts once there is a passcode again.
     public func removePasscode(_ old: String, eraseAfterTen: Bool? = nil) async throws(DeviceError) {
         _ = try await send(PasscodeRequest(.remove, old: old, eraseAfterTen: eraseAfterTen))
+    }
+
+    // MARK: Backup password
+
+    /// Sets the password under which backups have the device's class keys, so that another device can restore what a
+    /// locked device has backed up as ciphertext.
+    /// - Throws: an error of kind `deviceLocked` while the device is locked, `backupPasswordState` where it has one.
+    public func setBackupPassword(_ new: String) async throws(DeviceError) {
+        _ = try await send(BackupPasswordRequest(.set, new: new))
+    }
+
+    /// Changes the backup password. Backups that were made before keep the old one.
+    /// - Throws: an error of kind `wrongPassword`, or `backupPasswordState` where there is none.
+    public func changeBackupPassword(from old: String, to new: String) async throws(DeviceError) {
+        _ = try await send(BackupPasswordRequest(.change, old: old, new: new))
+    }
+
+    /// Removes the backup password. Backups that were made before keep it.
+    /// - Throws: as ``changeBackupPassword(from:to:)``.
+    public func removeBackupPassword(_ old: String) async throws(DeviceError) {
+        _ = try await send(BackupPasswordRequest(.remove, old: old))
     }
 
     // MARK: Files

@@ -90,7 +90,7 @@ extension DeviceError {
         public static let lockCancelled = Kind(.lockCancelled)
         /// The device has a passcode already.
         public static let passcodeExists = Kind(.passcodeExists)
-        /// The new passcode is not acceptable.
+        /// The new passcode or backup password is not acceptable.
         public static let invalidPasscode = Kind(.invalidPasscode)
         /// The file is of a kind that does not support the operation.
         public static let unsuitableFile = Kind(.unsuitableFile)
@@ -116,9 +116,9 @@ extension DeviceError {
         public static let invalidBackup = Kind(.invalidBackup)
         /// The backup was made by a newer version.
         public static let newerBackup = Kind(.newerBackup)
-        /// The password of the backup is wrong.
+        /// The password of the backup, or the backup password of the device, is wrong.
         public static let wrongPassword = Kind(.wrongPassword)
-        /// The backup needs a password.
+        /// The backup is encrypted, or has ciphertext of another device, and needs a password.
         public static let passwordNeeded = Kind(.passwordNeeded)
         /// The backup has files that only the device that made it can read.
         public static let otherDevice = Kind(.otherDevice)
@@ -142,6 +142,8 @@ extension DeviceError {
         public static let notSuspended = Kind(.notSuspended)
         /// A process of the app could not be frozen in time.
         public static let notFrozen = Kind(.notFrozen)
+        /// The device has a backup password already, or has none to change or remove.
+        public static let backupPasswordState = Kind(.backupPasswordState)
 
         // MARK: Reported by this library
 

@@ -36,36 +36,38 @@ enum PasscodeSource {
     }
 
     /// Asks on a terminal without echo; otherwise reads one line of standard input.
-    /// - Parameter option: the option that names a file, for the error message.
+    /// - Parameters:
+    ///   - option: the option that names a file, for the error message.
+    ///   - name: of the secret, for error messages.
     /// - Throws: ``Complaint`` of kind `passcodeNeeded` where no line comes, `invalidPasscode` where it is not UTF-8.
-    static func ask(_ prompt: String = "Passcode", orFile option: String = "--passcode-file") throws(Complaint)
-        -> String
-    {
+    static func ask(
+        _ prompt: String = "Passcode", orFile option: String = "--passcode-file", called name: String = "passcode"
+    ) throws(Complaint) -> String {
         let terminal = Terminal.isTerminal(STDIN_FILENO)
         if terminal { StandardError.write("\(prompt): ") }
         let line: [UInt8]?
         do throws(SystemError) {
             line = try Terminal.readLine(silently: terminal)
         } catch {
-            throw Complaint(.passcodeNeeded, "cannot read the passcode: \(error.message)")
+            throw Complaint(.passcodeNeeded, "cannot read the \(name): \(error.message)")
         }
         // The user's own line end was not shown.
         if terminal { StandardError.write("\n") }
         guard let line else {
             throw Complaint(
-                .passcodeNeeded, "no passcode on standard input; give one there or name a file with \(option)")
+                .passcodeNeeded, "no \(name) on standard input; give one there or name a file with \(option)")
         }
-        return try text(line[...], source: "standard input")
+        return try text(line[...], source: "standard input", called: name)
     }
 
     /// Asks for a new passcode; on a terminal twice, because there is no echo.
-    /// - Throws: as ``ask(_:orFile:)``, and ``Complaint`` of kind `invalidPasscode` where the two differ.
-    static func askForNew(orFile option: String) throws(Complaint) -> String {
-        let new = try ask("New passcode", orFile: option)
+    /// - Throws: as ``ask(_:orFile:called:)``, and ``Complaint`` of kind `invalidPasscode` where the two differ.
+    static func askForNew(orFile option: String, called name: String = "passcode") throws(Complaint) -> String {
+        let new = try ask("New \(name)", orFile: option, called: name)
         guard Terminal.isTerminal(STDIN_FILENO) else { return new }
-        guard try ask("New passcode, once more", orFile: option) == new else {
+        guard try ask("New \(name), once more", orFile: option, called: name) == new else {
             throw Complaint(
-                .invalidPasscode, "the new passcodes differ, so nothing was changed; give the same one twice")
+                .invalidPasscode, "the new \(name)s differ, so nothing was changed; give the same one twice")
         }
         return new
     }

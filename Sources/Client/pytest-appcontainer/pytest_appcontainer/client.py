@@ -99,6 +99,17 @@ class Device:
     def remove_passcode(self, old: str, *, erase_after_ten: Optional[bool] = None) -> None:
         self._do("passcode", action="remove", old=old, eraseAfterTen=erase_after_ten)
 
+    def set_backup_password(self, new: str) -> None:
+        """Lets other devices restore what this one backs up while it is locked. It has to be unlocked now."""
+        self._do("backup-password", action="set", new=new)
+
+    def change_backup_password(self, old: str, new: str) -> None:
+        """Backups that were made before keep the old password."""
+        self._do("backup-password", action="change", old=old, new=new)
+
+    def remove_backup_password(self, old: str) -> None:
+        self._do("backup-password", action="remove", old=old)
+
     def capacity(
         self,
         capacity: Optional[int] = None,

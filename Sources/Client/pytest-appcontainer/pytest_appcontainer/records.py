@@ -200,6 +200,8 @@ class DeviceStatus:
     has_passcode: bool
     #: Whether ten wrong passcodes erase the device.
     erase_after_ten: bool
+    #: Whether backups have the class keys under a backup password.
+    has_backup_password: bool
     #: The protection classes that can be opened now.
     readable: tuple[str, ...]
     #: How many are installed.

@@ -12,7 +12,7 @@ import SandboxModel
 extension DeviceService {
     /// The requests about backups.
     static let backupRoutes: [Route<DeviceService>] = [
-        .work(backUp), .call(listBackup), .work(restore),
+        .work(backUp), .call(listBackup), .work(restore), .call(backupPassword),
     ]
 
     /// Writes a backup to a path of the host. An operation on no app: apps can be mounted, run and used meanwhile.
@@ -23,7 +23,10 @@ extension DeviceService {
         let tally = try operations.run { () throws(Complaint) in
             // The backup has what applications wrote before it, also what the kernel still caches.
             mounts.writeOut()
-            var sink = try BackupForms.sink(for: request, of: backupDevice, apps: device.backupApps(order.app))
+            let password = request.password.map { Array($0.utf8) }
+            let keybag = try device.backupPassword.keybag(forBackupUnder: password)?.encoded()
+            var sink = try BackupForms.sink(
+                for: request, of: backupDevice, apps: device.backupApps(order.app), keybag: keybag)
             let disobeyed = DisobeyedMarks(apps: device.apps)
             let tally = try device.backUp(
                 order, into: &sink, openFile: { [mounts] in mounts.openFile(inode: $0) }, disobeyed: disobeyed.add
@@ -58,7 +61,9 @@ extension DeviceService {
         var source = try BackupForms.source(for: request, domain: domain)
         let concerned = concerned(by: source, domain)
         let tally = try hold(concerned[...]) { () throws(Complaint) in
-            try device.restore(from: &source, replacing: Set(concerned)) { report($0, "restoring", to: progress) }
+            try device.restore(
+                from: &source, replacing: Set(concerned), password: request.password.map { Array($0.utf8) }
+            ) { report($0, "restoring", to: progress) }
         }
         log.info("restored \(tally.files) files", metadata: ["from": "\(request.input)"])
         return RestoreReport(

@@ -16,7 +16,7 @@ extension Complaint.Kind {
         case .unknownApp, .notMounted, .notFound, .deviceMissing: 404
         case .deviceExists, .deviceBusy, .alreadyMounted, .groupMounted, .inUse, .appExists, .noPasscode,
             .passcodeExists, .lockCancelled, .fileExists, .appRunning, .notRunning, .otherDevice,
-            .anotherSigner, .appSuspended, .notSuspended:
+            .anotherSigner, .appSuspended, .notSuspended, .backupPasswordState:
             409
         case .undeclaredType: 415
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503

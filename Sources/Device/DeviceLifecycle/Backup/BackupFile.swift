@@ -51,7 +51,7 @@ struct BackupFile {
     }
 
     /// The ranges of the content that hold data; all else reads as zeros.
-    private static func dataRanges(of file: EncryptedFile) throws(Fault) -> [Range<Int64>] {
+    static func dataRanges(of file: EncryptedFile) throws(Fault) -> [Range<Int64>] {
         var ranges: [Range<Int64>] = []
         let length = file.length
         var position: Int64 = 0

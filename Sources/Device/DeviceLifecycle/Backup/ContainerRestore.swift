@@ -16,8 +16,6 @@ struct ContainerRestore: ~Copyable {
     private let formerOwner: uid_t?
     private let formerGroup: gid_t?
     private let context: StoreContext
-    /// Of the proofs of ciphertext.
-    private let key: SealedFileKey
     private let container: SharedDescriptor
     /// The directories from the container down to the one that the walk is in: they get times and modes when it leaves
     /// them.
@@ -30,16 +28,12 @@ struct ContainerRestore: ~Copyable {
     /// Entries that no container can have.
     private(set) var leftOut = 0
 
-    /// - Parameters:
-    ///   - former: the app as it was where the backup was made.
-    ///   - key: of the proofs of ciphertext.
+    /// - Parameter former: the app as it was where the backup was made.
     init(
-        _ place: RestoredContainer, former: BackupApp?, context: StoreContext, key: SealedFileKey,
-        in staged: inout StagedContainers
+        _ place: RestoredContainer, former: BackupApp?, context: StoreContext, in staged: inout StagedContainers
     ) throws(Complaint) {
         self.place = place
         self.context = context
-        self.key = key
         formerOwner = former?.owner
         formerGroup = former?.ownerGroup
         let doing = "cannot restore \(place.identifier)"
@@ -65,10 +59,11 @@ struct ContainerRestore: ~Copyable {
     private var kind: ContainerKind { place.kind }
 
     /// Takes an entry in; content follows by ``FileRestore/write(_:at:doing:)`` of the file that this returns.
+    /// - Parameter keys: of a sealed file.
     /// - Returns: nil for anything but a file, and for an entry that no container can have.
     /// - Throws: ``Complaint`` of kind `invalidBackup` for an entry that comes twice, before its directory, or in the
     ///   place of a standard directory; `noSpace`, or with the host's error.
-    mutating func add(_ entry: BackupEntry) throws(Complaint) -> FileRestore? {
+    mutating func add(_ entry: BackupEntry, _ keys: SealedFileKeys?) throws(Complaint) -> FileRestore? {
         guard !entry.path.isEmpty else {
             guard case .directory = entry.kind, open.isEmpty else { throw invalid(entry, "is not a directory") }
             open = [entry]
@@ -82,14 +77,16 @@ struct ContainerRestore: ~Copyable {
         try goTo(Array(entry.path.dropLast()), for: entry)
         let name = entry.path[entry.path.count - 1]
         do throws(Fault) {
-            return try make(entry, name)
+            return try make(entry, name, keys)
         } catch {
             throw complaint(error, entry)
         }
     }
 
     /// Makes the file, directory, link or special file of an entry.
-    private mutating func make(_ entry: BackupEntry, _ name: FileName) throws(Fault) -> FileRestore? {
+    private mutating func make(
+        _ entry: BackupEntry, _ name: FileName, _ keys: SealedFileKeys?
+    ) throws(Fault) -> FileRestore? {
         let parent = current
         switch entry.kind {
         case .directory:
@@ -125,7 +122,7 @@ struct ContainerRestore: ~Copyable {
             try requireFree(entry)
             files += 1
             bytes += content.length
-            return try FileRestore(entry, content, name, in: parent, context: context, key: key)
+            return try FileRestore(entry, content, name, in: parent, context: context, keys: keys)
         }
         return nil
     }

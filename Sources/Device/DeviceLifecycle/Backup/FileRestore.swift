@@ -20,14 +20,16 @@ struct FileRestore {
         case encrypted(EncryptedFile)
         /// The backing file as it was on this device.
         case sealed(SealedFileRestore)
+        /// The backing file of another device, which is encrypted anew once it is whole.
+        case foreign(SealedFileRestore, SealedFileReencryption, SharedDescriptor)
     }
 
     /// Makes an empty file.
-    /// - Parameter key: of the proofs of ciphertext.
+    /// - Parameter keys: of sealed content.
     /// - Throws: `exists` where the name is taken.
     init(
         _ entry: BackupEntry, _ content: BackupEntry.Content, _ name: FileName, in parent: SharedDescriptor,
-        context: StoreContext, key: SealedFileKey
+        context: StoreContext, keys: SealedFileKeys?
     ) throws(Fault) {
         self.entry = entry
         self.name = name
@@ -43,7 +45,16 @@ struct FileRestore {
             self.content = .encrypted(
                 try EncryptedFile.create(backing, protection: protection, context: context).file)
         case .sealed(let length, _):
-            self.content = .sealed(SealedFileRestore(entry, length: length, backing, key: key))
+            // The restore has found the keys of every sealed entry.
+            guard let keys else { throw .corrupt }
+            let file = SealedFileRestore(entry, length: length, backing, key: keys.proofs)
+            guard let source = keys.context else {
+                self.content = .sealed(file)
+                return
+            }
+            let reencryption = SealedFileReencryption(
+                name: name, parent: parent, protection: entry.protection ?? .standard, source: source, target: context)
+            self.content = .foreign(file, reencryption, backing)
         }
     }
 
@@ -67,7 +78,7 @@ struct FileRestore {
                 }
                 done += count
             }
-        case .sealed(let file):
+        case .sealed(let file), .foreign(let file, _, _):
             do throws(Fault) {
                 try file.write(bytes, at: offset)
             } catch {
@@ -83,15 +94,24 @@ struct FileRestore {
         do throws(Fault) {
             try endContent()
         } catch {
-            if case .sealed = content, error == .corrupt { throw unproven }
+            if error == .corrupt, isSealed { throw unproven }
             throw Complaint(error, doing: doing)
         }
     }
 
+    private var isSealed: Bool { if case .encrypted = content { false } else { true } }
+
     private var unproven: Complaint {
-        Complaint(
+        let name = "\(entry.domain.name)/\(entry.path.text)"
+        if case .foreign = content {
+            return Complaint(
+                .invalidBackup,
+                "\(name) is in the backup as ciphertext, without the proof that the backup's device has written it, or "
+                    + "damaged there already: use another backup of that device; nothing was restored")
+        }
+        return Complaint(
             .invalidBackup,
-            "\(entry.domain.name)/\(entry.path.text) is in the backup as ciphertext, without the proof that this device has "
+            "\(name) is in the backup as ciphertext, without the proof that this device has "
                 + "written it: it was changed, or an older version made the backup; nothing was restored")
     }
 
@@ -102,6 +122,9 @@ struct FileRestore {
             try file.commit()
         case .sealed(let file):
             try file.end()
+        case .foreign(let file, let reencryption, let backing):
+            try file.end()
+            try reencryption.run(backing)
         }
     }
 }

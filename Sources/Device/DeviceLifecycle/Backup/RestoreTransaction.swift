@@ -30,15 +30,17 @@ extension BootedDevice {
     /// - Parameters:
     ///   - source: gives the domains that are wanted, and no others.
     ///   - apps: those that the caller has seen to: they are not mounted, and are not going to be meanwhile.
+    ///   - password: the backup password of the device that made the backup, for its ciphertext; nil for none.
     ///   - progress: bytes restored.
-    /// - Throws: ``Complaint`` of kind `invalidBackup`, `otherDevice` for ciphertext that is not this device's,
-    ///   `deviceLocked` where a class is closed, `noSpace`, and what the source throws. The device is as it was then.
+    /// - Throws: ``Complaint`` of kind `invalidBackup`, `otherDevice`, `passwordNeeded` or `wrongPassword` for ciphertext that is not
+    ///   this device's, `deviceLocked` where a class is closed, `noSpace`, and what the source throws. The device is as it was then.
     public func restore(
-        from source: inout some BackupSource, replacing apps: Set<ContainerIdentifier>,
+        from source: inout some BackupSource, replacing apps: Set<ContainerIdentifier>, password: [UInt8]? = nil,
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> RestoreTally {
         try installedApps.changing { (changes) throws(Complaint) in
-            var restore = RestoreTransaction(on: self)
+            var restore = RestoreTransaction(
+                on: self, try SealedEntryKeys(of: self, keybag: source.passwordKeybag, password: password))
             return try restore.run(from: &source, replacing: apps, changes, progress: progress)
         }
     }
@@ -51,9 +53,11 @@ private struct RestoreTransaction: ~Copyable {
     /// The containers that are built.
     private var containers: [RestoredContainer] = []
     private var tally = RestoreTally()
+    private let sealedKeys: SealedEntryKeys
 
-    init(on device: BootedDevice) {
+    init(on device: BootedDevice, _ sealedKeys: SealedEntryKeys) {
         self.device = device
+        self.sealedKeys = sealedKeys
         staged = StagedContainers(device.directory)
     }
 
@@ -92,7 +96,6 @@ private struct RestoreTransaction: ~Copyable {
         var building: ContainerRestore?
         var domain: BackupDomain?
         var bytes: Int64 = 0
-        let key = try device.sealedFileKey()
         while let entry = try source.next() {
             // For each entry: a backup may have a million of them without content.
             guard progress(DeviceProgress(unit: .bytes, completed: bytes, total: nil)) else {
@@ -101,14 +104,14 @@ private struct RestoreTransaction: ~Copyable {
             if entry.domain != domain {
                 if var container = building.take() { try end(&container) }
                 domain = entry.domain
-                building = try begin(entry.domain, source.apps, key)
+                building = try begin(entry.domain, source.apps)
             }
             guard var container = building.take() else {
                 tally.leftOut += 1
                 continue
             }
-            try requireOwnKeys(entry)
-            if let file = try container.add(entry) {
+            let keys = try sealedKeys.keys(of: entry)
+            if let file = try container.add(entry, keys) {
                 let doing = "cannot restore \(entry.path.text)"
                 try source.read { (piece, offset) throws(Complaint) in
                     try file.write(piece, at: offset, doing: doing)
@@ -127,7 +130,7 @@ private struct RestoreTransaction: ~Copyable {
 
     /// - Returns: nil for a domain that no container can be of.
     private mutating func begin(
-        _ domain: BackupDomain, _ apps: [BackupApp], _ key: SealedFileKey
+        _ domain: BackupDomain, _ apps: [BackupApp]
     ) throws(Complaint) -> ContainerRestore? {
         let (kind, identifier): (ContainerKind, ContainerIdentifier)
         switch domain {
@@ -145,7 +148,7 @@ private struct RestoreTransaction: ~Copyable {
             kind: kind, identifier: identifier, isExtension: isExtension, owner: owner(of: kind, identifier),
             device: device.directory.uuid,
             groups: kind == .data ? former?.groups ?? [] : [])
-        return try ContainerRestore(place, former: former, context: device.staging.context, key: key, in: &staged)
+        return try ContainerRestore(place, former: former, context: device.staging.context, in: &staged)
     }
 
     /// The owner of a container: that of the installed app that has it, or the user of this process.
@@ -174,17 +177,6 @@ private struct RestoreTransaction: ~Copyable {
     }
 
     // MARK: Conditions
-
-    /// - Throws: ``Complaint`` of kind `otherDevice` for ciphertext under another keybag.
-    private func requireOwnKeys(_ entry: BackupEntry) throws(Complaint) {
-        guard case .file(.sealed(_, let keybag)) = entry.kind, keybag != device.passcode.keybagIdentifier else {
-            return
-        }
-        throw Complaint(
-            .otherDevice,
-            "\(entry.domain.name)/\(entry.path.text) is in the backup as ciphertext, because the device was locked, and only "
-                + "that device can read it; restore onto it, or back it up again while it is unlocked")
-    }
 
     /// - Throws: ``Complaint`` of kind `inUse` for an app that was installed, or entitled to a group, meanwhile.
     private func requireHeld(_ held: Set<ContainerIdentifier>) throws(Complaint) {

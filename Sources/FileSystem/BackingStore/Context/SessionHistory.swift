@@ -24,6 +24,12 @@ public struct SessionHistory: Sendable {
     private let powerLost: Set<UInt32>
     private let times: [UInt32: Time]
     private let unfinished: Set<UnfinishedChange>
+    /// Whether nothing is known of earlier sessions: each may have been killed.
+    private let isOfAnotherDevice: Bool
+
+    /// The history of files of another device.
+    public static let ofAnotherDevice = SessionHistory(
+        current: .max, killed: [], powerLost: [], times: [:], unfinished: [], isOfAnotherDevice: true)
 
     /// - Parameter times: the spans of sessions that did not end in order, each up to the beginning of the next. A
     ///   session without one may have been at any time.
@@ -36,8 +42,9 @@ public struct SessionHistory: Sendable {
     /// - Parameter unfinished: changes that failed halfway in sessions that ended in order.
     init(
         current: UInt32, killed: Set<UInt32>, powerLost: Set<UInt32>, times: [UInt32: Time],
-        unfinished: Set<UnfinishedChange>
+        unfinished: Set<UnfinishedChange>, isOfAnotherDevice: Bool = false
     ) {
+        self.isOfAnotherDevice = isOfAnotherDevice
         self.current = current
         self.killed = killed
         self.powerLost = powerLost
@@ -47,7 +54,7 @@ public struct SessionHistory: Sendable {
 
     public func ending(of session: UInt32) -> Ending {
         if powerLost.contains(session) { return .powerLost }
-        return killed.contains(session) ? .killed : .orderly
+        return isOfAnotherDevice || killed.contains(session) ? .killed : .orderly
     }
 
     /// Whether a change of a file failed halfway in a session that ended in order.

@@ -1,5 +1,6 @@
 // Cloning a device: a second one with the same content and a UUID of its own.
 
+import DataProtection
 import Glibc
 import Platform
 public import SandboxModel
@@ -66,6 +67,7 @@ extension DeviceDirectory {
         var others = [(Name.apps, try DeviceRecords.encode(try registry()))]
         if let sessions = try sessionRecord() { others.append((Name.sessions, try DeviceRecords.encode(sessions))) }
         if let identity = try identity() { others.append((Name.identity, identity)) }
+        if let keybag = try passwordKeybag() { others.append((Name.passwordKeybag, keybag.encoded())) }
         return (
             authentication.sealed(try DeviceRecords.encode(record), Name.record),
             others.map { ($0, authentication.sealed($1, $0)) }

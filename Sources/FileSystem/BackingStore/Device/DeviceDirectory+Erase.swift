@@ -68,7 +68,7 @@ extension DeviceDirectory {
             if try keys.exists(Name.uidKey) { try keys.rename(Name.uidKey, to: Name.uidKey, in: root) }
             // The attempts at the old passcode.
             if try root.exists(Name.attempts) { try root.removeFile(Name.attempts) }
-            if try root.exists(Name.identity) { try root.removeFile(Name.identity) }
+            for name in [Name.identity, Name.passwordKeybag] where try root.exists(name) { try root.removeFile(name) }
             try DeviceDirectory.makeContainerDirectories(in: root)
             // Events name files of the erased apps.
             for name in [Name.events, Name.olderEvents] where try root.exists(name) { _ = try root.removeTree(name) }
@@ -145,8 +145,9 @@ extension DeviceDirectory {
     /// Whether a name in the directory is a file of a device.
     private static func isOwn(_ name: FileName) -> Bool {
         let own = [
-            Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.identity, Name.attempts, Name.lock,
-            Name.staging, Name.trash, Name.containers, Name.erasing, Name.events, Name.olderEvents, Name.reserve,
+            Name.record, Name.apps, Name.sessions, Name.keybag, Name.uidKey, Name.passwordKeybag, Name.identity,
+            Name.attempts, Name.lock, Name.staging, Name.trash, Name.containers, Name.erasing, Name.events,
+            Name.olderEvents, Name.reserve,
         ]
         let text = name.text
         return own.contains(name) || text.hasPrefix("daemon.")

@@ -36,6 +36,8 @@ public final class DeviceDirectory: Sendable {
         public static let sessions: FileName = "Sessions.json"
         public static let keybag: FileName = "Keybag"
         public static let uidKey: FileName = "UID.key"
+        /// The class keys under the backup password; missing without one.
+        public static let passwordKeybag: FileName = "PasswordKeybag"
         /// The identity with which the device signs unsigned apps.
         public static let identity: FileName = "Identity.pem"
         public static let attempts: FileName = "Passcode.json"
@@ -86,6 +88,12 @@ public final class DeviceDirectory: Sendable {
             change(&record)
             try replace(with: record)
         }
+    }
+
+    /// Keeps older versions away from the device, which would undo what they do not know.
+    func raiseFormat() throws(Complaint) {
+        guard record.format < DeviceRecord.currentFormat else { return }
+        try changeRecord { $0.format = DeviceRecord.currentFormat }
     }
 
     func replace(with record: DeviceRecord) throws(Complaint) {
@@ -240,10 +248,8 @@ public final class DeviceDirectory: Sendable {
 
     /// Replaces the registry: at that instant an app is installed, or uninstalled.
     public func replaceRegistry(_ registry: AppRegistry, holding lock: DeviceLock) throws(Complaint) {
-        if record.format < DeviceRecord.currentFormat, registry.apps.contains(where: { $0.signature != nil }) {
-            // First: an older version would drop the signatures.
-            try changeRecord { $0.format = DeviceRecord.currentFormat }
-        }
+        // First: an older version would drop the signatures.
+        if registry.apps.contains(where: { $0.signature != nil }) { try raiseFormat() }
         try replace(Name.apps, sealing: try DeviceRecords.encode(registry))
     }
 

@@ -14,6 +14,8 @@ struct FinderManifest {
 
     /// nil if the backup is not encrypted.
     var keybag: [UInt8]?
+    /// The device's class keys under its backup password, in backups of this project.
+    var passwordKeybag: [UInt8]?
     /// The wrapped key of Manifest.db.
     var key: [UInt8]?
     /// SHA-256 of Manifest.db in backups of this project; nil in others.
@@ -40,6 +42,7 @@ struct FinderManifest {
         if let addition = list.addition {
             guard addition.format <= FinderManifest.format else { throw .newer("appcontainer \(addition.format)") }
             databaseDigest = Array(addition.databaseDigest)
+            passwordKeybag = addition.passwordKeybag.map { Array($0) }
         }
         // An iPhone's unencrypted backup may have a keybag too, so `IsEncrypted` decides.
         if list.isEncrypted {

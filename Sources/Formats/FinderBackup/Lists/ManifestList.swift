@@ -11,10 +11,13 @@ struct ManifestList: Encodable {
     struct Addition: Codable {
         var format: Int
         var databaseDigest: Data
+        /// The device's class keys under its backup password; nil without one.
+        var passwordKeybag: Data?
 
         private enum CodingKeys: String, CodingKey {
             case format = "Format"
             case databaseDigest = "DatabaseDigest"
+            case passwordKeybag = "PasswordKeybag"
         }
     }
 
@@ -68,7 +71,9 @@ extension ManifestList {
         for group in apps.flatMap(\.groups) { applications[group.text] = Application(group: group) }
         for app in apps { applications[app.identifier.text] = Application(app) }
         self.applications = applications
-        addition = Addition(format: FinderManifest.format, databaseDigest: Data(databaseDigest))
+        addition = Addition(
+            format: FinderManifest.format, databaseDigest: Data(databaseDigest),
+            passwordKeybag: origin.keybag.map { Data($0) })
         date = Date(timeIntervalSinceReferenceDate: origin.date)
         systemDomainsVersion = "24.0"
         wasPasscodeSet = device.hasPasscode

@@ -38,8 +38,11 @@ struct BackupDescription: Codable, Equatable {
     var format = BackupDescription.currentFormat
     var apps: [App]
     var base: Base?
+    /// The device's class keys under its backup password; nil without one.
+    var keybag: Data?
 
-    init(apps: [BackupApp], base: Base?) {
+    init(apps: [BackupApp], base: Base?, keybag: [UInt8]? = nil) {
+        self.keybag = keybag.map { Data($0) }
         self.apps = apps.map { app in
             App(
                 identifier: app.identifier.text, name: app.name, version: app.version,
@@ -79,6 +82,9 @@ struct BackupDescription: Codable, Equatable {
         guard let description = try? decoder.decode(BackupDescription.self, from: data) else { throw .altered(path) }
         return description
     }
+
+    /// The keybag under a backup password, as a backup source gives it.
+    var passwordKeybag: [UInt8]? { keybag.map { Array($0) } }
 
     /// The apps as a backup source gives them.
     /// - Throws: ``BackupFlaw`` for an invalid identifier.

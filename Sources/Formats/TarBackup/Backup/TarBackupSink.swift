@@ -48,9 +48,12 @@ public final class TarBackupSink: BackupSink {
     /// - Parameters:
     ///   - path: the file of the backup, which may not exist.
     ///   - apps: the apps whose containers are in it.
+    ///   - keybag: the device's class keys under its backup password, encoded; nil without one.
     ///   - base: an earlier backup in this format. Entries that have not changed since are left out.
     /// - Throws: ``Complaint`` of kind `fileExists`, `badRequest` or `invalidBackup`, or with the host's error.
-    public init(path: String, apps: [BackupApp], since base: String? = nil) throws(Complaint) {
+    public init(
+        path: String, apps: [BackupApp], keybag: [UInt8]? = nil, since base: String? = nil
+    ) throws(Complaint) {
         let absolute = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
             try HostPath.absolute(path)
         }
@@ -80,7 +83,7 @@ public final class TarBackupSink: BackupSink {
             return (target, spill, output, try TarWriter(output))
         }
         (target, spill, output, writer) = files
-        try describe(BackupDescription(apps: apps, base: recorded))
+        try describe(BackupDescription(apps: apps, base: recorded, keybag: keybag))
     }
 
     /// The complaint about a file that exists.

@@ -20,6 +20,7 @@ public final class TarBackupSource: BackupSource {
     }
 
     public let apps: [BackupApp]
+    public let passwordKeybag: [UInt8]?
     /// The digest of the manifest, which identifies the backup.
     public let identity: [UInt8]
 
@@ -47,6 +48,8 @@ public final class TarBackupSource: BackupSource {
         archives = try TarChain.open(path, base: base, scratch: scratch)
         let first = archives[0]
         apps = try complaining(about: path) { () throws(BackupFlaw) in try first.description.backupApps() }
+        // An earlier archive may have been made under another password, of the same keys.
+        passwordKeybag = first.description.passwordKeybag
         identity = first.manifest.end.digest
         self.wants = wants
     }

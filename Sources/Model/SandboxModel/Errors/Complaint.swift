@@ -67,6 +67,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case appSuspended
         case notSuspended
         case notFrozen
+        case backupPasswordState
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -129,6 +130,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .appSuspended: 60
             case .notSuspended: 61
             case .notFrozen: 62
+            case .backupPasswordState: 63
             }
         }
     }

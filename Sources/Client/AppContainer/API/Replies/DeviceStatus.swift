@@ -11,6 +11,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     public var hasPasscode: Bool
     /// Whether ten wrong passcodes erase the device.
     public var eraseAfterTen: Bool
+    /// Whether backups have the class keys under a backup password.
+    public var hasBackupPassword: Bool
     /// The seed of a device that disobeys (`create --capricious`); null for one that obeys.
     public var capricious: String?
     /// Seconds until the device is locked; null unless it is locking.
@@ -32,7 +34,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
 
     public init(
         state: String, device: String, identifier: String, hasPasscode: Bool, eraseAfterTen: Bool = false,
-        capricious: String? = nil, graceRemaining: Double? = nil, readable: [String] = [], apps: Int,
+        hasBackupPassword: Bool = false, capricious: String? = nil, graceRemaining: Double? = nil,
+        readable: [String] = [], apps: Int,
         waiting: [String] = [],
         space: SpaceStatus? = nil, daemon: DaemonStatus,
         mounts: [Mount],
@@ -43,6 +46,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         self.identifier = identifier
         self.hasPasscode = hasPasscode
         self.eraseAfterTen = eraseAfterTen
+        self.hasBackupPassword = hasBackupPassword
         self.capricious = capricious
         self.graceRemaining = graceRemaining
         self.readable = readable
@@ -56,8 +60,8 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
     }
 
     private enum CodingKeys: CodingKey {
-        case state, device, identifier, hasPasscode, eraseAfterTen, capricious, graceRemaining, readable, apps, waiting
-        case daemon, mounts, running, suspended
+        case state, device, identifier, hasPasscode, eraseAfterTen, hasBackupPassword, capricious, graceRemaining
+        case readable, apps, waiting, daemon, mounts, running, suspended
     }
 
     public init(from decoder: any Decoder) throws {
@@ -67,6 +71,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         identifier = try container.decode(String.self, forKey: .identifier)
         hasPasscode = try container.decode(Bool.self, forKey: .hasPasscode)
         eraseAfterTen = try container.decodeIfPresent(Bool.self, forKey: .eraseAfterTen) ?? false
+        hasBackupPassword = try container.decodeIfPresent(Bool.self, forKey: .hasBackupPassword) ?? false
         capricious = try container.decodeIfPresent(String.self, forKey: .capricious)
         graceRemaining = try container.decodeIfPresent(Double.self, forKey: .graceRemaining)
         readable = try container.decode([String].self, forKey: .readable)
@@ -88,6 +93,7 @@ public struct DeviceStatus: Codable, Hashable, Sendable {
         try container.encode(identifier, forKey: .identifier)
         try container.encode(hasPasscode, forKey: .hasPasscode)
         try container.encode(eraseAfterTen, forKey: .eraseAfterTen)
+        try container.encode(hasBackupPassword, forKey: .hasBackupPassword)
         try container.encode(capricious, forKey: .capricious)
         try container.encode(graceRemaining, forKey: .graceRemaining)
         try container.encode(readable, forKey: .readable)

@@ -23,7 +23,8 @@ public struct BackupRequest: ControlRequest {
     public var format: Format?
     /// The app that is backed up, with its groups; all when null.
     public var app: String?
-    /// The password that encrypts a Finder backup; not encrypted when null.
+    /// The password that encrypts a Finder backup; not encrypted when null. Where the device has a backup password, it has
+    /// to be that.
     public var password: String?
     /// Whether files with the mark of exclusion are backed up as well. False when null.
     public var ignoreExclusions: Bool?
@@ -45,6 +46,43 @@ public struct BackupRequest: ControlRequest {
     public func check() throws(DeviceError) {
         try requireAbsolute(output, "output")
         if let since { try requireAbsolute(since, "since") }
+    }
+}
+
+/// Sets, changes or removes the backup password: that under which a backup has the device's class keys, so that another
+/// device can open the ciphertext in it.
+public struct BackupPasswordRequest: ControlRequest {
+    public typealias Reply = Done
+    public static let path = "backup-password"
+    public static let isRepeatable = false
+
+    public enum Action: String, Codable, CaseIterable, Sendable {
+        /// Sets `new` on an unlocked device without a backup password.
+        case set
+        /// Replaces `old` by `new`. The device may be locked.
+        case change
+        /// Removes `old`.
+        case remove
+    }
+
+    public var action: Action
+    /// The present password, for `change` and `remove`.
+    public var old: String?
+    /// The new password, for `set` and `change`.
+    public var new: String?
+
+    public init(_ action: Action, old: String? = nil, new: String? = nil) {
+        self.action = action
+        self.old = old
+        self.new = new
+    }
+
+    public func check() throws(DeviceError) {
+        for (password, name, isNeeded) in [(old, "old", action != .set), (new, "new", action != .remove)] {
+            guard (password != nil) != isNeeded else { continue }
+            throw DeviceError(
+                .badRequest, "backup-password: \(action.rawValue) \(isNeeded ? "needs" : "takes no") \"\(name)\"")
+        }
     }
 }
 

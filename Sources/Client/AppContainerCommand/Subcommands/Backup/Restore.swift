@@ -21,7 +21,9 @@ struct Restore: AsyncParsableCommand {
     @OptionGroup var device: DeviceArgument
     @Argument(help: "A tar, or the directory that holds Manifest.db.", completion: .file())
     var input: String
-    @Option(help: ArgumentHelp("Decrypt the backup with the first line of this file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Decrypt the backup, or its ciphertext, with the first line of this file.", valueName: "file"))
     var passwordFile: String?
     @Option(
         help: ArgumentHelp("Restore this container only, such as AppDomain-com.example.Notes.", valueName: "domain"))

@@ -36,6 +36,7 @@ struct Status: AsyncParsableCommand {
             ("Passcode", (status.hasPasscode ? "yes" : "no") + (status.eraseAfterTen ? ", ten wrong ones erase" : "")),
             ("Apps", "\(status.apps)"),
         ]
+        if status.hasBackupPassword { fields.append(("Backup password", "yes")) }
         if let seed = status.capricious { fields.append(("Capricious", "it disobeys, by the seed \(seed)")) }
         for identifier in status.waiting { fields.append(("Waiting", "data of \(identifier), which is not installed")) }
         if let space = status.space { fields += Status.fields(space) }
