@@ -24,7 +24,7 @@ extension DeviceService {
             // The backup has what applications wrote before it, also what the kernel still caches.
             mounts.writeOut()
             let password = request.password.map { Array($0.utf8) }
-            let keybag = try device.backupPassword.keybag(forBackupUnder: password)?.encoded()
+            let keybag = try device.backupPassword.keybag(forBackupUnder: password)
             var sink = try BackupForms.sink(
                 for: request, of: backupDevice, apps: device.backupApps(order.app), keybag: keybag)
             let disobeyed = DisobeyedMarks(apps: device.apps)

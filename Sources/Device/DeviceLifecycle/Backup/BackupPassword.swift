@@ -30,17 +30,17 @@ public final class BackupPassword: Sendable {
     /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat`.
     public func keybag() throws(Complaint) -> PasswordKeybag? { try directory.passwordKeybag() }
 
-    /// The keybag for a backup.
+    /// The keybag for a backup, encoded; nil without a backup password.
     /// - Parameter password: of an encrypted backup, which has to be the device's where that has one.
     /// - Throws: ``Complaint`` of kind `wrongPassword`, and as ``keybag()``.
-    public func keybag(forBackupUnder password: [UInt8]?) throws(Complaint) -> PasswordKeybag? {
+    public func keybag(forBackupUnder password: [UInt8]?) throws(Complaint) -> [UInt8]? {
         guard let keybag = try keybag() else { return nil }
         if let password {
             _ = try opening(
                 "that is not the backup password of \(directory.path), which its encrypted backups have; give that"
             ) { () throws(PasswordKeybagFault) in try keybag.open(password: password) }
         }
-        return keybag
+        return keybag.encoded()
     }
 
     /// Gives a device without a backup password one.
