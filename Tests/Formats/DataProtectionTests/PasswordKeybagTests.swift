@@ -86,7 +86,7 @@ import Testing
 
     @Test func `another password opens nothing`() throws {
         let keybag = try PasswordKeybag(decoding: Self.known)
-        for password in [[], Array("swordfisH".utf8), Self.password + [0], Array(Self.password.dropLast())] {
+        for password in [[], Array("swordfisH".utf8), Self.password + [1], Array(Self.password.dropLast())] {
             #expect(fault { _ = try keybag.open(password: password) } == .wrongPassword)
             let change = fault { _ = try keybag.changingPassword(from: password, to: [1], level: 1) }
             #expect(change == .wrongPassword)

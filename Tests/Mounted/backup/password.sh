@@ -30,7 +30,7 @@ start_with_password() {
     echo unless >"$DOCUMENTS/unless" && appcontainer protect complete-unless-open "$DOCUMENTS/unless"
     echo first >"$DOCUMENTS/first"
     echo none >"$DOCUMENTS/none" && appcontainer protect none "$DOCUMENTS/none"
-    ln "$DOCUMENTS/secret" "$DOCUMENTS/again"
+    ln "$DOCUMENTS/secret" "$DOCUMENTS/several"
     setfattr -n user.color -v blue "$DOCUMENTS/secret"
     touch -d '2001-02-03 04:05:06.123456789Z' "$DOCUMENTS/secret"
     chmod 640 "$DOCUMENTS/secret"
@@ -48,7 +48,7 @@ other_device() {
 }
 mount_other() { mkdir -p "$THERE" && appcontainer mount "$OTHER" "$APP" "$THERE"; }
 unmount_other() { appcontainer unmount "$THERE"; }
-finish() {
+finish_other() {
     same "$(appcontainer check "$OTHER")" whole
     appcontainer shutdown "$OTHER"
 }
@@ -91,8 +91,8 @@ case_a_backup_password_is_set_on_an_unlocked_device_and_goes_with_an_erase() {
     complains 48 appcontainer backup-password "$DEVICE" remove --old-file "$WRONG"
     contains "$(fails appcontainer backup-password "$DEVICE" change --old-file "$WRONG" --new-file "$WRONG")" "appcontainer erase"
     # Another passcode, a reboot and a shutdown do not concern it, and a change needs no unlock.
-    echo 314159 >"$WORK/code" && chmod 600 "$WORK/code"
-    appcontainer passcode "$DEVICE" change --old-file "$CODE" --new-file "$WORK/code"
+    echo 314159 >"$WORK/new-code" && chmod 600 "$WORK/new-code"
+    appcontainer passcode "$DEVICE" change --old-file "$CODE" --new-file "$WORK/new-code"
     appcontainer unmount "$MOUNT"
     appcontainer shutdown "$DEVICE"
     same "$(has_password "$DEVICE")" True "off"
@@ -132,8 +132,8 @@ case_a_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_password() 
     comes_back "$WORK/encrypted" "$PASSWORD"
     # The passcode and the password change in between, and the early backup is as it was.
     unlock
-    echo 314159 >"$WORK/code" && chmod 600 "$WORK/code"
-    appcontainer passcode "$DEVICE" change --old-file "$CODE" --new-file "$WORK/code"
+    echo 314159 >"$WORK/new-code" && chmod 600 "$WORK/new-code"
+    appcontainer passcode "$DEVICE" change --old-file "$CODE" --new-file "$WORK/new-code"
     change change --old-file "$PASSWORD" --new-file "$WRONG"
     appcontainer restart "$DEVICE"
     contains "$(timeout 60 appcontainer backup "$DEVICE" "$WORK/booted.tar")" "5 as ciphertext"
@@ -143,14 +143,14 @@ case_a_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_password() 
     # One that continues an earlier backup, under the later password.
     contains "$(timeout 60 appcontainer backup "$DEVICE" "$WORK/next.tar" --since "$WORK/booted.tar")" unchanged
     comes_back "$WORK/next.tar" "$WRONG"
-    finish
+    finish_other
     # The device itself needs none, nor does a clone.
     appcontainer unmount "$MOUNT"
     appcontainer restore "$DEVICE" "$BACKUP"
     appcontainer shutdown "$DEVICE"
     appcontainer clone "$DEVICE" "$WORK/copy"
     appcontainer restore "$WORK/copy" "$FINDER"
-    appcontainer mount "$WORK/copy" "$APP" "$MOUNT" --passcode-file "$WORK/code"
+    appcontainer mount "$WORK/copy" "$APP" "$MOUNT" --passcode-file "$WORK/new-code"
     facts "$DOCUMENTS" >"$WORK/there.txt"
     diff "$WORK/here.txt" "$WORK/there.txt"
     appcontainer unmount "$MOUNT"
@@ -161,21 +161,21 @@ case_a_locked_device_takes_what_another_locked_device_backed_up_in_its_own_class
     start_with_password
     appcontainer lock "$DEVICE" --now
     timeout 60 appcontainer backup "$DEVICE" "$BACKUP"
-    echo 9876 >"$WORK/code" && chmod 600 "$WORK/code"
-    other_device --passcode-file "$WORK/code" --kdf-cost 1
+    echo 9876 >"$WORK/new-code" && chmod 600 "$WORK/new-code"
+    other_device --passcode-file "$WORK/new-code" --kdf-cost 1
     # Content of class A cannot be written there before it is unlocked.
     complains 28 appcontainer restore "$OTHER" "$BACKUP" --password-file "$PASSWORD"
-    appcontainer unlock "$OTHER" --passcode-file "$WORK/code"
+    appcontainer unlock "$OTHER" --passcode-file "$WORK/new-code"
     timeout 60 appcontainer restore "$OTHER" "$BACKUP" --password-file "$PASSWORD"
     mount_other
     appcontainer lock "$OTHER" --now
     refused cat "$THERE/Documents/secret"
     refused cat "$THERE/Documents/unless"
     same "$(cat "$THERE/Documents/first" "$THERE/Documents/none")" "$(printf 'first\nnone')" "open classes"
-    appcontainer unlock "$OTHER" --passcode-file "$WORK/code"
+    appcontainer unlock "$OTHER" --passcode-file "$WORK/new-code"
     same "$(cat "$THERE/Documents/secret" "$THERE/Documents/unless")" "$(printf 'plaintext\nunless')" "closed classes"
     unmount_other
-    finish
+    finish_other
 }
 
 case_files_kept_open_while_they_are_sealed_come_back_anywhere() {
@@ -200,7 +200,7 @@ case_files_kept_open_while_they_are_sealed_come_back_anywhere() {
         umount -l "$MOUNT" 2>/dev/null || fusermount3 -uz "$MOUNT" 2>/dev/null || true
         timeout 60 appcontainer backup "$DEVICE" "$WORK/killed.tar"
     done
-    finish
+    finish_other
 }
 
 case_a_scheduled_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_password() {
@@ -212,7 +212,7 @@ case_a_scheduled_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_p
     other_device
     complains 49 appcontainer restore "$OTHER" "$(echo "$WORK"/daily/*)"
     comes_back "$(echo "$WORK"/daily/*)" "$PASSWORD"
-    finish
+    finish_other
 }
 
 case_a_keybag_of_another_backup_opens_nothing() {
@@ -253,5 +253,5 @@ END
     # A forgery without a change is a backup.
     forge tar "$BACKUP" "$WORK/forged.tar" "$SECRET" "keybag=$WORK/mine/whole"
     comes_back "$WORK/forged.tar" "$PASSWORD"
-    finish
+    finish_other
 }

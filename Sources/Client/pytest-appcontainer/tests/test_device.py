@@ -37,6 +37,27 @@ def test_state_passcode_and_capacity(app_container: AppContainer) -> None:
     assert device.capacity(host=True).capacity is None
 
 
+def test_a_backup_of_a_locked_device_comes_back_elsewhere(app_container: AppContainer, tmp_path: Path) -> None:
+    device = app_container.device
+    assert not device.status().has_backup_password
+    device.set_backup_password("swordfish")
+    with pytest.raises(DeviceError) as raised:
+        device.set_backup_password("swordfish")
+    assert raised.value.kind == "backupPasswordState"
+    device.change_backup_password("swordfish", "marlin")
+    assert device.status().has_backup_password
+    (app_container.documents / "note").write_text("secret")
+    device.protect([app_container.documents / "note"], "NSFileProtectionComplete")
+    device.lock()
+    assert device.backup(tmp_path / "backup.tar").sealed == 1
+    with Device.temporary() as other:
+        with pytest.raises(DeviceError) as raised:
+            other.restore(tmp_path / "backup.tar")
+        assert raised.value.kind == "passwordNeeded"
+        assert other.restore(tmp_path / "backup.tar", password="marlin").files == 1
+    device.remove_backup_password("marlin")
+
+
 def test_apps_come_change_and_go(app_container: AppContainer, tmp_path: Path) -> None:
     device = app_container.device
     (app,) = device.apps()

@@ -24,8 +24,8 @@ public struct SessionHistory: Sendable {
     private let powerLost: Set<UInt32>
     private let times: [UInt32: Time]
     private let unfinished: Set<UnfinishedChange>
-    /// Whether nothing is known of earlier sessions: each may have been killed.
-    private let isOfAnotherDevice: Bool
+    /// Whether nothing is known of earlier sessions: each may have been killed within a write.
+    let isOfAnotherDevice: Bool
 
     /// The history of files of another device.
     public static let ofAnotherDevice = SessionHistory(

@@ -118,9 +118,11 @@ public final class StoreContext: Sendable {
             : history.ending(of: session) != .orderly || history.isUnfinished(file, in: session)
     }
 
-    /// Whether a closed header of a session may disagree with the length of the backing file.
+    /// Whether a closed header of a session may disagree with the length of the backing file. Of another device that
+    /// explains nothing: a file that somebody has cut there would pass for one whose writer was killed.
     func isLengthUncertain(_ session: UInt32, of file: FileIdentity) -> Bool {
-        session == history.current
+        if history.isOfAnotherDevice { return false }
+        return session == history.current
             ? disturbance.lengthIsUncertain(file) == true
             : history.ending(of: session) != .orderly || history.isLengthUnfinished(file, in: session)
     }

@@ -50,18 +50,17 @@ struct BackupPassword: AsyncParsableCommand {
         let hasPassword = try OfflineDevice.hasBackupPassword(path)
         if action == .set && hasPassword { throw Complaint.hasBackupPassword(path) }
         if action != .set && !hasPassword { throw Complaint.noBackupPassword(path) }
-        let called = "backup password"
         var old: String?
         if action != .set {
             old =
                 try oldFile.map(PasscodeSource.password)
-                ?? PasscodeSource.ask("Old \(called)", orFile: "--old-file", called: called)
+                ?? PasscodeSource.ask("Old backup password", orFile: "--old-file", for: .backupPassword)
         }
         var new: String?
         if action != .remove {
             new =
                 try newFile.map(PasscodeSource.password)
-                ?? PasscodeSource.askForNew(orFile: "--new-file", called: called)
+                ?? PasscodeSource.askForNew(orFile: "--new-file", for: .backupPassword)
         }
         _ = try await device.send(BackupPasswordRequest(action, old: old, new: new))
     }
