@@ -146,11 +146,13 @@ case_a_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_password() 
     finish_other
     # The device itself needs none, nor does a clone.
     appcontainer unmount "$MOUNT"
+    appcontainer unlock "$DEVICE" --passcode-file "$WORK/new-code"
     appcontainer restore "$DEVICE" "$BACKUP"
     appcontainer shutdown "$DEVICE"
     appcontainer clone "$DEVICE" "$WORK/copy"
+    appcontainer unlock "$WORK/copy" --passcode-file "$WORK/new-code"
     appcontainer restore "$WORK/copy" "$FINDER"
-    appcontainer mount "$WORK/copy" "$APP" "$MOUNT" --passcode-file "$WORK/new-code"
+    appcontainer mount "$WORK/copy" "$APP" "$MOUNT"
     facts "$DOCUMENTS" >"$WORK/there.txt"
     diff "$WORK/here.txt" "$WORK/there.txt"
     appcontainer unmount "$MOUNT"
