@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import IDENTIFIER, make_app
 
-from pytest_appcontainer import AppContainer, Device, DeviceError, Event, WorkProgress
+from pytest_appcontainer import AppContainer, Device, DeviceError, Event, OwnedDevice, ProtectionClass, WorkProgress
 
 
 def test_state_passcode_and_capacity(app_container: AppContainer) -> None:
@@ -47,14 +47,14 @@ def test_a_backup_of_a_locked_device_comes_back_elsewhere(app_container: AppCont
     device.change_backup_password("swordfish", "marlin")
     assert device.status().has_backup_password
     (app_container.documents / "note").write_text("secret")
-    device.protect([app_container.documents / "note"], "NSFileProtectionComplete")
-    device.lock()
-    assert device.backup(tmp_path / "backup.tar").sealed == 1
-    with Device.temporary() as other:
+    app_container.set_protection("Documents/note", ProtectionClass.COMPLETE)
+    device.lock(now=True)
+    assert device.back_up(tmp_path / "backup.tar").sealed == 1
+    with OwnedDevice({"create": {}}) as other:
         with pytest.raises(DeviceError) as raised:
-            other.restore(tmp_path / "backup.tar")
+            other.device.restore(tmp_path / "backup.tar")
         assert raised.value.kind == "passwordNeeded"
-        assert other.restore(tmp_path / "backup.tar", password="marlin").files == 1
+        assert other.device.restore(tmp_path / "backup.tar", password="marlin").files == 1
     device.remove_backup_password("marlin")
 
 
