@@ -59,22 +59,23 @@ extension OneProcessTests {
             try again.close()
         }
 
-        @Test func `what a locked phone backs up at night comes to a new phone with the backup password`() async throws {
-        let notes = try NoteStore(in: directory)
-        try notes.add("kept")
-        try notes.close()
-        try await phone.device.setBackupPassword("swordfish")
-        try await phone.lock()
-        let backup = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).tar").path
-        defer { try? FileManager.default.removeItem(atPath: backup) }
-        #expect(try await phone.device.backup(to: backup).sealed > 0)
-        let next = try await Device.temporary()
-        await #expect(throws: DeviceError.self) { try await next.restore(from: backup) }
-        #expect(try await next.restore(from: backup, password: "swordfish").waiting == ["com.example.Notes"])
-        await next.end()
-    }
+        @Test func `what a locked phone backs up at night comes to a new phone with the backup password`() async throws
+        {
+            let notes = try NoteStore(in: directory)
+            try notes.add("kept")
+            try notes.close()
+            try await phone.device.setBackupPassword("swordfish")
+            try await phone.lock()
+            let backup = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).tar").path
+            defer { try? FileManager.default.removeItem(atPath: backup) }
+            #expect(try await phone.device.backup(to: backup).sealed > 0)
+            let next = try await Device.temporary()
+            await #expect(throws: DeviceError.self) { try await next.restore(from: backup) }
+            #expect(try await next.restore(from: backup, password: "swordfish").waiting == ["com.example.Notes"])
+            await next.end()
+        }
 
-    @Test func `a database that is closed on a locked phone cannot be opened before the unlock`() async throws {
+        @Test func `a database that is closed on a locked phone cannot be opened before the unlock`() async throws {
             let notes = try NoteStore(in: directory)
             try await phone.lock()
             try notes.add("the last one")
