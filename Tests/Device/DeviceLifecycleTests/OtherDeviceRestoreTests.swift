@@ -17,6 +17,7 @@ import Testing
     let base = BackupTests()
     let there = BackupTests()
     let password = Array("swordfish".utf8)
+    private var notes: ContainerIdentifier { base.notes }
     static let path = "AppDomain-com.example.Notes/Documents/closed"
 
     /// Contents by name in `Documents`.
@@ -284,6 +285,25 @@ import Testing
         let ofD = Array(try Data(contentsOf: URL(filePath: path)))
         refuses("class D", .invalidBackup, try proven(ofD, ProtectionClass.none), password, onto: other)
         _ = try restore(proven(Array(content)), onto: other, password)
+    }
+
+    @Test func `it can be given up within a file that is encrypted anew`() throws {
+        let (_, backup) = try sealedBackup()
+        let other = try there.make()
+        let before = there.scratch.containers
+        let large = try #require(backup.item("AppDomain-com.example.Notes/Documents/large"))
+        // Bytes are counted as they are read: while they stand still, a file is being encrypted.
+        var (last, still) = (Int64(-1), 0)
+        let complaint = complaint {
+            var source = backup.source
+            _ = try other.restore(from: &source, replacing: [notes], password: password) { progress in
+                still = progress.completed == last && progress.completed > large.content.count ? still + 1 : 0
+                last = progress.completed
+                return still < 1
+            }
+        }
+        #expect(complaint == Complaint.cancelled)
+        #expect(there.scratch.containers == before)
     }
 
     @Test func `onto a locked device only what can be written there comes`() throws {

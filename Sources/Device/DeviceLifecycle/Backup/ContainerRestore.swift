@@ -134,8 +134,9 @@ struct ContainerRestore: ~Copyable {
     }
 
     /// Ends a file: its attributes, owner, mode and times.
-    func finish(_ file: FileRestore) throws(Complaint) {
-        try file.end()
+    /// - Parameter goOn: called from time to time; false cancels.
+    func finish(_ file: FileRestore, _ goOn: () -> Bool) throws(Complaint) {
+        try file.end(goOn)
         do throws(Fault) {
             try onHost { () throws(SystemError) in try dress(file.name, as: file.entry, in: file.parent) }
         } catch {

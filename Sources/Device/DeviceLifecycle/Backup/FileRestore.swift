@@ -88,15 +88,18 @@ struct FileRestore {
     }
 
     /// Gives the content its length, and closes it. Attributes, owner, mode and times are the container's work.
-    /// - Throws: ``Complaint`` of kind `invalidBackup` for ciphertext without a proof of this device.
-    func end() throws(Complaint) {
-        let doing = "cannot restore \(entry.path.text)"
+    /// - Parameter goOn: called from time to time; false cancels.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for ciphertext without a proof of its device;
+    ///   ``Complaint/cancelled``.
+    func end(_ goOn: () -> Bool) throws(Complaint) {
+        let isWhole: Bool
         do throws(Fault) {
-            try endContent()
+            isWhole = try endContent(goOn)
         } catch {
             if error == .corrupt, isSealed { throw unproven }
-            throw Complaint(error, doing: doing)
+            throw Complaint(error, doing: "cannot restore \(entry.path.text)")
         }
+        guard isWhole else { throw Complaint.cancelled }
     }
 
     private var isSealed: Bool { if case .encrypted = content { false } else { true } }
@@ -115,7 +118,8 @@ struct FileRestore {
                 + "written it: it was changed, or an older version made the backup; nothing was restored")
     }
 
-    private func endContent() throws(Fault) {
+    /// - Returns: false when `goOn` ended it.
+    private func endContent(_ goOn: () -> Bool) throws(Fault) -> Bool {
         switch content {
         case .encrypted(let file):
             if file.length < length { try file.truncate(to: length) }
@@ -124,7 +128,8 @@ struct FileRestore {
             try file.end()
         case .foreign(let file, let reencryption, let backing):
             try file.end()
-            try reencryption.run(backing)
+            return try reencryption.run(backing, goOn)
         }
+        return true
     }
 }

@@ -120,7 +120,9 @@ private struct RestoreTransaction: ~Copyable {
                         throw Complaint.cancelled
                     }
                 }
-                try container.finish(file)
+                try container.finish(file) {
+                    progress(DeviceProgress(unit: .bytes, completed: bytes, total: nil))
+                }
             }
             building = consume container
         }

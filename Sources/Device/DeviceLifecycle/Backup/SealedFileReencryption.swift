@@ -17,10 +17,13 @@ struct SealedFileReencryption {
     let target: StoreContext
 
     /// Puts an encrypted file with the same content in the place of the other device's backing file.
-    /// - Parameter backing: that file, under ``name``.
+    /// - Parameters:
+    ///   - backing: that file, under ``name``.
+    ///   - goOn: called from time to time.
+    /// - Returns: false when `goOn` ended it.
     /// - Throws: `corrupt` for a file that the other device's keys do not open; of the new one, `refused` where the
     ///   class is closed, and errors of the host.
-    func run(_ backing: SharedDescriptor) throws(Fault) {
+    func run(_ backing: SharedDescriptor, _ goOn: () -> Bool) throws(Fault) -> Bool {
         let file: EncryptedFile
         do throws(Fault) {
             // For writing, so that an end that was not recorded can be put right. Nobody else has this copy.
@@ -48,10 +51,12 @@ struct SealedFileReencryption {
                     _ = try made.write(bytes, at: position)
                 }
                 position += Int64(count)
+                guard goOn() else { return false }
             }
         }
         if made.length < file.length { try made.truncate(to: file.length) }
         try made.commit()
+        return true
     }
 
     private func read(
