@@ -291,19 +291,25 @@ import Testing
         let (_, backup) = try sealedBackup()
         let other = try there.make()
         let before = there.scratch.containers
-        let large = try #require(backup.item("AppDomain-com.example.Notes/Documents/large"))
-        // Bytes are counted as they are read: while they stand still, a file is being encrypted.
-        var (last, still) = (Int64(-1), 0)
-        let complaint = complaint {
-            var source = backup.source
-            _ = try other.restore(from: &source, replacing: [notes], password: password) { progress in
-                still = progress.completed == last && progress.completed > large.content.count ? still + 1 : 0
-                last = progress.completed
-                return still < 1
+        let index = try #require(backup.items.firstIndex { $0.entry.path.last == "large" })
+        let read = backup.items[...index].reduce(Int64(0)) { $0 + Int64($1.content.count) }
+        // Told that the file is read, that a part of it is encrypted, and that the next entry begins.
+        func restore(calls: Int) -> (told: Int, complaint: Complaint?) {
+            var told = 0
+            let found = complaint {
+                var source = backup.source
+                _ = try other.restore(from: &source, replacing: [notes], password: password) { progress in
+                    if progress.completed == read { told += 1 }
+                    return told < calls
+                }
             }
+            return (told, found)
         }
-        #expect(complaint == Complaint.cancelled)
+        let refused = restore(calls: 2).complaint
+        #expect(refused == Complaint.cancelled)
         #expect(there.scratch.containers == before)
+        let whole = restore(calls: .max)
+        #expect(whole.complaint == nil && whole.told >= 3)
     }
 
     @Test func `onto a locked device only what can be written there comes`() throws {
