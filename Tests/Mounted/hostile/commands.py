@@ -103,7 +103,7 @@ def rows(world):
 def names_in_help():
     told = subprocess.run(["appcontainer", "--help"], capture_output=True, check=True, text=True).stdout
     sections = told[told.index("SUBCOMMANDS"):]
-    return set(re.findall(r"^  ([a-z]+) ", sections, re.M))
+    return set(re.findall(r"^  ([a-z-]+) ", sections, re.M))
 
 
 def targets(world, words):

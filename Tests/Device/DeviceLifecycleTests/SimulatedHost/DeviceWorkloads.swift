@@ -23,7 +23,8 @@ extension SimulatedHost {
             guard let (device, check) = try remains.boot(name) else { continue }
             guard check.problems.isEmpty else { throw Flaw(lines: check.problems.map { "\($0)" }) }
             lines.insert("\(name), keys \(try HostPath.contents("\(remains.path)/\(name)/UID.key").hashValue)")
-            for record in ["Events.jsonl", "Passcode.json"] where try device.directory.root.exists(FileName(record)!) {
+            for record in ["Events.jsonl", "Passcode.json", "PasswordKeybag"]
+            where try device.directory.root.exists(FileName(record)!) {
                 lines.insert("\(name): \(record)")
             }
             for app in device.apps {
@@ -232,6 +233,18 @@ extension SimulatedHost {
                     return device
                 } _: { _, device in
                     try device.directory.clearPasscodeAttempts(holding: device.lock, durably: true)
+                }
+            }
+        ),
+        (
+            "remove the backup password",
+            {
+                try record("remove the backup password") { scratch in
+                    let device = try scratch.makeDevice()
+                    try device.backupPassword.set(Array("old".utf8))
+                    return device
+                } _: { _, device in
+                    try device.backupPassword.remove(Array("old".utf8))
                 }
             }
         ),
