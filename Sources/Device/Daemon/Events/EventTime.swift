@@ -1,4 +1,4 @@
-// Instants as events and the names of scheduled backups have them.
+// Instants as events, reports and the names of scheduled backups have them.
 
 import FoundationEssentials
 import Platform

@@ -3,7 +3,6 @@
 import AppContainer
 import BackingStore
 import DeviceLifecycle
-import FoundationEssentials
 import Glibc
 import Logging
 import Platform
@@ -84,8 +83,7 @@ extension PurgeReport.Entry {
     /// - Parameter time: nanoseconds since 1970; the smallest number where nothing is known.
     private static func text(_ time: Int64) -> String? {
         guard time != .min else { return nil }
-        let date = Date(timeIntervalSince1970: Double(time) / 1e9)
-        return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        return EventTime.text(HostTime(nanoseconds: time))
     }
 }
 
