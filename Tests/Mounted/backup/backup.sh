@@ -100,7 +100,7 @@ oncecase_an_encrypted_finder_backup_needs_its_password() {
 }
 
 # Those tools lie where an ordinary user may not look.
-rootcase_tools_of_others_read_a_finder_backup() {
+rootoncecase_tools_of_others_read_a_finder_backup() {
     start --group "$GROUP"
     fill_home
     echo 'correct horse' >"$WORK/password"

@@ -23,7 +23,7 @@ oncecase_killed_while_it_installs_the_app_is_there_or_it_is_not() {
     appcontainer create "$DEVICE"
     within /usr/bin/python3 "$HERE/updates.py" kill_install "$DEVICE" "$(rounds kills_in_updates)" "$RANDOM" one/Notes.app 9>&-
 }
-rootcase_a_power_cut_in_an_update_leaves_the_old_app_or_the_new_one() {
+rootoncecase_a_power_cut_in_an_update_leaves_the_old_app_or_the_new_one() {
     DEVICE=$HOSTS/disk/${WORK##*/}-device
     two_versions
     mkdir -p "$MOUNT"

@@ -16,7 +16,7 @@ finish_in_memory() {
     finish
 }
 
-rootcase_directories_in_each_other_are_made_used_and_removed() {
+rootoncecase_directories_in_each_other_are_made_used_and_removed() {
     in_memory
     start
     daemon=$(daemon_pid)
@@ -74,7 +74,7 @@ rootcase_a_path_that_no_backup_holds_is_named_by_its_refusal() {
     absent "$WORK/deep.tar"
 }
 
-rootcase_a_file_has_sixty_five_thousand_names() {
+rootoncecase_a_file_has_sixty_five_thousand_names() {
     start
     depth link "$DOCUMENTS" 65000
     whole

@@ -32,7 +32,7 @@ oncecase_the_python_package_needs_no_pytest_but_for_its_fixture() {
 }
 
 # The library says in one line what the machine lacks.
-rootcase_a_test_in_python_is_told_what_the_machine_lacks() {
+rootoncecase_a_test_in_python_is_told_what_the_machine_lacks() {
     python_place
     mkdir tests dev
     cp -R "$BASE/Notes.app" tests/
@@ -55,7 +55,7 @@ rootcase_a_test_in_python_is_told_what_the_machine_lacks() {
 }
 
 # A filesystem that is full fails a test before it begins, in one line, and another beside it takes what pytest asks for.
-rootcase_a_test_in_python_is_told_that_there_is_no_space() {
+rootoncecase_a_test_in_python_is_told_that_there_is_no_space() {
     python_place
     mkdir tests full
     cp -R "$BASE/Notes.app" tests/
@@ -76,7 +76,7 @@ rootcase_a_test_in_python_is_told_that_there_is_no_space() {
 }
 
 # Types are the same whoever looks at them.
-rootcase_the_python_package_is_typed() {
+rootoncecase_the_python_package_is_typed() {
     cp -R "$BASE/checkout" "$WORK/checkout"
     cd "$WORK/checkout/Sources/Client/pytest-appcontainer"
     "$PYTHON_TOOLS/bin/mypy" --strict --cache-dir "$WORK/cache" --python-version 3.9
