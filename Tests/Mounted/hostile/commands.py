@@ -35,6 +35,8 @@ restart {device} | mount {device} {app} {home}
 passcode {device} set --new-file {code}
 passcode {device} remove --old-file {code} | | protected
 backup-password {device} set --new-file {code}
+backup-password {device} change --old-file {code} --new-file {code} | mount {device} {app} {home} --passcode-file {code} | protected
+backup-password {device} remove --old-file {code} | mount {device} {app} {home} --passcode-file {code} | protected
 capacity {device} 1G
 clock {device} advance 4d | mount {device} {app} {home}
 clock {device} advance 2d | schedule {device} --backup {owned}
@@ -47,6 +49,7 @@ purge {device} --level critical | boot {device}
 backup {device} {owned}/new.tar
 backup {device} {owned}/new-backup --format finder
 backup {device} {work}/new.tar | mount {device} {app} {home}
+backup {device} {owned}/new.tar | boot {device} | protected
 backup {device} --list {owned}/backup.tar
 restore {device} {owned}/backup.tar
 restore {device} {owned}/backup.tar | boot {device}
@@ -88,7 +91,7 @@ seal {owned}/New.app --identity {work}/identity.pem | identity {work}/identity.p
 verify {owned}/New.app
 """
 # The exit codes that appcontainer(1) has; 1 is something unexpected that its line tells.
-CODES = {*range(63), 64, 125}
+CODES = {*range(65), 125}
 
 
 def rows(world):

@@ -12,7 +12,8 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 # Entries of a device, below its directory; `?` at the end is whatever appears there.
 DATA, BUNDLE = "Containers/Data/Application/*", "Containers/Bundle/Application/*"
-RECORDS = ["Device.json", "Apps.json", "Sessions.json", "Keybag", "UID.key", "Identity.pem", "Events.jsonl", "Reserve"]
+RECORDS = ["Device.json", "Apps.json", "Sessions.json", "Keybag", "PasswordKeybag", "UID.key", "Identity.pem", "Events.jsonl",
+           "Reserve"]
 RUNTIME = ["daemon.json", "daemon.log", "lock", "?"]
 AREAS = ["Staging", "Trash", "Staging/?", "Trash/?", "Containers", "Containers/Data", "Containers/Data/Application",
          "Containers/Data/Application/?", "Containers/Bundle", "Containers/Bundle/Application", "Containers/Bundle/Application/?",

@@ -99,7 +99,9 @@ class World:
                 fill(home + "/Library/Caches/d")
                 fill(home + "/Groups/group.com.example.shared/d")
                 program(["unmount", home])
-                if not options:
+                if options:
+                    program(["backup-password", device, "set", "--new-file", self.at("owned/code")])
+                else:
                     program(["backup", device, self.at("owned/backup.tar")])
                 program(["shutdown", device])
         shutil.copy(self.code, os.environ["WORK"] + "/code")
