@@ -1,10 +1,14 @@
-// A new phone: what was somebody's own comes along with the backup, and the app makes the rest again.
+// A new phone: what was somebody's own comes along with the backup, and the app makes the rest again. And days: the phone
+// backs itself up at night, and removes old temporary files.
 
 import AppContainer
 import AppContainerTesting
 import Foundation
 import Journal
 import Testing
+
+/// In seconds.
+private let hour: Int64 = 3600
 
 @Suite(.appContainer(app: "Apps/Journal.app", passcode: "1234"))
 struct JournalTests {
@@ -34,6 +38,48 @@ struct JournalTests {
             #expect(try restored.text(on: "2026-05-01") == "Rain all day")
             #expect(try restored.days(with: "rain") == ["2026-05-01", "2026-05-02"])
         }
+    }
+
+    @Test func `the backup of a night, when the phone is locked, brings a secret diary to another phone`() async throws
+    {
+        try await phone.device.setBackupPassword("open sesame")
+        try journal(in: URL(filePath: phone.home)).write("Told to nobody", on: "2026-05-01")
+        try await phone.setProtection(.complete, of: "Documents/Entries/2026-05-01.txt")
+        let backups = FileManager.default.temporaryDirectory.appending(path: "backups-\(UUID())")
+        try FileManager.default.createDirectory(at: backups, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: backups) }
+        try await phone.device.scheduleBackups(to: backups.path)
+
+        // A day without a charger, and then a night with one.
+        try await phone.device.conditions(power: false)
+        try await phone.lock()
+        #expect(try await phone.device.advanceClock(by: 24 * hour).happened.isEmpty)
+        try await phone.device.conditions(power: true)
+        let night = try await phone.device.advanceClock(by: 8 * hour).happened
+        #expect(night.map(\.event) == [.backedUp])
+        let backup = try #require(night.first?.path)
+
+        try await Device.withTemporary { other in
+            try await other.install("Apps/Journal.app")
+            try await other.restore(from: backup, password: "open sesame")
+            let home = URL(filePath: try await other.mount(phone.app).mountPoint)
+            #expect(try self.journal(in: home).text(on: "2026-05-01") == "Told to nobody")
+        }
+    }
+
+    @Test func `an export that was left in tmp is gone after three days, and the diary is not`() async throws {
+        let journal = try journal(in: URL(filePath: phone.home))
+        try journal.write("Sunshine", on: "2026-05-03")
+        let export = phone.url("tmp/diary.txt")
+        try journal.text(on: "2026-05-03").write(to: export, atomically: true, encoding: .utf8)
+        try await phone.whileNotRunning {
+            _ = try await phone.device.advanceClock(by: 48 * hour)
+            expectReadable(export.path)
+            _ = try await phone.device.advanceClock(by: 48 * hour)
+        }
+        #expect(!FileManager.default.fileExists(atPath: export.path))
+        try await expectEvent(.cleaned)
+        #expect(try journal.text(on: "2026-05-03") == "Sunshine")
     }
 
     private func journal(in home: URL) throws -> Journal {
