@@ -93,10 +93,10 @@ public final class BootedDevice: Sendable {
         }
         try directory.removeLeftovers(holding: lock)
         let session = try directory.beginSession(holding: lock)
-        let deviceClock = DeviceClock(ahead: directory.settings.day?.ahead ?? 0)
+        let deviceClock = DeviceClock(directory.settings.day?.clock ?? ClockHistory())
         let context = StoreContext(
             keys: keys, history: session.history, space: SpaceLedger(of: directory, session),
-            uses: UseRecord(clock: { deviceClock.now }, ahead: { deviceClock.ahead }), report: report)
+            uses: UseRecord(clock: { deviceClock.now }, birth: { deviceClock.time(of: $0) }), report: report)
         let passcode = DevicePasscode(
             keybag, into: keys, of: held, reached: reached,
             clock: { () throws(Complaint) in try clock().later(by: deviceClock.ahead) })

@@ -17,7 +17,7 @@ case_an_advance_of_the_clock_does_what_is_due() {
     # The grace period is over before the first backup is due, and the third of these comes before the item is old.
     same "$(advance 73h | sed 's/^[^ ]* //; s/ .*//' | head -n -1 | tr '\n' ' ')" "locked backedUp backedUp backedUp cleaned " order
     same "$(state)" locked state
-    same "$(ls daily | wc -l)" 1 "backups"
+    same "$(ls daily | wc -l)" 3 "backups"
     absent "$MOUNT/tmp/old"
     # The clock stays ahead while nobody serves the device.
     before=$(ahead)
@@ -89,6 +89,40 @@ case_old_items_of_tmp_go_when_nobody_runs() {
     whole
 }
 
+case_a_clock_that_was_set_back() {
+    start
+    mkdir "$MOUNT/Library/Caches/cache"
+    advance 52w
+    echo x >"$MOUNT/tmp/item"
+    echo x >"$MOUNT/Library/Caches/cache/file"
+    # The uses are written down.
+    appcontainer unmount "$MOUNT"
+    appcontainer clock "$DEVICE" real
+    same "$(appcontainer purge "$DEVICE" --older-than 1h --json | json purged)" "[]" "what is old"
+    # In a year's time they would be young still.
+    advance 73h
+    absent "$(backing)/tmp/item"
+    contains "$(appcontainer purge "$DEVICE" --older-than 72h --json | json purged)" "Library/Caches/cache"
+}
+
+# An entry of the device directory can say anything of its last use.
+case_a_time_of_use_that_somebody_made_up() {
+    local time
+    for time in 9223372036854775807 -9223372036854775808 9223372036854775808 99999999999999999999 soon; do
+        start
+        for name in tmp Library/Caches; do mkdir "$MOUNT/$name/item"; done
+        echo x >"$MOUNT/tmp/item/file"
+        appcontainer shutdown "$DEVICE"
+        for name in tmp Library/Caches; do setfattr -n user.appcontainer.used -v "$time" "$(backing)/$name/item"; done
+        advance 1h
+        appcontainer purge "$DEVICE" --dry-run --json >plan
+        advance 73h
+        absent "$(backing)/tmp/item"
+        appcontainer shutdown "$DEVICE"
+        rm -r "$DEVICE"
+    done
+}
+
 case_backups_are_made_by_themselves() {
     start_protected
     echo kept >"$DOCUMENTS/kept"
@@ -116,6 +150,59 @@ case_backups_are_made_by_themselves() {
     same "$(cat "$DOCUMENTS/kept")" kept "what was backed up"
     appcontainer schedule "$DEVICE" --off
     same "$(appcontainer schedule "$DEVICE")" "no backups are scheduled" "the schedule"
+}
+
+case_a_backup_that_becomes_possible_is_made() {
+    start_protected
+    mkdir daily
+    appcontainer schedule "$DEVICE" --backup daily
+    advance 2d
+    same "$(ls daily)" "" "backups of an unlocked device"
+    appcontainer restart "$DEVICE"
+    same "$(appcontainer schedule "$DEVICE" --json | json missing)" "['firstUnlock']" "conditions"
+    advance 1d
+    same "$(ls daily)" "" "backups before the first unlock"
+    unlock
+    # Nobody waits for the lock.
+    appcontainer lock "$DEVICE" --no-wait
+    advance 1m
+    eventually backed_up
+    unlock
+    advance 2d
+    same "$(ls daily | wc -l)" 1 "backups"
+    # A device without a passcode counts as locked.
+    appcontainer passcode "$DEVICE" remove --old-file "$CODE"
+    eventually two_backups
+}
+two_backups() { [ "$(ls daily | wc -l)" = 2 ]; }
+
+case_a_long_advance_writes_the_last_backups() {
+    start
+    mkdir daily
+    appcontainer schedule "$DEVICE" --backup daily
+    advance 10d
+    same "$(happened backedUp)" 10 "backups that were due"
+    same "$(ls daily | wc -l)" 7 "backups"
+    same "$(appcontainer events "$DEVICE" | grep -c 'replaced by a later one')" 3 "backups that were not written"
+}
+
+hostcase_a_schedule_whose_directory_is_full() {
+    local place=$HOSTS/small/${WORK##*/}-daily
+    start
+    head -c 3M /dev/urandom >"$DOCUMENTS/large"
+    mkdir "$place"
+    appcontainer schedule "$DEVICE" --backup "$place"
+    head -c 1M /dev/zero >"$place-spare"
+    cat /dev/zero >"$place-filler" 2>/dev/null || true
+    rm "$place-spare"
+    complains 21 appcontainer clock "$DEVICE" advance 25h
+    same "$(ls "$place")" "" "what a failed backup leaves"
+    contains "$(appcontainer events "$DEVICE" | tail -1)" '"errno":"ENOSPC"'
+    rm "$place-filler"
+    advance 1d
+    same "$(ls "$place" | wc -l)" 1 "backups"
+    stop
+    rm -r "$place"
 }
 
 case_a_schedule_whose_directory_is_gone() {

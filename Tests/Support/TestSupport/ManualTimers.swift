@@ -7,7 +7,8 @@ import Synchronization
 public final class ManualTimers: Sendable {
     private struct State {
         var now = ContinuousClock.now
-        var pending: [(due: ContinuousClock.Instant, work: Timers.Work)] = []
+        var last = 0
+        var pending: [Int: (due: ContinuousClock.Instant, work: Timers.Work)] = [:]
     }
 
     private let state = Mutex(State())
@@ -19,8 +20,16 @@ public final class ManualTimers: Sendable {
             now: { [self] in state.withLock { $0.now } },
             start: { [self] time, work in
                 // Due at once: on a thread of its own, as the host's.
-                guard time > .zero else { return WorkQueue().start(work) }
-                state.withLock { $0.pending.append(($0.now + time, work)) }
+                guard time > .zero else {
+                    WorkQueue().start(work)
+                    return {}
+                }
+                let number = state.withLock { state in
+                    state.last += 1
+                    state.pending[state.last] = (state.now + time, work)
+                    return state.last
+                }
+                return { [self] in state.withLock { _ = $0.pending.removeValue(forKey: number) } }
             })
     }
 
@@ -28,9 +37,9 @@ public final class ManualTimers: Sendable {
     public func advance(by time: Duration) {
         let due = state.withLock { state in
             state.now += time
-            let due = state.pending.filter { $0.due <= state.now }.sorted { $0.due < $1.due }
-            state.pending.removeAll { $0.due <= state.now }
-            return due
+            let due = state.pending.filter { $0.value.due <= state.now }
+            for number in due.keys { state.pending[number] = nil }
+            return due.sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }.map(\.value)
         }
         for timer in due { timer.work() }
     }

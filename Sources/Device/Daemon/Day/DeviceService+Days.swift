@@ -13,18 +13,18 @@ extension DeviceService {
     static let dayRoutes: [Route<DeviceService>] = [.call(clock), .call(conditions), .call(schedule)]
 
     /// Moves the device's clock where the request says so, and tells the time.
-    /// - Throws: ``Complaint`` of kind `badRequest`, or that of a scheduled backup that failed.
+    /// - Throws: ``Complaint`` of kind `badRequest` or `shuttingDown`, or that of a scheduled backup that failed.
     func clock(_ request: ClockRequest) throws(Complaint) -> ClockReport {
         var happened: [Event] = []
         if request.real == true {
+            defer { days.arrange() }
             try days.useRealClock()
             log.info("the clock is the host's")
         } else if let seconds = request.advance {
-            defer { arrangeDays() }
-            happened = try days.advance(by: seconds) { (path) throws(Complaint) in try makeScheduledBackup(path) }
+            defer { days.arrange() }
+            happened = try days.advance(by: seconds)
             log.info("advanced the clock by \(seconds) seconds")
         }
-        arrangeDays()
         return ClockReport(
             time: EventTime.text(device.clock.now), ahead: Double(device.clock.ahead) / 1e9, happened: happened)
     }
@@ -38,7 +38,7 @@ extension DeviceService {
                     day.wifi = request.wifi ?? day.wifi
                 }
             }
-            arrangeDays()
+            days.arrange()
         }
         let settings = days.plan.settings
         return Conditions(power: settings.power ?? true, wifi: settings.wifi ?? true)
@@ -57,6 +57,7 @@ extension DeviceService {
                     day.lastBackup = now
                 }
             }
+            days.arrange()
             log.info("scheduled backups", metadata: ["to": "\(directory)"])
         } else if request.ends == true {
             try operations.run { () throws(Complaint) in
@@ -67,7 +68,6 @@ extension DeviceService {
             }
             log.info("no more scheduled backups")
         }
-        arrangeDays()
         let plan = days.plan
         return BackupSchedule(
             backup: plan.settings.backupDirectory,
@@ -83,14 +83,15 @@ extension DeviceService {
         }
     }
 
-    /// Makes an appointment for the next work, after a change of what is due.
-    func arrangeDays() {
-        days.arrange { [weak self] (path) throws(Complaint) in try self?.makeScheduledBackup(path) }
-    }
-
     /// Writes a scheduled backup: a Finder backup of everything, which a locked device can make.
-    private func makeScheduledBackup(_ path: String) throws(Complaint) {
-        if let directory = HostPath.place(of: path)?.directory { try requireDirectory(directory) }
-        _ = try backUp(BackupRequest(output: path, format: .finder), progress: { _ in true })
+    /// - Throws: ``Complaint`` of kind `shuttingDown` when the device ends meanwhile, and others as ``backUp(_:progress:)``.
+    func makeScheduledBackup(_ path: String) throws(Complaint) {
+        do throws(Complaint) {
+            if let directory = HostPath.place(of: path)?.directory { try requireDirectory(directory) }
+            _ = try backUp(BackupRequest(output: path, format: .finder), progress: { _ in true })
+        } catch {
+            guard operations.isEnding else { throw error }
+            throw Complaint(.shuttingDown, "the device is shutting down; try again")
+        }
     }
 }

@@ -16,7 +16,6 @@ extension DeviceService {
     func unlock(_ request: UnlockRequest) throws(Complaint) {
         try erasingAfterTen { () throws(Complaint) in
             try operations.run { () throws(Complaint) in try locking.unlock(passcode: request.passcode) }
-            arrangeDays()
         }
     }
 
@@ -24,7 +23,6 @@ extension DeviceService {
     /// - Throws: ``Complaint`` of kind `noPasscode` or `lockCancelled`.
     func lock(_ request: LockRequest) async throws(Complaint) {
         try await locking.lock(now: request.now ?? false, waits: request.wait ?? true)
-        arrangeDays()
     }
 
     /// Kills what runs, and restarts the device; nothing begins to run meanwhile.

@@ -25,6 +25,8 @@ final class LockController: Sendable {
     /// See the type. One thread at a time locks, unlocks, restarts or changes the passcode.
     private let changes = Mutex(())
     private let locks = ScheduledLocks()
+    /// Called after a change of the state, without a lock. The lock is a leaf.
+    private let observer = Mutex<@Sendable () -> Void>({})
 
     init(
         device: BootedDevice, mounts: Mounts, timers: Timers = .host, report: @escaping @Sendable (Change) -> Void
@@ -49,6 +51,14 @@ final class LockController: Sendable {
 
     /// The number of requests that wait for a lock.
     var waiting: Int { locks.waiting }
+
+    /// Has a body called after each change of the state that has come to its end. It may block.
+    func whenChanged(_ body: @escaping @Sendable () -> Void) { observer.withLock { $0 = body } }
+
+    private func tellObserver() { observer.withLock { $0 }() }
+
+    /// Waits for the change that is under way.
+    func waitForChange() { changes.withLock { _ in } }
 
     // MARK: Lock
 
@@ -119,6 +129,7 @@ final class LockController: Sendable {
 
     /// Carries out a lock that is due, unless it has happened or was cancelled. Blocks.
     private func finish(_ lock: Int) {
+        defer { tellObserver() }
         changes.withLock { _ in
             let isDue = locks.change { schedule in
                 guard schedule.isPending(lock) else { return false }
@@ -142,6 +153,7 @@ final class LockController: Sendable {
     /// Unlocks the device, and cancels a pending lock. Takes as long as the keybag's cost says.
     /// - Throws: as ``DeviceLifecycle/DevicePasscode/unlock(_:)``.
     func unlock(passcode: String) throws(Complaint) {
+        defer { tellObserver() }
         try changes.withLock { _ throws(Complaint) in
             guard device.hasPasscode else { return }
             try device.passcode.unlock(Array(passcode.utf8))
@@ -152,6 +164,7 @@ final class LockController: Sendable {
     /// Sets, changes or removes the passcode. Without one the device is unlocked.
     /// - Parameter body: makes the one call of ``DeviceLifecycle/DevicePasscode``; what it throws is thrown.
     func changePasscode(_ body: (BootedDevice) throws(Complaint) -> Void) throws(Complaint) {
+        defer { tellObserver() }
         try changes.withLock { _ throws(Complaint) in
             try body(device)
             if !device.hasPasscode { becomeUnlocked() }

@@ -31,13 +31,7 @@ struct PurgeConnection: PurgeEnvironment {
 
     /// Records an event for each entry, all of a batch at once.
     func record(_ purged: [PurgeOutcome.Purged]) {
-        events.record(
-            purged.map { purged in
-                Event(
-                    purged.reason == .old ? .cleaned : .purged, app: purged.unit.app.text, path: purged.unit.path,
-                    size: purged.bytes,
-                    reason: purged.reason.rawValue)
-            })
+        events.record(purged.map { $0.reason == .old ? Event(cleaned: $0) : Event(.purged, of: $0) })
     }
 
     func record(_ disobeyed: [PurgeOutcome.Disobeyed]) {
@@ -48,4 +42,14 @@ struct PurgeConnection: PurgeEnvironment {
     func logTrashFailure(_ error: SystemError) {
         log.warning("cannot remove what was purged: \(error.message)")
     }
+}
+
+extension Event {
+    fileprivate init(_ name: Name, of purged: PurgeOutcome.Purged) {
+        self.init(
+            name, app: purged.unit.app.text, path: purged.unit.path, size: purged.bytes, reason: purged.reason.rawValue)
+    }
+
+    /// The event of an old item of `tmp` that was removed.
+    init(cleaned item: PurgeOutcome.Purged) { self.init(.cleaned, of: item) }
 }

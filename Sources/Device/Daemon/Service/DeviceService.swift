@@ -31,6 +31,8 @@ final class DeviceService: ServedDevice {
     let locking: LockController
     let days: DayWork
     private let spaceWatch: SpaceWatch
+    /// Whether the device has ended, its erase included.
+    private let hasEnded = Monitor(false)
     /// Ends the process of this device; set by that. The lock is a leaf.
     private let endProcess = Mutex<(@Sendable () -> Void)?>(nil)
     /// Warnings for the user who started the device, one line each.
@@ -89,11 +91,14 @@ final class DeviceService: ServedDevice {
         purger = Purger(
             device,
             in: PurgeConnection(mounts: mounts, running: running, operations: operations, events: events, log: log))
-        days = DayWork(
-            device, locking: locking, mounts: mounts, purger: purger, events: events, log: log)
+        let tasks = DayTasks(
+            device: device, record: DayRecord(device), locking: locking, mounts: mounts, purger: purger, events: events,
+            log: log)
+        days = DayWork(tasks)
         events.use(device.clock)
         try startPurging()
-        arrangeDays()
+        locking.whenChanged { [weak days] in days?.arrange() }
+        days.begin { [weak self] (path) throws(Complaint) in try self?.makeScheduledBackup(path) }
         for warning in warnings { log.warning("\(warning)") }
         // Its mounts may still be there, and answer no call.
         if device.session.killed.contains(device.session.number - 1) {
@@ -128,11 +133,17 @@ final class DeviceService: ServedDevice {
 
     /// Ends the operations, then what runs, the mounts, purging, the session and the record, in this order: each part
     /// may still use the next. Errors go to the log.
-    func shutdown() { _ = end() }
+    func shutdown() { endOnce {} }
 
-    /// - Returns: false if another call has ended the device, or is about to.
-    private func end() -> Bool {
-        guard operations.end() else { return false }
+    /// Ends all parts, and then does what the caller adds. If another call does so already, waits for its end.
+    private func endOnce(_ body: () -> Void) {
+        guard operations.end() else { return hasEnded.wait { $0 ? () : nil } }
+        endParts()
+        body()
+        hasEnded.access { $0 = true }
+    }
+
+    private func endParts() {
         // Frozen, they would not answer when they are asked.
         for app in lifecycle.suspended { try? running.terminate([app], nil, asking: false) }
         do throws(Complaint) {
@@ -150,7 +161,6 @@ final class DeviceService: ServedDevice {
             log.error("\(error.message)")
         }
         events.end()
-        return true
     }
 
     /// - Parameter endProcess: requests the end of the process that serves the device.
@@ -164,7 +174,7 @@ final class DeviceService: ServedDevice {
         // Before all else: a client that comes from now on waits for the end of this process.
         ControlAPI.remove(socket)
         log.warning("ten wrong passcodes: the device is erased")
-        if end() {
+        endOnce {
             do throws(Complaint) {
                 try device.eraseAfterAttempts()
             } catch {

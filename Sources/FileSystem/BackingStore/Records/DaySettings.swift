@@ -2,8 +2,8 @@
 
 /// The settings and the state of a device's days. A part of Device.json. nil stands for the usual value.
 public struct DaySettings: Codable, Equatable, Sendable {
-    /// Nanoseconds by which the device's clock is ahead of the host's.
-    public var ahead: Int64?
+    /// The moves of the device's clock; nil while it is the host's.
+    public var clock: ClockHistory?
     /// Whether the device is connected to power; nil for yes.
     public var power: Bool?
     /// Whether the device has Wi-Fi; nil for yes.
@@ -16,12 +16,15 @@ public struct DaySettings: Codable, Equatable, Sendable {
     /// When the `tmp` directories are looked through next, by the same clock; nil where nobody has looked yet.
     public var nextCleaning: Int64?
 
-    /// Permitted values of ``ahead``: up to a hundred years.
-    public static let aheads = Int64(0)...(100 * 366 * 86_400 * 1_000_000_000)
-
     public init() {}
 
-    var isPossible: Bool { ahead.map(DaySettings.aheads.contains) ?? true && backupDirectory?.first ?? "/" == "/" }
+    /// Permitted values of ``lastBackup`` and ``nextCleaning``: a few hundred years, to which a day can be added.
+    public static let times = Int64(0)...8_000_000_000_000_000_000
+
+    var isPossible: Bool {
+        clock?.isPossible ?? true && backupDirectory?.first ?? "/" == "/"
+            && [lastBackup, nextCleaning].allSatisfy { $0.map(DaySettings.times.contains) ?? true }
+    }
 
     /// Those of a clone: what the device does by itself is not the clone's.
     var ofClone: DaySettings {

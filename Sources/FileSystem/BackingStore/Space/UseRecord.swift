@@ -42,16 +42,17 @@ public final class UseRecord: Sendable {
     private let writing = Mutex(())
     private let changes = Atomic<UInt64>(0)
     private let clock: @Sendable () -> HostTime
-    private let ahead: @Sendable () -> Int64
+    private let birth: @Sendable (HostTime) -> HostTime
 
     /// - Parameters:
     ///   - clock: the present time, also for ages.
-    ///   - ahead: nanoseconds by which that is ahead of the host's time, which files have.
+    ///   - birth: a time of the host, which files have, by that clock.
     public init(
-        clock: @escaping @Sendable () -> HostTime = { .now }, ahead: @escaping @Sendable () -> Int64 = { 0 }
+        clock: @escaping @Sendable () -> HostTime = { .now },
+        birth: @escaping @Sendable (HostTime) -> HostTime = { $0 }
     ) {
         self.clock = clock
-        self.ahead = ahead
+        self.birth = birth
     }
 
     public var now: HostTime { clock() }
@@ -89,28 +90,40 @@ public final class UseRecord: Sendable {
 
     // MARK: Reading
 
-    /// The last use of an entry; without a record its birth, and without that ``HostTime/unknown``.
+    /// The last use of an entry; without a record its birth, and without that ``HostTime/unknown``. It is never later than
+    /// now. A record of more than a day from now counts as none: somebody set the clock back, or made the record up.
     ///
     /// - Parameter directory: a container's `Library/Caches` or `tmp`.
     public func lastUse(of name: FileName, _ status: FileStatus, in directory: borrowing Descriptor) -> HostTime {
-        if let noted = state.withLock({ $0[status.inode]?.time }) { return noted }
-        switch status.kind {
-        case .file, .directory:
-            if let value = try? AttributeHolder(name, in: directory).value(of: UseRecord.attribute),
-                let written = Int64(String(decoding: value, as: UTF8.self))
-            {
-                return HostTime(nanoseconds: written)
-            }
-        case .symbolicLink, .fifo, .socket, .device: break
+        let now = clock()
+        if let recorded = recordedUse(of: name, status, in: directory),
+            recorded.nanoseconds <= now.nanoseconds + UseRecord.tolerance
+        {
+            return min(recorded, now)
         }
         // Not by optional chaining: the compiler (Swift 6.3.1) then never closes the descriptor.
         guard let node = try? directory.openNode(name), let birth = try? node.birthTime() else {
             return .unknown
         }
         // By the device's clock: nothing that is new is old after an advance.
-        return HostTime(nanoseconds: HostTime(birth).nanoseconds + ahead())
+        return min(self.birth(HostTime(birth)), now)
     }
 
+    /// The use that was recorded, in memory or in the attribute, which may be anything.
+    private func recordedUse(
+        of name: FileName, _ status: FileStatus, in directory: borrowing Descriptor
+    ) -> HostTime? {
+        if let noted = state.withLock({ $0[status.inode]?.time }) { return noted }
+        switch status.kind {
+        case .file, .directory:
+            let value = try? AttributeHolder(name, in: directory).value(of: UseRecord.attribute)
+            return value.flatMap { Int64(String(decoding: $0, as: UTF8.self)) }.map { HostTime(nanoseconds: $0) }
+        case .symbolicLink, .fifo, .socket, .device: return nil
+        }
+    }
+
+    /// Nanoseconds by which a record may be later than now: the host's clock is set now and then.
+    private static let tolerance: Int64 = 86_400 * 1_000_000_000
     /// The attribute of the record: decimal nanoseconds since 1970. The mount hides attributes of this prefix.
     public static let attributeName = "user.appcontainer.used"
     private static let attribute = Array(attributeName.utf8)

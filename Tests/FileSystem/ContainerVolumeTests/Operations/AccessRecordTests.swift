@@ -38,9 +38,10 @@ struct AccessRecordTests {
             .map { "\($0.name.text)@\($0.lastUse.nanoseconds / 1_000_000_000)" }
     }
 
-    private func at(_ time: Int64, _ body: () throws -> Void) rethrows {
+    @discardableResult
+    private func at<Result>(_ time: Int64, _ body: () throws -> Result) rethrows -> Result {
         clock.set(time)
-        try body()
+        return try body()
     }
 
     @Test func `creating, opening and closing a file is a use, and so is making a directory there`() throws {
@@ -125,10 +126,22 @@ struct AccessRecordTests {
 
     @Test func `an entry without a recorded use counts from its birth`() throws {
         let before = HostTime.now.nanoseconds / 1_000_000_000
-        try at(1) { try home.store("text", at: "Library/Caches/system") }
+        try at(before + 60) { try home.store("text", at: "Library/Caches/system") }
         let told = try #require(uses.first)
         let time = try #require(Int64(told.split(separator: "@")[1]))
         #expect((before - 1...before + 60).contains(time))
+    }
+
+    @Test(arguments: [Int64(86_000), 87_000, 6_000_000_000])
+    func `a use of the next day counts as one of now, and a later one as none`(ahead: Int64) throws {
+        let now: Int64 = 3_000_000_000
+        try at(now + ahead) { try volume.make("file", in: caches) }
+        for isWritten in [false, true] {
+            if isWritten { home.context.uses.writeDown() }
+            let told = try #require(at(now) { uses.first })
+            // Its birth is that of this test.
+            #expect((told == "file@\(now)") == (ahead < 86_400), "\(told)")
+        }
     }
 
     @Test func `one that takes the place of a removed entry has its own age`() throws {

@@ -35,7 +35,7 @@ public struct BackupSchedule: Codable, Hashable, Sendable {
     public var backup: String?
     /// When the next one is due; null where there are none.
     public var next: String?
-    /// The conditions that a backup waits for now: `locked`, `power`, `wifi`.
+    /// The conditions that a backup waits for now: `locked`, `firstUnlock`, `power`, `wifi`.
     public var missing: [String]
 
     public init(backup: String?, next: String?, missing: [String]) {

@@ -15,8 +15,8 @@ import FoundationEssentials
 /// | `corrupt` | `errno`; `app`, `path`, `operation`, `pid`, `process` where they are known |
 /// | `corrupt`, of a record of the device | `errno`; `path`, the record's name |
 /// | `purged` | `app`, `path`, `size`, `reason` |
-/// | `cleaned` | `app`, `path`, `size` |
-/// | `backedUp` | `path`, that of the backup on the host; `reason` where nothing was written, and `errno` where that is a failure |
+/// | `cleaned` | `app`, `path`, `size`, `reason` |
+/// | `backedUp` | `path`, that of the backup on the host; `errno` and `reason` of a failure; `reason` alone where later ones of the same advance take its place |
 /// | `disobeyed` | `app`, `path`, `reason`: `backedUp`, `spared`, `purgedEarly` or `removedCaches` |
 /// | `delivered` | `app`, `path` |
 /// | `installed` | `app` |
