@@ -43,7 +43,7 @@ struct Clock: AsyncParsableCommand {
         let lines = report.happened.map { event in
             let words = [
                 event.deviceTime ?? event.time, event.event.rawValue, event.app, event.path,
-                event.reason.map { "(\($0))" },
+                event.event == .cleaned ? nil : event.reason.map { "(\($0))" },
             ]
             return words.compactMap { $0 }.joined(separator: " ").onOneLine
         }
