@@ -164,6 +164,30 @@ import Testing
         }
     }
 
+    @Test func `listeners of new names that do not speak cost a few accesses their time, and no further one`() throws {
+        try apart { meeting in
+            var sockets: [SharedDescriptor] = []
+            func mute(_ name: String) throws {
+                sockets.append(
+                    SharedDescriptor(try Descriptor.listening(atSocket: "\(place.path)/s", permissions: 0o600)))
+                try FileManager.default.moveItem(atPath: "\(place.path)/s", toPath: "\(meeting)/\(name).presenter")
+            }
+            var limits = CoordinationLimits.current
+            limits.greeting = 3
+            try CoordinationLimits.$current.withValue(limits) {
+                for number in 0..<8 { try mute("\(number)") }
+                let begin = MonotonicClock.nanoseconds
+                #expect(write() == nil)
+                // They are asked at once.
+                #expect(MonotonicClock.nanoseconds - begin < 12_000_000_000)
+                try mute("new")
+                let next = MonotonicClock.nanoseconds
+                #expect(write() == nil)
+                #expect(MonotonicClock.nanoseconds - next < 2_500_000_000)
+            }
+        }
+    }
+
     @Test func `the lock of the directory is not waited for without end`() throws {
         try apart { meeting in
             #expect(write() == nil)

@@ -107,6 +107,31 @@ import Testing
         #expect(presenters[1].words.suffix(3) == ["to writer", "back", "changed"])
     }
 
+    @Test func `one who waits for an item that is moved tells presenters of the change where it is`() throws {
+        let folder = place("folder")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let new = folder.appending(path: "moved")
+        let presenters = [TestPresenter(file), TestPresenter(place.url), TestPresenter(new), TestPresenter(folder)]
+        let mover = NSFileCoordinator()
+        var waiting: HostThread?
+        unsafe mover.coordinate(
+            writingItemAt: file, options: .forMoving, writingItemAt: new, options: .forReplacing, error: nil
+        ) { old, new in
+            waiting = try! HostThread(name: "waiting") { #expect(write(file) == nil) }
+            usleep(200_000)
+            try! FileManager.default.moveItem(at: old, to: new)
+            mover.item(at: old, didMoveTo: new)
+        }
+        waiting?.join()
+        #expect(presenters[0].words.filter { $0 != "back" } == ["to writer", "to writer", "moved to moved", "changed"])
+        #expect(presenters[0].words.count { $0 == "back" } == 2)
+        #expect(presenters[1].words == ["file moved to moved", "moved changed"])
+        // It is asked when the waiting one has gone there.
+        #expect(presenters[2].words.count { $0 == "to writer" } == 2)
+        #expect(presenters[2].words.count { $0 == "changed" } == 2)
+        #expect(presenters[3].words.last == "moved changed")
+    }
+
     @Test func `presenters of one batch are asked once`() {
         let presenter = TestPresenter(file)
         let above = TestPresenter(place.url)

@@ -114,6 +114,34 @@ case_a_presenter_hears_of_other_processes() {
     whole
 }
 
+# One who waits while the item is moved writes it where it is then, and presenters hear of that.
+case_a_presenter_hears_of_a_change_after_a_move() {
+    start
+    mkdir "$DOCUMENTS/folder"
+    echo old >"$DOCUMENTS/plan"
+    present document "$DOCUMENTS/plan"
+    present above "$DOCUMENTS/folder"
+    begin mover moving coordinate move "$DOCUMENTS/plan" "$DOCUMENTS/folder/moved" wait
+    access write "$DOCUMENTS/plan" new >waiting &
+    local waiting=$!
+    eventually sh -c '[ "$(grep -c "a writer comes" document)" = 2 ]'
+    leave mover
+    wait "$waiting"
+    same "$(cat waiting "$DOCUMENTS/folder/moved")" "written: true
+new"
+    eventually grep -q "it has changed" document
+    eventually grep -q "moved has changed" above
+    leave document
+    leave above
+    # Of each access once: it comes, and is gone.
+    same "$(heard document | sort | uniq -c | sed 's/^ *//')" "2 a writer comes
+1 it has changed
+1 it is moved now
+2 the writer is gone"
+    same "$(ls -A "$MOUNT/tmp/.FileCoordination")" lock
+    whole
+}
+
 rootcase_apps_of_a_group_coordinate() {
     start_two
     mkdir "$FIRST/folder"

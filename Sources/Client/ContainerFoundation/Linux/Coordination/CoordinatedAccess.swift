@@ -31,10 +31,29 @@ final class CoordinatedAccess: Sendable {
     private struct Part {
         let use: Listener.Use
         var accesses: [FileAccess]
+        /// Once presenters are asked.
+        var question: PresenterQuestion?
         /// The places of the accesses in the call's list.
         let indices: [Int]
         var local: AskedPresenters?
         var remote: RemotePresenters?
+
+        /// - Returns: the moves that concern an access, one after the other.
+        mutating func follow(_ moves: [ItemMove]) -> [ItemMove] {
+            var followed: [ItemMove] = []
+            for move in moves {
+                let accesses = accesses
+                guard accesses.contains(where: { $0.isConcerned(by: move) }) else { continue }
+                followed.append(move)
+                self.accesses = accesses.map { access in
+                    var access = access
+                    _ = access.follow(move)
+                    return access
+                }
+            }
+            question?.accesses = accesses
+            return followed
+        }
     }
 
     private struct State {
@@ -92,11 +111,16 @@ final class CoordinatedAccess: Sendable {
             let question = PresenterQuestion(
                 accesses: parts[index].accesses, purpose: purpose, isBatch: isBatch, isReady: isReady)
             let use = parts[index].use
+            parts[index].question = question
             parts[index].remote = RemotePresenters(question, at: use.listener)
             parts[index].local = AskedPresenters(PresenterRegistry.sessions(for: question, in: use.place))
         }
         state.withLock { $0.parts = parts }
-        for part in parts {
+        try waitForPresenters(until: deadline, caller)
+    }
+
+    private func waitForPresenters(until deadline: UInt64, _ caller: some Cancellable) throws(CoordinationFailure) {
+        for part in state.withLock({ $0.parts }) {
             try CoordinatedAccess.wait(until: deadline, caller) { part.remote?.answer(until: $0) }
             try CoordinatedAccess.wait(until: deadline, caller) { part.local?.wait(until: $0) }
         }
@@ -132,29 +156,33 @@ final class CoordinatedAccess: Sendable {
             }
             guard follow(claims.moves()) else { return state.withLock { $0.claims = claims } }
             claims.end()
+            try waitForPresenters(until: .nanoseconds(in: CoordinationLimits.current.presenters), caller)
         }
     }
 
+    /// Goes where items were moved to, with the presenters that were asked, and asks those that are concerned now.
     /// - Returns: whether an item has another path now.
     private func follow(_ moves: [[ItemMove]]) -> Bool {
-        state.withLock { state in
-            var isMoved = false
-            for (part, moves) in moves.enumerated() {
-                for move in moves {
-                    guard let to = move.to else { continue }
-                    for index in state.parts[part].accesses.indices {
-                        let access = state.parts[part].accesses[index]
-                        guard !access.writing.contains(.forReplacing),
-                            let path = FileAccess.path(access.path, afterMoveOf: move.from, to: to), path != access.path
-                        else { continue }
-                        isMoved = true
-                        state.parts[part].accesses[index].path = path
-                        state.urls[state.parts[part].indices[index]] = state.parts[part].use.place.url(of: path)
-                    }
+        var isMoved = false
+        for (index, moves) in moves.enumerated() where !moves.isEmpty {
+            let (part, followed, isPartMoved) = state.withLock { state in
+                let before = state.parts[index].accesses
+                let followed = state.parts[index].follow(moves)
+                let part = state.parts[index]
+                for (number, access) in part.accesses.enumerated() where access != before[number] {
+                    state.urls[part.indices[number]] = part.use.place.url(of: access.path)
                 }
+                return (part, followed, part.accesses != before)
             }
-            return isMoved
+            isMoved = isMoved || isPartMoved
+            for move in followed { part.local?.follow(move) }
+            let question = isPartMoved ? part.question : nil
+            part.remote?.follow(followed, asking: question, at: part.use.listener)
+            if let question, let local = part.local {
+                local.ask(PresenterRegistry.sessions(for: question, in: part.use.place, but: local.presenters))
+            }
         }
+        return isMoved
     }
 
     /// Gives the items free for others, before the access is over.

@@ -3,7 +3,8 @@ import Platform
 
 struct CoordinationLimits: Sendable {
     /// Seconds in which a process that runs takes a connection. One that does not is passed over, if it presents items,
-    /// because it cannot use them meanwhile.
+    /// because it cannot use them meanwhile. All are asked at once. ``SilentListeners`` has the ones that are not waited for
+    /// so long.
     var greeting = 3.0
     /// Seconds in which presenters have to give up an item; after that the access goes on without their word.
     var presenters = 30.0
@@ -13,6 +14,9 @@ struct CoordinationLimits: Sendable {
     var longest = 300.0
     /// Connections that a process serves at a time, and listeners that one access asks.
     var connections = 256
+    /// Moves that a process hears of over one connection: each is a call that waits in the queue of a presenter. After
+    /// that the connection ends, and presenters take their items back.
+    var moves = 1000
 
     @TaskLocal static var current = CoordinationLimits()
 }

@@ -48,16 +48,36 @@ struct FileAccess: Codable, Hashable, Sendable {
     }
 
     /// The path of an item below a directory that was moved; the directory itself included.
+    /// - Returns: nil for another item, and for a path that no item can have: moves may be told that were never made.
     static func path(_ path: String, afterMoveOf old: String, to new: String) -> String? {
         if path == old { return new }
         guard contains(old, path) else { return nil }
-        return new + path.dropFirst(old.count)
+        let moved = new + path.dropFirst(old.count)
+        return moved.utf8.count <= longestPath ? moved : nil
     }
+
+    /// Goes where another access has moved the item, unless this one replaces whatever is at its path.
+    /// - Returns: whether the path is another one now.
+    mutating func follow(_ move: ItemMove) -> Bool {
+        guard let to = move.to, !writing.contains(.forReplacing),
+            let new = FileAccess.path(path, afterMoveOf: move.from, to: to), new != path
+        else { return false }
+        path = new
+        return true
+    }
+
+    /// Whether a move is of the item, of a directory that it is in, or of an item in it.
+    func isConcerned(by move: ItemMove) -> Bool {
+        path == move.from || FileAccess.contains(move.from, path) || FileAccess.contains(path, move.from)
+    }
+
+    /// Bytes of a path: those of PATH_MAX.
+    private static let longestPath = 4096
 
     /// Whether another process may have sent such a path: relative, and without a way out of the container.
     static func isValid(_ path: String) -> Bool {
         guard !path.isEmpty else { return true }
-        return path.utf8.count <= 4096 && !path.utf8.contains(0)
+        return path.utf8.count <= longestPath && !path.utf8.contains(0)
             && path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {
                 !$0.isEmpty && $0 != "." && $0 != ".."
             }

@@ -67,7 +67,7 @@ struct Greeting: Codable {
 
 /// Asked of a listener before an access: its presenters are to get ready.
 struct PresenterQuestion: Codable {
-    let accesses: [FileAccess]
+    var accesses: [FileAccess]
     let purpose: String
     /// Of a batch: presenters of items in the directories that are named are meant too.
     let isBatch: Bool
@@ -77,6 +77,28 @@ struct PresenterQuestion: Codable {
     var isValid: Bool {
         accesses.count <= 1024 && purpose.utf8.count <= 1024 && accesses.allSatisfy { FileAccess.isValid($0.path) }
     }
+
+    /// - Returns: whether an access has another path now.
+    mutating func follow(_ move: ItemMove) -> Bool {
+        var isMoved = false
+        for index in accesses.indices where accesses[index].follow(move) { isMoved = true }
+        return isMoved
+    }
+}
+
+/// Told after the answer, until the access is over.
+struct PresenterNotice: Codable {
+    enum Kind: String, Codable {
+        /// The access has moved an item: presenters are told.
+        case made
+        /// Another access has moved it, and told them: they are told of changes where it is now.
+        case followed
+        /// The same; and presenters that are concerned by the new path alone are to get ready. A second answer follows.
+        case asking
+    }
+
+    let move: ItemMove
+    let kind: Kind
 }
 
 /// The answer when all presenters are ready, or one has refused.

@@ -140,14 +140,18 @@ final class Listener: Sendable {
         while true {
             do throws(SystemError) {
                 guard let connection = try socket.accept() else { return }
-                // More than so many are not served: who connects so often does not get to hold all threads.
+                let line = LineConnection(connection)
+                // More than so many are not served: who connects so often does not get to hold all threads. They see that
+                // this process runs.
                 guard connections.add(1, ordering: .relaxed).newValue <= limit else {
                     connections.subtract(1, ordering: .relaxed)
+                    try? line.send(Greeting(process: getpid()))
                     continue
                 }
+                // It counts until presenters have taken all calls, so that no more of these wait than of so many.
                 WorkQueue().start {
-                    serve(LineConnection(connection), in: place)
-                    connections.subtract(1, ordering: .relaxed)
+                    let presenters = serve(line, in: place)
+                    presenters.end { connections.subtract(1, ordering: .relaxed) }
                 }
             } catch {
                 // No further descriptor, for one.
@@ -158,22 +162,40 @@ final class Listener: Sendable {
 
     /// Lines of another process are input of somebody who may be hostile; all that they can do is ask presenters of items in
     /// this container.
-    private static func serve(_ connection: LineConnection, in place: CoordinationPlace) {
+    /// - Returns: the presenters that were asked, for the end of the access.
+    private static func serve(_ connection: LineConnection, in place: CoordinationPlace) -> AskedPresenters {
         let limits = CoordinationLimits()
+        let presenters = AskedPresenters([])
         // The one who asks may be gone: this process did not run. Its question is read all the same.
         try? connection.send(Greeting(process: getpid()))
         let question = try? connection.receive(PresenterQuestion.self, until: .nanoseconds(in: limits.presenters))
-        guard let question, question.isValid else { return }
-        let presenters = AskedPresenters(PresenterRegistry.sessions(for: question, in: place))
-        defer { presenters.end() }
-        // They have longer than the one who asks waits.
-        guard case .answered(let error) = presenters.wait(until: .nanoseconds(in: limits.presenters * 2)) else {
-            return
+        guard var question, question.isValid else { return presenters }
+
+        /// - Returns: whether they are ready. They have longer than the one who asks waits.
+        func ask() -> Bool {
+            presenters.ask(PresenterRegistry.sessions(for: question, in: place, but: presenters.presenters))
+            guard case .answered(let error) = presenters.wait(until: .nanoseconds(in: limits.presenters * 2)) else {
+                return false
+            }
+            try? connection.send(PresenterAnswer(error))
+            return true
         }
-        try? connection.send(PresenterAnswer(error))
-        while let move = try? connection.receive(ItemMove.self, until: nil), move.isValid {
-            presenters.tell(move, to: move.to.map { place.url(of: $0) })
+
+        guard ask() else { return presenters }
+        for _ in 0..<limits.moves {
+            guard let notice = try? connection.receive(PresenterNotice.self, until: nil), notice.move.isValid else {
+                break
+            }
+            let move = notice.move
+            if notice.kind == .made {
+                presenters.tell(move, to: move.to.map { place.url(of: $0) })
+            } else {
+                presenters.follow(move)
+                _ = question.follow(move)
+                if notice.kind == .asking, !ask() { break }
+            }
         }
+        return presenters
     }
 }
 
@@ -204,48 +226,5 @@ private final class ListeningSocket: Sendable {
     func stop() {
         isStopped.store(true, ordering: .releasing)
         socket.descriptor.stopListening()
-    }
-}
-
-/// The sessions of several presenters during one access.
-final class AskedPresenters: Sendable {
-    private struct State {
-        var waiting: Int
-        var error: NSError?
-    }
-
-    enum Answer {
-        case answered(NSError?)
-        case late
-    }
-
-    private let sessions: [PresenterSession]
-    private let state: Monitor<State>
-
-    /// Has all of them get ready.
-    init(_ sessions: [PresenterSession]) {
-        self.sessions = sessions
-        state = Monitor(State(waiting: sessions.count))
-        let state = state
-        for session in sessions {
-            session.begin { error in
-                state.access {
-                    $0.waiting -= 1
-                    $0.error = $0.error ?? error
-                }
-            }
-        }
-    }
-
-    func wait(until deadline: UInt64) -> Answer {
-        state.wait(until: deadline) { $0.waiting == 0 || $0.error != nil ? .answered($0.error) : nil } ?? .late
-    }
-
-    func tell(_ move: ItemMove, to newURL: URL?) {
-        for session in sessions { session.tell(move, to: newURL) }
-    }
-
-    func end() {
-        for session in sessions { session.end() }
     }
 }

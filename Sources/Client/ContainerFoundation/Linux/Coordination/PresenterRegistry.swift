@@ -70,11 +70,13 @@ enum PresenterRegistry {
     }
 
     /// The sessions of all presenters in a container that an access concerns.
+    /// - Parameter known: presenters that have one already.
     static func sessions(
-        for question: PresenterQuestion, in place: CoordinationPlace
+        for question: PresenterQuestion, in place: CoordinationPlace, but known: Set<ObjectIdentifier> = []
     ) -> [PresenterSession] {
         presenters.compactMap { presenter in
-            guard purpose(of: presenter) != question.purpose, let url = presenter.presentedItemURL, url.isFileURL,
+            guard purpose(of: presenter) != question.purpose, !known.contains(ObjectIdentifier(presenter)),
+                let url = presenter.presentedItemURL, url.isFileURL,
                 let item = try? CoordinationPlace.item(at: url), item.place == place
             else { return nil }
             return PresenterSession(presenter, of: item, asked: question)

@@ -111,6 +111,17 @@ final class PresenterSession: @unchecked Sendable {
 
     // MARK: During and after it
 
+    var identity: ObjectIdentifier { ObjectIdentifier(presenter) }
+
+    /// Another access has moved an item, and has told the presenter: from now on this one is about the new path.
+    func follow(_ move: ItemMove) {
+        state.withLock { state in
+            for index in state.written.indices { _ = state.written[index].access.follow(move) }
+            guard let to = move.to else { return }
+            state.path = FileAccess.path(state.path, afterMoveOf: move.from, to: to) ?? state.path
+        }
+    }
+
     /// - Parameter newURL: where the item is now, if this process can tell.
     func tell(_ move: ItemMove, to newURL: URL?) {
         let call = state.withLock { state -> (@Sendable (any NSFilePresenter) -> Void)? in
@@ -128,7 +139,10 @@ final class PresenterSession: @unchecked Sendable {
                 return { $0.presentedSubitem(at: oldURL, didMoveTo: newURL) }
             }
             guard let newURL, let rest = FileAccess.path(state.path, afterMoveOf: move.from, to: "") else { return nil }
-            state.path = move.to.map { $0 + rest } ?? state.path
+            if let to = move.to {
+                guard let path = FileAccess.path(state.path, afterMoveOf: move.from, to: to) else { return nil }
+                state.path = path
+            }
             let url = rest.isEmpty ? newURL : newURL.appending(path: String(rest.dropFirst()))
             return { $0.presentedItemDidMove(to: url) }
         }
@@ -137,11 +151,13 @@ final class PresenterSession: @unchecked Sendable {
     }
 
     /// The access is over: the presenter takes its item back, and is told of changes.
-    func end() {
+    /// - Parameter body: called when it has been told, which may be never.
+    func end(then body: @escaping @Sendable () -> Void) {
         presenter.presentedItemOperationQueue.addOperation { [self] in
             let (path, written, reacquirers) = state.withLock { ($0.path, $0.written, $0.reacquirers) }
             for reacquirer in reacquirers { reacquirer() }
             for change in written { tell(change, to: path) }
+            body()
         }
     }
 
@@ -156,7 +172,9 @@ final class PresenterSession: @unchecked Sendable {
             } else {
                 presenter.presentedSubitemDidAppear(at: url)
             }
-        } else if PresenterSession.exists(path, place), !access.writing.contains(.forMoving) {
+        } else if path == access.path || FileAccess.contains(access.path, path), PresenterSession.exists(path, place),
+            !access.writing.contains(.forMoving)
+        {
             presenter.presentedItemDidChange()
         }
     }
