@@ -130,6 +130,37 @@ static void classes_are_changed_and_inherited(void) {
     FAILS(fcntl(fd, F_GETPROTECTIONCLASS), EBADF);
 }
 
+// The mode of a file keeps nobody from giving it a class whose file it is.
+static void classes_of_files_that_cannot_be_written(void) {
+    static const mode_t modes[] = {0444, 0400, 0440, 0555, 0200, 0};
+    struct stat status;
+    size_t index;
+    int fd;
+    for (index = 0; index < sizeof modes / sizeof *modes; index++) {
+        mode_t mode = modes[index];
+        fd = open_dprotected_np("read only", O_RDWR | O_CREAT | O_EXCL, COMPLETE, 0, mode);
+        CHECK(fd >= 0);
+        CHECK(write(fd, "plain text", 10) == 10);
+        CHECK(fstat(fd, &status) == 0 && (status.st_mode & 07777) == mode);
+        CHECK(!(mode & S_IRUSR) || fcntl(fd, F_GETPROTECTIONCLASS) == COMPLETE);
+        CHECK(fcntl(fd, F_SETPROTECTIONCLASS, NONE) == 0);
+        CHECK(fstat(fd, &status) == 0 && (status.st_mode & 07777) == mode);
+        FAILS(fcntl(fd, F_SETPROTECTIONCLASS, 5), EINVAL);
+        CHECK(fstat(fd, &status) == 0 && (status.st_mode & 07777) == mode);
+        CHECK(fchmod(fd, 0600) == 0 && fcntl(fd, F_GETPROTECTIONCLASS) == NONE);
+        CHECK(close(fd) == 0 && unlink("read only") == 0);
+    }
+    // The mask takes the owner's bit too.
+    umask(0222);
+    CHECK((fd = make("read only", UNLESS_OPEN)) >= 0 && fcntl(fd, F_GETPROTECTIONCLASS) == UNLESS_OPEN);
+    CHECK(fstat(fd, &status) == 0 && (status.st_mode & 07777) == 0440);
+    CHECK(close(fd) == 0 && unlink("read only") == 0);
+    umask(022);
+    // A directory.
+    CHECK(mkdir("closed", 0555) == 0 && set_class("closed", COMPLETE) == 0 && class_of("closed") == COMPLETE);
+    CHECK(stat("closed", &status) == 0 && (status.st_mode & 07777) == 0555 && rmdir("closed") == 0);
+}
+
 static void attributes(void) {
     char value[16], names[64], longest[129];
     int fd = open("plain", O_RDWR);
@@ -273,6 +304,7 @@ int main(int count, char **words) {
     if (chdir(words[1])) return perror(words[1]), 1;
     classes_at_creation();
     classes_are_changed_and_inherited();
+    classes_of_files_that_cannot_be_written();
     attributes();
     locked(words[2], words[3]);
     before_first_unlock(words[4], words[3]);

@@ -7,7 +7,8 @@
 //
 // A class is the attribute user.appcontainer.protection of the mount. An attribute NAME of Darwin is user.NAME of
 // Linux. Off a mount files have no class: open_dprotected_np is open(2), and the two commands of fcntl fail with
-// ENOTSUP.
+// ENOTSUP. The owner of a file may set its class whatever its mode, as on Darwin; a mode that keeps him from that is
+// widened for him meanwhile, which is not atomic.
 #ifndef APPCONTAINER_DARWIN_H
 #define APPCONTAINER_DARWIN_H
 
@@ -229,7 +230,8 @@ static inline int appcontainer_get_class(int fd) {
     char name[64];
     ssize_t length;
     int number;
-    if (!appcontainer_is_mounted(fd)) return errno == EBADF ? -1 : appcontainer_fails(ENOTSUP);
+    // By mode too: of a file that its owner may not read he hears no class.
+    if (!appcontainer_is_mounted(fd)) return errno == EBADF || errno == EACCES ? -1 : appcontainer_fails(ENOTSUP);
     length = fgetxattr(fd, "user.appcontainer.protection", name, sizeof name - 1);
     // The bundle and the home's top level have none.
     if (length < 0) return errno == ENODATA ? appcontainer_fails(ENOTSUP) : -1;
@@ -239,11 +241,33 @@ static inline int appcontainer_get_class(int fd) {
     return appcontainer_fails(ENOTSUP);
 }
 
-static inline int appcontainer_set_class(int fd, int number) {
+// -1 with EACCES where the file's mode keeps the caller from reading or writing attributes.
+static inline int appcontainer_set_class_by_mode(int fd, int number) {
     const char *name = appcontainer_class_name(number);
-    if (!appcontainer_is_mounted(fd)) return errno == EBADF ? -1 : appcontainer_fails(ENOTSUP);
+    if (!appcontainer_is_mounted(fd)) return errno == EBADF || errno == EACCES ? -1 : appcontainer_fails(ENOTSUP);
     if (!name) return appcontainer_fails(EINVAL);
     return fsetxattr(fd, "user.appcontainer.protection", name, strlen(name), 0);
+}
+
+// Darwin asks who owns the file, and not for its mode, which decides on attributes here. So the owner may read and write
+// a file for a moment whose mode forbids that; nobody else may meanwhile. This is not atomic: a mode that somebody else
+// gives the file in this moment is lost, and a process that ends in it leaves the file with a mode that is too wide.
+static inline int appcontainer_set_class(int fd, int number) {
+    struct stat status;
+    int result = appcontainer_set_class_by_mode(fd, number), error;
+    mode_t mode;
+    if (!result || errno != EACCES) return result;
+    if (fstat(fd, &status)) return -1;
+    mode = status.st_mode & 07777;
+    if (status.st_uid != geteuid() || (mode & (S_IRUSR | S_IWUSR)) == (S_IRUSR | S_IWUSR))
+        return appcontainer_fails(EACCES);
+    if (fchmod(fd, mode | S_IRUSR | S_IWUSR)) return -1;
+    result = appcontainer_set_class_by_mode(fd, number);
+    error = errno;
+    // Where this fails the caller hears of it: the class is set, but the mode is not what it was.
+    if (fchmod(fd, mode) && !result) return -1;
+    errno = error;
+    return result;
 }
 
 static inline int appcontainer_fcntl(int fd, int command, ...) {
