@@ -304,3 +304,35 @@ case_the_control_socket_takes_passcodes() {
     same "$(post '{"action":"remove","old":"2"}')" 200 remove
     same "$(appcontainer status --json "$DEVICE" | json hasPasscode)" False "has a passcode"
 }
+
+# A script asks for no second answer after a change.
+case_a_change_answers_with_the_state_that_it_has_led_to() {
+    start_with_passcode
+    echo word >password
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT" --passcode-file code --running
+    keys() {
+        appcontainer "$@" --json | /usr/bin/python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+print(*(answer[key] for key in sys.argv[1].split()))' "$wanted"
+    }
+    local wanted="state graceRemaining"
+    same "$(keys lock "$DEVICE" --now)" "locked None"
+    same "$(keys unlock "$DEVICE" --passcode-file code)" "unlocked None"
+    same "$(keys lock "$DEVICE" --no-wait | cut -d. -f1 | sed 's/[0-9]*$/N/')" "locking N"
+    appcontainer unlock "$DEVICE" --passcode-file code
+    wanted="hasBackupPassword hasPasscode eraseAfterTen"
+    same "$(keys backup-password "$DEVICE" set --new-file password)" "True True False"
+    same "$(keys backup-password "$DEVICE" remove --old-file password)" "False True False"
+    same "$(keys passcode "$DEVICE" change --old-file code --new-file bad --erase-after-ten on)" "False True True"
+    same "$(keys passcode "$DEVICE" remove --old-file bad)" "False False True"
+    wanted="app running state"
+    appcontainer suspend "$DEVICE" "$APP"
+    same "$(keys resume "$DEVICE" "$APP")" "$APP True foreground"
+    same "$(keys terminate "$DEVICE" "$APP")" "$APP False None"
+    wanted=state
+    same "$(keys restart "$DEVICE")" unlocked
+    # A refusal is none.
+    complains 61 appcontainer resume "$DEVICE" "$APP" --json
+    whole
+}

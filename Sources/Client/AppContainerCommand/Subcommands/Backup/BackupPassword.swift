@@ -34,6 +34,7 @@ struct BackupPassword: AsyncParsableCommand {
     var oldFile: String?
     @Option(help: "The file whose first line becomes the password.", completion: .file())
     var newFile: String?
+    @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
         if action == .set && oldFile != nil {
@@ -63,6 +64,7 @@ struct BackupPassword: AsyncParsableCommand {
                 ?? PasscodeSource.askForNew(orFile: "--new-file", for: .backupPassword)
         }
         _ = try await device.send(BackupPasswordRequest(action, old: old, new: new))
+        if answer.json { try Output.json(try await DeviceState(of: device)) }
     }
 }
 

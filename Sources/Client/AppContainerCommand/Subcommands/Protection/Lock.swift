@@ -19,6 +19,7 @@ struct Lock: AsyncParsableCommand {
     var now = false
     @Flag(help: "Return when the lock is announced.")
     var noWait = false
+    @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
         if now && noWait { throw ValidationError("--now and --no-wait contradict each other") }
@@ -26,5 +27,6 @@ struct Lock: AsyncParsableCommand {
 
     func run() async throws {
         _ = try await device.send(LockRequest(now: now, wait: !noWait))
+        if answer.json { try Output.json(try await DeviceState(of: device)) }
     }
 }

@@ -37,6 +37,7 @@ struct Passcode: AsyncParsableCommand {
     var newFile: String?
     @Option(help: ArgumentHelp("Erase the device after ten wrong passcodes, or not.", valueName: "on|off"))
     var eraseAfterTen: SwitchPosition?
+    @OptionGroup var answer: AnswerOptions
 
     func validate() throws {
         if action == .set && oldFile != nil {
@@ -63,6 +64,7 @@ struct Passcode: AsyncParsableCommand {
         }
         _ = try await device.send(
             PasscodeRequest(action, old: old, new: new, eraseAfterTen: eraseAfterTen.map { $0 == .on }))
+        if answer.json { try Output.json(try await DeviceState(of: device)) }
     }
 }
 

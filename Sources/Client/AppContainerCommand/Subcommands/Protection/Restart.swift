@@ -14,8 +14,10 @@ struct Restart: AsyncParsableCommand {
             """)
 
     @OptionGroup var device: DeviceArgument
+    @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
         _ = try await device.send(RestartRequest())
+        if answer.json { try Output.json(try await DeviceState(of: device)) }
     }
 }

@@ -22,6 +22,7 @@ struct Unlock: AsyncParsableCommand {
     @OptionGroup var device: DeviceArgument
     @Option(help: "The file whose first line is the passcode.", completion: .file())
     var passcodeFile: String?
+    @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
         // Opens the device before asking for a passcode.
@@ -29,5 +30,6 @@ struct Unlock: AsyncParsableCommand {
         // Starting the daemon unlocks a device without a passcode; any given one is ignored.
         let passcode = try passcodeFile.map(PasscodeSource.read) ?? (isNeeded ? PasscodeSource.ask() : "")
         _ = try await device.send(UnlockRequest(passcode: passcode))
+        if answer.json { try Output.json(try await DeviceState(of: device)) }
     }
 }

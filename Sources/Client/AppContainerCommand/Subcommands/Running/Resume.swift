@@ -14,8 +14,10 @@ struct Resume: AsyncParsableCommand {
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument
+    @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
         _ = try await device.send(ResumeRequest(app: app.bundleID))
+        if answer.json { try Output.json(try await AppState(of: app.bundleID, on: device)) }
     }
 }

@@ -17,8 +17,10 @@ struct Terminate: AsyncParsableCommand {
     @OptionGroup var app: AppArgument
     @Flag(help: "Kill it at once, as a phone does where memory is short.")
     var memory = false
+    @OptionGroup var answer: AnswerOptions
 
     func run() async throws {
         _ = try await device.send(TerminateRequest(app: app.bundleID, memory: memory))
+        if answer.json { try Output.json(try await AppState(of: app.bundleID, on: device)) }
     }
 }
