@@ -44,20 +44,28 @@ public enum AuditRule: String, CaseIterable, Sendable {
 
 /// One file or directory as the guidelines see it.
 public struct AuditedItem: Sendable {
-    /// From the container.
+    /// The names from the container down to the item, itself the last one; none is the container.
     public var path: [FileName]
     /// Whether the container is the app's data container, or else a group's.
     public var isData: Bool
     public var isDirectory: Bool
+    /// By its name and its first bytes.
     public var sort: StoredSort
     /// Whether a pattern of the user's says so, and not one that is built in.
     public var isSortedByUser: Bool
+    /// Whether a backup has it, and what keeps it out.
     public var inclusion: BackupInclusion
     /// Whether it bears the mark itself.
     public var isMarked: Bool
-    /// Of a file.
+    /// Of a file; nil for a directory, and for a file that has none or whose class cannot be told.
     public var protection: ProtectionClass?
 
+    /// Nothing is checked: an item that contradicts itself, such as a directory with a class, breaks the rules of whatever
+    /// it says.
+    /// - Parameters:
+    ///   - path: from the container.
+    ///   - isData: whether that is the app's data container.
+    ///   - inclusion: with the marks of all directories above the item, where `isMarked` is about its own mark alone.
     public init(
         path: [FileName], isData: Bool, isDirectory: Bool, sort: StoredSort, isSortedByUser: Bool = false,
         inclusion: BackupInclusion, isMarked: Bool, protection: ProtectionClass?

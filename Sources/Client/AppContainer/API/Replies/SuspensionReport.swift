@@ -6,10 +6,14 @@ public struct HeldLock: Codable, Hashable, Sendable {
     public var path: String
     /// `flock`, `posix`, `ofd`, or `sqlite` for a transaction of a SQLite database.
     public var lock: String
+    /// The number of the process, as the daemon sees it: in its own PID namespace. After a suspension the process is gone,
+    /// and another one may have the number.
     public var pid: Int32
     /// The name of the process (comm in proc(5)); null where it cannot be seen.
     public var process: String?
 
+    /// A lock for a test of one's own; nothing is looked up.
+    /// - Parameter path: relative to the app's home.
     public init(path: String, lock: String, pid: Int32, process: String? = nil) {
         self.path = path
         self.lock = lock
@@ -29,6 +33,10 @@ public struct SuspensionReport: Codable, Hashable, Sendable {
     /// The names of background tasks that had not ended. A phone ends an app for that.
     public var unendedTasks: [String]
 
+    /// A report for a test of one's own; nothing is suspended.
+    /// - Parameters:
+    ///   - processes: how many were frozen, from 0 on. Those that were killed are in `terminated` only.
+    ///   - freezer: whether it was a control group, and not SIGSTOP.
     public init(processes: Int, freezer: Bool, terminated: [HeldLock] = [], unendedTasks: [String] = []) {
         self.processes = processes
         self.freezer = freezer

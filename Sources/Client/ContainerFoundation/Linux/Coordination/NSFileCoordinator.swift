@@ -44,17 +44,26 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// A coordinator without a presenter: all presenters are asked and told. It has a purpose of its own, until
+    /// ``purposeIdentifier`` is set.
     public override convenience init() {
         self.init(filePresenter: nil)
     }
 
     // MARK: Presenters
 
-    /// Registers a presenter. It is held weakly, and is to be removed before it ends.
+    /// Registers a presenter: from now on it is asked and told, by coordinators of all processes that use the container of
+    /// its item. It is held weakly, and is to be removed before it ends; one that ended without is asked nothing more.
+    ///
+    /// Its URL is read now and after each access of this process. A presenter whose URL is nil, or no file URL, is asked
+    /// nothing meanwhile. In a container that is full or cannot be used, this process alone asks it; no error tells that.
+    /// One that is added twice is asked and told twice, and has to be removed twice.
     open class func addFilePresenter(_ filePresenter: any NSFilePresenter) {
         PresenterRegistry.add(filePresenter)
     }
 
+    /// Ends a registration. An access that has asked the presenter already still tells it of its end. Does nothing for a
+    /// presenter that is not registered.
     open class func removeFilePresenter(_ filePresenter: any NSFilePresenter) {
         PresenterRegistry.remove(ObjectIdentifier(filePresenter))
     }
@@ -62,8 +71,13 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
     /// The presenters of this process.
     open class var filePresenters: [any NSFilePresenter] { PresenterRegistry.presenters }
 
-    /// Coordinators of one purpose do not wait for each other, in other processes neither. It can be set once, and not to
-    /// nothing, of a coordinator without a presenter.
+    /// Coordinators of one purpose do not wait for each other, in other processes neither.
+    ///
+    /// A coordinator without a presenter has a random one, which can be replaced once, before its first access: accesses that
+    /// are under way keep theirs. One with a presenter has that presenter's purpose.
+    ///
+    /// - Precondition: a new purpose has 1 to 1024 bytes of UTF-8, and is set once, of a coordinator without a presenter.
+    ///   Anything else ends the process.
     open var purposeIdentifier: String {
         get { state.withLock { $0.purpose } }
         set {
