@@ -374,6 +374,23 @@ time is limited: false
 is active: true"
 }
 
+# Stopped by itself, it could not have told the device a moment later.
+case_a_background_task_counts_when_the_call_returns() {
+    start
+    notes task >heard &
+    local app=$! process
+    eventually grep -q process heard
+    process=$(sed 's/process: //' heard)
+    eventually is_stopped "$process"
+    appcontainer suspend "$DEVICE" "$APP" --json >report
+    same "$(json unendedTasks 0 <report)" export "the tasks that had not ended"
+    same "$(appcontainer resume "$DEVICE" "$APP" --json | json state)" foreground "the state after resume"
+    # Resumed by a signal it goes on already.
+    kill -CONT "$process" || true
+    wait $app
+    same "$(sed 1d heard)" "ended: true"
+}
+
 case_one_process_lives_in_two_homes() {
     start_protected
     local first=$DEVICE

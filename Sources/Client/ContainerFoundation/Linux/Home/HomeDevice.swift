@@ -14,6 +14,11 @@ struct HomeDevice {
         let socket: String
     }
 
+    init(socket: String, app: String) {
+        self.socket = socket
+        self.app = app
+    }
+
     /// - Parameter home: any path in the home.
     /// - Returns: nil if the home's mount or its device is not visible to this process.
     init?(of home: String) {

@@ -47,7 +47,7 @@ enum LifecycleWatch {
     private static func tell(_ event: Event, to application: UIApplication, _ home: String) {
         switch (event.event, event.state) {
         case (.entered, "background"?):
-            let deadline = ContinuousClock.now + .seconds(event.remaining ?? 0)
+            let deadline = ContinuousClock.now + time(remaining: event.remaining)
             post(.willResignActive, by: application)
             move(home, to: Stay(state: .background, deadline: deadline))
             post(.didEnterBackground, by: application)
@@ -59,6 +59,14 @@ enum LifecycleWatch {
             DispatchQueue.main.async { ApplicationTasks.expire(of: application) }
         default: break
         }
+    }
+
+    /// The time that an event leaves an app in the background, for the seconds that it tells: the record of events is a file
+    /// that somebody may have changed.
+    static func time(remaining: Double?) -> Duration {
+        let seconds = remaining ?? 0
+        // A NaN compares as false.
+        return .seconds(seconds > 0 ? min(seconds, 86_400) : 0)
     }
 
     private static func move(_ home: String, to stay: Stay) {

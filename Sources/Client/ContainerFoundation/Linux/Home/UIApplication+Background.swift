@@ -61,6 +61,9 @@ extension UIApplication {
 
     /// Begins a task for whose end `appcontainer suspend --after SECONDS` waits. It ends with the process at the latest.
     ///
+    /// The device knows of the task when the call returns. It waits for the device for at most a second; one that has not
+    /// answered by then hears of the task as soon as it can, and further calls do not wait until it has.
+    ///
     /// - Parameters:
     ///   - taskName: for people.
     ///   - handler: called on the main actor shortly before the app is suspended, unless the task has ended.

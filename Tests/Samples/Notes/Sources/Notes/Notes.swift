@@ -29,6 +29,7 @@ struct Notes {
                 case "follow": await follow()
                 case "delegate": await beTold()
                 case "background": await live()
+                case "task": beginTask()
                 case "attributes": attributes()
                 case "writable": writable()
                 case "crowd": crowd()
