@@ -66,6 +66,7 @@ import Testing
         presenter.presentedItemDidMove(to: new)
         try connection?.send(
             PresenterNotice(move: ItemMove(from: try path(file), to: try path(new)), kind: .asking))
+        _ = try #require(try connection?.receive(Greeting.self, until: .nanoseconds(in: 20)))
         let answer = try connection?.receive(PresenterAnswer.self, until: .nanoseconds(in: 20))
         #expect(answer != nil)
         #expect(there.words == ["to writer"])

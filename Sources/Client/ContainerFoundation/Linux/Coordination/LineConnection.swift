@@ -60,7 +60,7 @@ final class LineConnection: @unchecked Sendable {
 
 // MARK: Messages
 
-/// Sent by a listener as soon as it has taken a connection: its process runs.
+/// Sent by a listener as soon as it has taken a connection, and when it is asked again: its process runs.
 struct Greeting: Codable {
     let process: Int32
 }
@@ -93,7 +93,8 @@ struct PresenterNotice: Codable {
         case made
         /// Another access has moved it, and told them: they are told of changes where it is now.
         case followed
-        /// The same; and presenters that are concerned by the new path alone are to get ready. A second answer follows.
+        /// The same; and presenters that are concerned by the new path alone are to get ready. A greeting and an
+        /// answer follow.
         case asking
     }
 

@@ -6,8 +6,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// One listener for each container that this process uses now. Its socket goes with the last use, at the process's end, or,
-/// where the process is killed, when another one finds that nobody answers.
+/// One listener for each container that this process uses now. Its socket goes with the last use, at the process's end,
+/// or, where the process is killed, when another one finds that nobody answers.
 final class Listener: Sendable {
     /// Keeps a listener for as long as it lives.
     final class Use: Sendable {
@@ -141,8 +141,8 @@ final class Listener: Sendable {
             do throws(SystemError) {
                 guard let connection = try socket.accept() else { return }
                 let line = LineConnection(connection)
-                // More than so many are not served: who connects so often does not get to hold all threads. They see that
-                // this process runs.
+                // More than so many are not served: who connects so often does not get to hold all threads. They see
+                // that this process runs.
                 guard connections.add(1, ordering: .relaxed).newValue <= limit else {
                     connections.subtract(1, ordering: .relaxed)
                     try? line.send(Greeting(process: getpid()))
@@ -160,14 +160,15 @@ final class Listener: Sendable {
         }
     }
 
-    /// Lines of another process are input of somebody who may be hostile; all that they can do is ask presenters of items in
-    /// this container.
+    /// Lines of another process are input of somebody who may be hostile; all that they can do is ask presenters of
+    /// items in this container.
     /// - Returns: the presenters that were asked, for the end of the access.
     private static func serve(_ connection: LineConnection, in place: CoordinationPlace) -> AskedPresenters {
         let limits = CoordinationLimits()
         let presenters = AskedPresenters([])
+        func greet() { try? connection.send(Greeting(process: getpid())) }
         // The one who asks may be gone: this process did not run. Its question is read all the same.
-        try? connection.send(Greeting(process: getpid()))
+        greet()
         let question = try? connection.receive(PresenterQuestion.self, until: .nanoseconds(in: limits.presenters))
         guard var question, question.isValid else { return presenters }
 
@@ -192,7 +193,9 @@ final class Listener: Sendable {
             } else {
                 presenters.follow(move)
                 _ = question.follow(move)
-                if notice.kind == .asking, !ask() { break }
+                guard notice.kind == .asking else { continue }
+                greet()
+                guard ask() else { break }
             }
         }
         return presenters

@@ -1,5 +1,5 @@
-// The presenters of other processes during one access: each process is asked over a connection that stays open until the
-// access is over. Where that ends early, because this process was killed, they take their items back.
+// The presenters of other processes during one access: each process is asked over a connection that stays open until
+// the access is over. Where that ends early, because this process was killed, they take their items back.
 
 import Foundation
 import Glibc
@@ -9,15 +9,15 @@ import SandboxModel
 final class RemotePresenters: Sendable {
     private struct Asked {
         let connection: LineConnection
-        /// One that has not answered once is asked no second time.
-        let hasAnswered: Bool
+        /// One that has not answered once is asked no further time.
+        var hasAnswered: Bool
     }
 
     private struct State {
         var names: Set<FileName> = []
         var waiting = 0
         var error: NSError?
-        var asked: [Asked] = []
+        var asked: [FileName: Asked] = [:]
     }
 
     private let state = Monitor(State())
@@ -40,28 +40,28 @@ final class RemotePresenters: Sendable {
             }
             guard isNew else { continue }
             WorkQueue().start { [self] in
-                let (asked, error) = RemotePresenters.ask(question, at: name, in: meeting, limits)
-                state.access {
-                    $0.waiting -= 1
-                    $0.error = $0.error ?? error
-                    if let asked { $0.asked.append(asked) }
-                }
+                guard let connection = RemotePresenters.connected(to: name, in: meeting),
+                    (try? connection.send(question)) != nil
+                else { return state.access { $0.waiting -= 1 } }
+                awaitAnswer(of: name, over: connection, in: meeting, limits)
             }
         }
     }
 
-    /// Asks one process. One that does not run gets the question when it runs again, and with it the news of the access.
-    /// - Returns: no connection if the process has ended.
-    private static func ask(
-        _ question: PresenterQuestion, at name: FileName, in meeting: MeetingDirectory, _ limits: CoordinationLimits
-    ) -> (Asked?, NSError?) {
-        guard let connection = connected(to: name, in: meeting), (try? connection.send(question)) != nil else {
-            return (nil, nil)
+    /// Waits for a process that was asked. One that does not run gets the question when it runs again, and with it the
+    /// news of the access.
+    private func awaitAnswer(
+        of name: FileName, over connection: LineConnection, in meeting: MeetingDirectory, _ limits: CoordinationLimits
+    ) {
+        var answer: PresenterAnswer?
+        if RemotePresenters.isGreeted(by: name, in: meeting, over: connection, within: limits.greeting) {
+            answer = try? connection.receive(PresenterAnswer.self, until: .nanoseconds(in: limits.presenters))
         }
-        guard isGreeted(by: name, in: meeting, over: connection, within: limits.greeting),
-            let answer = try? connection.receive(PresenterAnswer.self, until: .nanoseconds(in: limits.presenters))
-        else { return (Asked(connection: connection, hasAnswered: false), nil) }
-        return (Asked(connection: connection, hasAnswered: true), answer.error)
+        state.access {
+            $0.waiting -= 1
+            $0.error = $0.error ?? answer?.error
+            $0.asked[name] = Asked(connection: connection, hasAnswered: answer != nil)
+        }
     }
 
     private static let silent = SilentListeners()
@@ -100,37 +100,30 @@ final class RemotePresenters: Sendable {
 
     /// The access has moved an item.
     func tell(_ move: ItemMove) {
-        for one in state.access({ $0.asked }) { try? one.connection.send(PresenterNotice(move: move, kind: .made)) }
+        for one in state.access({ $0.asked }).values {
+            try? one.connection.send(PresenterNotice(move: move, kind: .made))
+        }
     }
 
     /// Other accesses have moved items.
     /// - Parameter question: if the access has another path now: presenters there are to get ready.
     func follow(_ moves: [ItemMove], asking question: PresenterQuestion?, at listener: Listener) {
-        for one in state.access({ $0.asked }) {
+        let (limits, meeting) = (CoordinationLimits.current, listener.meeting)
+        for (name, one) in state.access({ $0.asked }) {
             let asks = question != nil && one.hasAnswered
-            for (index, move) in moves.enumerated() {
-                let isLast = index == moves.count - 1
-                try? one.connection.send(PresenterNotice(move: move, kind: asks && isLast ? .asking : .followed))
+            let notices = moves.enumerated().map { index, move in
+                PresenterNotice(move: move, kind: asks && index == moves.count - 1 ? .asking : .followed)
             }
-            if asks { awaitAnswer(over: one.connection) }
+            // One that takes no further line has ended, or is not going to answer.
+            guard (try? notices.forEach(one.connection.send)) != nil, asks else { continue }
+            state.access { $0.waiting += 1 }
+            WorkQueue().start { [self] in awaitAnswer(of: name, over: one.connection, in: meeting, limits) }
         }
         if let question { askNew(question, at: listener) }
     }
 
-    private func awaitAnswer(over connection: LineConnection) {
-        let deadline = UInt64.nanoseconds(in: CoordinationLimits.current.presenters)
-        state.access { $0.waiting += 1 }
-        WorkQueue().start { [self] in
-            let answer = try? connection.receive(PresenterAnswer.self, until: deadline)
-            state.access {
-                $0.waiting -= 1
-                $0.error = $0.error ?? answer?.error
-            }
-        }
-    }
-
     /// The connections close with the last reference.
     func end() {
-        state.access { $0.asked = [] }
+        state.access { $0.asked = [:] }
     }
 }
