@@ -3,8 +3,8 @@
 import ContainerFoundation
 
 /// The container of a test with the trait
-/// ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:capricious:)``, or of a test case derived from
-/// ``AppContainerTestCase``.
+/// ``Testing/Trait/appContainer(app:passcode:groups:iCloud:capacity:isUnlocked:isRunning:capricious:)``, or of a test
+/// case derived from ``AppContainerTestCase``.
 public enum AppContainer {
     @TaskLocal static var container: TestContainer?
 
@@ -27,8 +27,8 @@ public enum AppContainer {
     public static var current: TestContainer {
         guard let container else {
             preconditionFailure(
-                "AppContainer.current is there in a test with the trait .appContainer(app:) only, and not in a detached "
-                    + "task: give the test the trait, or hand the container over")
+                "AppContainer.current is there in a test with the trait .appContainer(app:) only, and not in a "
+                    + "detached task: give the test the trait, or hand the container over")
         }
         return container
     }

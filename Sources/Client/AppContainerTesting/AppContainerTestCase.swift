@@ -9,7 +9,9 @@ public import XCTest
 ///
 /// ```swift
 /// final class NotesTests: AppContainerTestCase {
-///     override class var container: ContainerOptions { ContainerOptions(.app("Fixtures/Notes.app"), passcode: "1234") }
+///     override class var container: ContainerOptions {
+///         ContainerOptions(.app("Fixtures/Notes.app"), passcode: "1234")
+///     }
 ///
 ///     func testNotesSurviveALock() async throws {
 ///         try await AppContainer.current.lock()

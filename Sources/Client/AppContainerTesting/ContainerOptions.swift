@@ -4,8 +4,8 @@
 public struct ContainerOptions: Hashable, Sendable {
     /// The origin of a test's app.
     public enum Source: Hashable, Sendable {
-        /// A `.app` directory or an `.ipa`, installed on a new device. Relative paths start at the working directory, which
-        /// is the package's under `swift test`.
+        /// A `.app` directory or an `.ipa`, installed on a new device. Relative paths start at the working directory,
+        /// which is the package's under `swift test`.
         case app(String)
         /// A prepared device, and the identifier of an app on it; nil for its only app.
         case device(String, app: String?)

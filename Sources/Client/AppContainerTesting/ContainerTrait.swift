@@ -6,8 +6,8 @@ public import Testing
 extension Trait where Self == ContainerTrait {
     /// Gives each test a device of its own, with the app installed and mounted: ``AppContainer/current``.
     ///
-    /// On a suite, each test in it gets a device. The device is a copy of a template that is made once. It is deleted when
-    /// the test ends, however it ends.
+    /// On a suite, each test in it gets a device. The device is a copy of a template that is made once. It is deleted
+    /// when the test ends, however it ends.
     ///
     /// - Parameters:
     ///   - app: the path of a `.app` directory or an `.ipa`.
@@ -77,8 +77,8 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    /// Whether no other trait of this kind is nearer to the test. The nearest applies: a test with two devices could wait for
-    /// the second while it holds the first, as all other tests do.
+    /// Whether no other trait of this kind is nearer to the test. The nearest applies: a test with two devices could
+    /// wait for the second while it holds the first, as all other tests do.
     private func isInnermost(of test: Test) -> Bool {
         let nearest = test.traits.compactMap { $0 as? ContainerTrait }.last
         return AppContainer.container == nil && (nearest?.options ?? options) == options

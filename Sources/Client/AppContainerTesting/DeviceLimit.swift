@@ -39,8 +39,8 @@ actor DeviceLimit {
         if let refused {
             throw DeviceError(
                 .badRequest,
-                "the environment variable \(DeviceLimit.variable) is \(refused); set it to how many devices there may be at "
-                    + "a time, from 1 on")
+                "the environment variable \(DeviceLimit.variable) is \(refused); set it to how many devices there may "
+                    + "be at a time, from 1 on")
         }
         if free > 0 {
             free -= 1

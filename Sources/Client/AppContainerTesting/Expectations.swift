@@ -99,8 +99,8 @@ public func expectPurged(
     if !wasPurged { place.fail("expected \(path) to be purged, but it went without a purge, or never was there") }
 }
 
-/// Expects that something has happened on the device since the test began. That it was unlocked and the app mounted for the
-/// test was before.
+/// Expects that something has happened on the device since the test began. That it was unlocked and the app mounted for
+/// the test was before.
 public func expectEvent(
     _ name: Event.Name, in container: TestContainer = AppContainer.current, file: StaticString = #filePath,
     fileID: String = #fileID, line: Int = #line, column: Int = #column

@@ -3,13 +3,13 @@
 public import AppContainer
 import Glibc
 
-/// Expects that a phone could suspend the app after the body: no file in a group container is locked by this process, and
-/// no transaction of a SQLite database there is open.
+/// Expects that a phone could suspend the app after the body: no file in a group container is locked by this process,
+/// and no transaction of a SQLite database there is open.
 ///
 /// The app enters the background when the body has ended, and `UIApplication` of ContainerFoundation posts its
-/// notifications. Each lock that is held at the end of `after` is a failure, because a phone would kill the process for it
-/// (0xdead10cc). So is, after a time, each background task that has not ended. Then the app is in the foreground again.
-/// Nothing is frozen or killed.
+/// notifications. Each lock that is held at the end of `after` is a failure, because a phone would kill the process for
+/// it (0xdead10cc). So is, after a time, each background task that has not ended. Then the app is in the foreground
+/// again. Nothing is frozen or killed.
 ///
 /// ```swift
 /// try await expectSuspension(after: .seconds(1)) {
@@ -35,16 +35,16 @@ public func expectSuspension(
     if after > .zero {
         for name in rehearsal.unendedTasks {
             place.fail(
-                "expected every background task to end within \(after), but \"\(name)\" has not; call endBackgroundTask, "
-                    + "at the latest in its expiration handler")
+                "expected every background task to end within \(after), but \"\(name)\" has not; call "
+                    + "endBackgroundTask, at the latest in its expiration handler")
         }
     }
     return rehearsal.locks
 }
 
 extension TestContainer {
-    /// The locks for which a phone would kill this process if it suspended the app, without a failure. The app is in the
-    /// background meanwhile. Nothing is frozen or killed.
+    /// The locks for which a phone would kill this process if it suspended the app, without a failure. The app is in
+    /// the background meanwhile. Nothing is frozen or killed.
     /// - Parameter after: the time in the background, which ends early with the last background task.
     public func rehearseSuspension(after: Duration = .zero) async throws(DeviceError) -> SuspensionRehearsal {
         try await device.rehearseSuspension(of: app, process: getpid(), after: after)
@@ -58,7 +58,8 @@ extension HeldLock {
         let held = lock == "sqlite" ? "a transaction of the database \(path) is open" : "\(path) is locked (\(lock))"
         let remedy = lock == "sqlite" ? "end the transaction" : "release the lock"
         return
-            "expected the app to survive a suspension, but \(held) by \(holder), so that a phone kills it (0xdead10cc); "
-            + "\(remedy) before the app is suspended, within beginBackgroundTask, or keep the file out of the group"
+            "expected the app to survive a suspension, but \(held) by \(holder), so that a phone kills it "
+            + "(0xdead10cc); \(remedy) before the app is suspended, within beginBackgroundTask, or keep the file out of the "
+            + "group"
     }
 }

@@ -70,10 +70,11 @@ public final class TestContainer: Sendable {
         path == home ? "" : path.hasPrefix(home + "/") ? String(path.dropFirst(home.count + 1)) : path
     }
 
-    /// The home of one of the app's extensions, mounted beside the app's from the first call on. It counts as running if
-    /// the app does. An ordinary user can mount both only if they share no group.
+    /// The home of one of the app's extensions, mounted beside the app's from the first call on. It counts as running
+    /// if the app does. An ordinary user can mount both only if they share no group.
     /// - Parameter name: that of the extension's bundle, without `.appex`.
-    /// - Throws: an error of kind `notFound` for an extension that the app has not, `groupMounted`, and others of mounting.
+    /// - Throws: an error of kind `notFound` for an extension that the app has not, `groupMounted`, and others of
+    ///   mounting.
     public func `extension`(_ name: String) async throws -> TestContainer {
         let task = extensions.withLock { extensions in
             let task = extensions[name] ?? Task { try await mountExtension(name) }
@@ -140,8 +141,8 @@ public final class TestContainer: Sendable {
         try await device.purge(PurgeRequest(app: app, level: level))
     }
 
-    /// Runs a body as if the app did not run: its caches may be purged, as while a person uses other apps. Processes that
-    /// `run` has started are ended. Afterwards the app counts as running again, if it did before.
+    /// Runs a body as if the app did not run: its caches may be purged, as while a person uses other apps. Processes
+    /// that `run` has started are ended. Afterwards the app counts as running again, if it did before.
     @discardableResult
     public func whileNotRunning<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
@@ -175,8 +176,8 @@ public final class TestContainer: Sendable {
     /// Updates the app as the App Store does: terminates it, and gives it a new bundle and a home with another path.
     ///
     /// ``home`` is the new path afterwards. No file of the old home may be open.
-    /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then unchanged. `cancelled` if the task
-    ///   was cancelled before; a cancellation during the update has no effect.
+    /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then unchanged. `cancelled` if the
+    ///   task was cancelled before; a cancellation during the update has no effect.
     @discardableResult
     public func update(to path: String) async throws(DeviceError) -> App {
         // Not cancelled in the middle, which would leave the test without a home.
@@ -204,8 +205,8 @@ public final class TestContainer: Sendable {
         return updated
     }
 
-    /// Runs a body with the present ``home`` as the home of code that imports ContainerFoundation. After an update such code
-    /// otherwise still sees the home with which the test began.
+    /// Runs a body with the present ``home`` as the home of code that imports ContainerFoundation. After an update such
+    /// code otherwise still sees the home with which the test began.
     public func inHome<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {

@@ -1,6 +1,6 @@
-// The module that an app imports in place of Foundation. On Apple's systems it is this file alone, which changes nothing.
-// On Linux the folder beside it adds declarations that Foundation lacks there, and shadows those that do nothing there. They
-// take effect in files that import this module and not Foundation too.
+// The module that an app imports in place of Foundation. On Apple's systems it is this file alone, which changes
+// nothing. On Linux the folder beside it adds declarations that Foundation lacks there, and shadows those that do
+// nothing there. They take effect in files that import this module and not Foundation too.
 
 @_exported public import Foundation
 

@@ -273,8 +273,8 @@ int platform_run_anywhere(void) {
 
 #if defined(__x86_64__)
 __attribute__((target("avx"))) static void zero_wide_registers(void) {
-    __asm__ volatile("vzeroall" ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                     "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+    __asm__ volatile("vzeroall" ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+                     "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
 }
 
 __attribute__((target("avx512f"))) static void zero_further_registers(void) {
@@ -368,8 +368,8 @@ int platform_mount_number(int fd, uint64_t *number) {
 }
 
 int platform_is_mounted_at(uint64_t number, const char *path) {
-    // statmount(2), struct mnt_id_req and struct statmount (linux/mount.h), of Linux 6.8: STATMOUNT_MNT_POINT is 16; the
-    // offset of the path in the text is at 108, the text at 512.
+    // statmount(2), struct mnt_id_req and struct statmount (linux/mount.h), of Linux 6.8: STATMOUNT_MNT_POINT is 16;
+    // the offset of the path in the text is at 108, the text at 512.
     struct {
         uint32_t size, spare;
         uint64_t number, wanted;

@@ -1,8 +1,8 @@
-// A child that waits before it executes its program, and gets the signals of the process that made it. Between the two is a
-// supervisor (Supervisor.c), which is the child's parent.
+// A child that waits before it executes its program, and gets the signals of the process that made it. Between the two
+// is a supervisor (Supervisor.c), which is the child's parent.
 //
-// fork(2) from a process with threads: the child makes system calls only and touches no memory that another thread may have
-// locked, until execvpe, which takes no lock in glibc.
+// fork(2) from a process with threads: the child makes system calls only and touches no memory that another thread may
+// have locked, until execvpe, which takes no lock in glibc.
 
 #define _GNU_SOURCE
 #include "CProcess.h"
@@ -50,7 +50,8 @@ static void take_signals(const struct process_plan *plan, const sigset_t *handle
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-// The descriptors 0 to 2, the gate as 3, the report as 4, and the namespace, if any, as 5. Returns 0 or an error number.
+// The descriptors 0 to 2, the gate as 3, the report as 4, and the namespace, if any, as 5. Returns 0 or an error
+// number.
 static int take_descriptors(const struct process_plan *plan, int gate, int report) {
     // Moved away first: each may have the number that another is to get.
     gate = fcntl(gate, F_DUPFD_CLOEXEC, 16);
@@ -327,7 +328,8 @@ int process_await_child(struct process_child *child, int *status) {
         }
     }
     if (forwards) {
-        // The process is a zombie until the supervisor hears that: its number is not reused while a handler may send to it.
+        // The process is a zombie until the supervisor hears that: its number is not reused while a handler may send to
+        // it.
         process_forward_to(0, 0);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
         process_taken(&handled, process_is_confined());

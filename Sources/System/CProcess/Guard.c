@@ -1,12 +1,12 @@
 // A process that ends the FUSE mounts of its parent if the parent is killed.
 //
-// A thread that waits in the kernel for a mount of its own process (a notification or syncfs that has to write dirty pages)
-// cannot be killed. If all other threads are, nobody answers it. While it waits, the process keeps /dev/fuse open, so that
-// the kernel does not end the mount, and all users of the mount hang. The guard sees the other threads gone and that one
-// left, and aborts the connection.
+// A thread that waits in the kernel for a mount of its own process (a notification or syncfs that has to write dirty
+// pages) cannot be killed. If all other threads are, nobody answers it. While it waits, the process keeps /dev/fuse
+// open, so that the kernel does not end the mount, and all users of the mount hang. The guard sees the other threads
+// gone and that one left, and aborts the connection.
 //
-// Callers in a mount over io_uring that wait for a stopped process (SIGSTOP) are not freed by an abort of the connection
-// (fs/fuse/dev_uring.c): their requests lie in its rings. The guard kills it after a while.
+// Callers in a mount over io_uring that wait for a stopped process (SIGSTOP) are not freed by an abort of the
+// connection (fs/fuse/dev_uring.c): their requests lie in its rings. The guard kills it after a while.
 //
 // fork(2) from a process with threads: the guard makes system calls only and uses memory of its own.
 
@@ -122,8 +122,8 @@ static int has_ring_callers(void) {
 static _Noreturn void stand_by(pid_t process, int news) {
     int stopped_looks = 0;
     while (1) {
-        // Polls /proc: nothing reports that the first thread has ended and others have not. A pidfd stopped doing so with
-        // Linux 6.15.
+        // Polls /proc: nothing reports that the first thread has ended and others have not. A pidfd stopped doing so
+        // with Linux 6.15.
         struct pollfd event = {.fd = news, .events = POLLIN};
         poll(&event, 1, LOOK_MILLISECONDS);
         struct guarded_mount mount;

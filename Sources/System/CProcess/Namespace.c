@@ -30,7 +30,8 @@ static int write_map(int process, const char *name, unsigned identifier) {
 }
 
 int process_make_namespace(unsigned user, unsigned group) {
-    // A process that is the first of the namespace until a descriptor keeps it. It makes no call but to wait for its end.
+    // A process that is the first of the namespace until a descriptor keeps it. It makes no call but to wait for its
+    // end.
     pid_t first = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL);
     if (first == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);

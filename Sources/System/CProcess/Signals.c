@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-// Signals by which a shell, a terminal or a harness ends, stops or continues a command, or has it redraw. SIGTSTP comes last.
-const int process_forwarded[PROCESS_FORWARDED] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
+// Signals by which a shell, a terminal or a harness ends, stops or continues a command, or has it redraw. SIGTSTP comes
+// last.
+const int process_forwarded[PROCESS_FORWARDED] = {SIGHUP,  SIGINT,   SIGQUIT, SIGTERM, SIGUSR1,
+                                                          SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP};
 
 // The child that gets signals, 0 if there is none. A signal handler reads both.
 static _Atomic int target;
@@ -42,8 +44,8 @@ static int first_child(int process) {
     return child;
 }
 
-// The kernel sends the terminal's signals to the whole foreground process group, the child included. Only signals that were
-// sent to this process alone are forwarded.
+// The kernel sends the terminal's signals to the whole foreground process group, the child included. Only signals that
+// were sent to this process alone are forwarded.
 static void forward(int number, siginfo_t *information, void *context) {
     (void)context;
     int saved = errno;

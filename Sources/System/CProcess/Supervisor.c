@@ -1,7 +1,7 @@
 // The supervisor of a program: a process that nothing which the program starts gets away from.
 //
-// As a subreaper (prctl(2)) it becomes the parent of each descendant whose parent has ended. It runs after fork(2) in a copy
-// of a process with threads: system calls only.
+// As a subreaper (prctl(2)) it becomes the parent of each descendant whose parent has ended. It runs after fork(2) in a
+// copy of a process with threads: system calls only.
 
 #define _GNU_SOURCE
 #include "Supervisor.h"

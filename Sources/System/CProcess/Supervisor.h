@@ -24,5 +24,6 @@ int process_tell(int socket, enum supervisor_word kind, int value);
 // Waits for a packet.
 struct supervisor_news process_hear(int socket);
 
-// Watches over a child of this process and all that it starts, and returns when nothing is left. All signals are blocked.
+// Watches over a child of this process and all that it starts, and returns when nothing is left. All signals are
+// blocked.
 void process_supervise(int process, int control, const char *group);

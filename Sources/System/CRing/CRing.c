@@ -33,8 +33,8 @@ int ring_make(struct ring *ring, void *memory, unsigned entries) {
     uint8_t *submissions = rings + RING_MEMORY / 2;
     struct io_uring_params parameters = {
         // DEFER_TASKRUN: the kernel writes to an entry while this thread is in io_uring_enter, and at no other time.
-        .flags = IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG
-            | SETUP_NO_MMAP | SETUP_REGISTERED_FD_ONLY | SETUP_NO_SQARRAY,
+        .flags = IORING_SETUP_SQE128 | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN
+            | IORING_SETUP_TASKRUN_FLAG | SETUP_NO_MMAP | SETUP_REGISTERED_FD_ONLY | SETUP_NO_SQARRAY,
         .sq_off.resv2 = (uintptr_t)submissions,
         .cq_off.resv2 = (uintptr_t)rings,
     };
@@ -93,11 +93,13 @@ static int enter(struct ring *ring, unsigned wait, unsigned flags) {
     }
     // More than those just added after a call that failed.
     unsigned waiting = *ring->submission_tail - __atomic_load_n(ring->submission_head, __ATOMIC_ACQUIRE);
-    long count = syscall(SYS_io_uring_enter, ring->number, waiting, wait, flags | IORING_ENTER_REGISTERED_RING, NULL, 0);
+    unsigned all = flags | IORING_ENTER_REGISTERED_RING;
+    long count = syscall(SYS_io_uring_enter, ring->number, waiting, wait, all, NULL, 0);
     if (count < 0) {
         return errno;
     }
-    // A signal while it waits, after commands were submitted, shows as their number. Fewer than were added are an error too.
+    // A signal while it waits, after commands were submitted, shows as their number. Fewer than were added are an error
+    // too.
     unsigned left = *ring->submission_tail - __atomic_load_n(ring->submission_head, __ATOMIC_ACQUIRE);
     return left > 0 ? EAGAIN : 0;
 }
@@ -116,7 +118,8 @@ int ring_take(struct ring *ring, uint64_t *tag, int *result) {
     if (head == __atomic_load_n(ring->completion_tail, __ATOMIC_ACQUIRE)) {
         return 0;
     }
-    const struct io_uring_cqe *completion = (const struct io_uring_cqe *)ring->completions + (head & ring->completion_mask);
+    const struct io_uring_cqe *completions = ring->completions;
+    const struct io_uring_cqe *completion = completions + (head & ring->completion_mask);
     *tag = completion->user_data;
     *result = completion->res;
     __atomic_store_n(ring->completion_head, head + 1, __ATOMIC_RELEASE);

@@ -123,7 +123,8 @@ extension Device {
 
     /// Prepares an app to run and marks it running, for as long as the lease is kept.
     /// - Parameter extension: the name of one of its extensions, which is run in its place; nil for the app.
-    /// - Throws: an error of kind `sealBroken` when the bundle was changed, `notFound` for an extension that it has not.
+    /// - Throws: an error of kind `sealBroken` when the bundle was changed, `notFound` for an extension that it has
+    ///   not.
     public func run(
         _ app: String, extension: String? = nil, verifyAll: Bool = false,
         progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }

@@ -4,8 +4,8 @@ extension Device {
     /// The device's clock.
     public func clock() async throws(DeviceError) -> ClockReport { try await send(ClockRequest()) }
 
-    /// Advances the device's clock. The work that comes due meanwhile is done when it returns: a pending lock, scheduled
-    /// backups, and the removal of items of `tmp` that were not used for three days.
+    /// Advances the device's clock. The work that comes due meanwhile is done when it returns: a pending lock,
+    /// scheduled backups, and the removal of items of `tmp` that were not used for three days.
     /// - Parameter seconds: up to a hundred years.
     /// - Throws: the error of a backup that failed; the clock is advanced all the same.
     @discardableResult

@@ -3,8 +3,8 @@
 extension Device {
     /// Unlocks the device.
     /// - Parameter passcode: when nil, that with which this value made the device.
-    /// - Throws: an error of kind `wrongPasscode`, `passcodeDelayed`, `deviceErased`, `noPasscode`, or `passcodeNeeded` where none is
-    ///   known.
+    /// - Throws: an error of kind `wrongPasscode`, `passcodeDelayed`, `deviceErased`, `noPasscode`, or `passcodeNeeded`
+    ///   where none is known.
     public func unlock(passcode: String? = nil) async throws(DeviceError) {
         guard let passcode = passcode ?? self.passcode else {
             throw DeviceError(.passcodeNeeded, "the passcode of \(path) is not known here; give it")

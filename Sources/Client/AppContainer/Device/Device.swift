@@ -91,8 +91,8 @@ public final class Device: Sendable {
 
     /// Makes a temporary device, in the directory that `TMPDIR` names, else in /tmp.
     ///
-    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:capricious:)``, with defaults for tests: the
-    ///   cheapest guess of the passcode, and no grace period.
+    /// - Parameters: as those of ``create(at:passcode:capacity:lockGrace:kdfCost:capricious:)``, with defaults for
+    ///   tests: the cheapest guess of the passcode, and no grace period.
     public static func temporary(
         passcode: String? = nil, capacity: Int64? = nil, lockGrace: Duration = .zero, kdfCost: Int = 1,
         capricious: String? = nil

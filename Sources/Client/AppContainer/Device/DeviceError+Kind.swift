@@ -127,8 +127,8 @@ extension DeviceError {
         /// The device belongs to another user, whom nobody has named as trusted; or any user may put another device in
         /// its place.
         public static let foreignOwner = Kind(.foreignOwner)
-        /// The app's entitlements disagree with each other, with the app or with its provisioning profile, or the device
-        /// cannot act upon them.
+        /// The app's entitlements disagree with each other, with the app or with its provisioning profile, or the
+        /// device cannot act upon them.
         public static let invalidEntitlements = Kind(.invalidEntitlements)
         /// The app, or the group that it wants, is that of another signer.
         public static let anotherSigner = Kind(.anotherSigner)

@@ -120,8 +120,8 @@ extension StartReport {
         guard let report = try? JSONDecoder().decode(StartReport.self, from: Data(line)) else {
             throw DeviceError(
                 .otherVersion,
-                "\(program) did not answer as this library's version \(AppContainer.version) does; see that both are of "
-                    + "one version")
+                "\(program) did not answer as this library's version \(AppContainer.version) does; see that both are "
+                    + "of one version")
         }
         if let complaint = report.complaint { throw complaint }
         return report

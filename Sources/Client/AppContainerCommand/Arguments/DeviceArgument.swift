@@ -60,7 +60,8 @@ struct AppArgument: ParsableArguments {
     var bundleID: String
 }
 
-/// The options of the output of a query, or of a command that changes a state. Without `--json` the output is for people, and may change between versions.
+/// The options of the output of a query, or of a command that changes a state. Without `--json` the output is for
+/// people, and may change between versions.
 struct AnswerOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false

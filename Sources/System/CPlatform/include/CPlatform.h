@@ -1,5 +1,5 @@
-// System calls and constants that glibc declares under _GNU_SOURCE only, which a header that Swift imports must not define
-// (Swift would see two definitions of fd_set). Each function is the call itself: -1 and errno on failure.
+// System calls and constants that glibc declares under _GNU_SOURCE only, which a header that Swift imports must not
+// define (Swift would see two definitions of fd_set). Each function is the call itself: -1 and errno on failure.
 // Includes the compiler's own headers only: Swift confuses a type that two modules declare.
 #pragma once
 
@@ -33,7 +33,8 @@ int platform_begin_writeback(int fd, int64_t offset, int64_t count);
 int platform_capability_fsetid(int effective);
 
 /// Gives every thread of a superuser's process the effective user and group of another, with the groups that the user
-/// database names, so that the kernel lets this process do to files what that user may. The real and the saved user stay.
+/// database names, so that the kernel lets this process do to files what that user may. The real and the saved user
+/// stay.
 int platform_act_as(unsigned user, unsigned group);
 
 /// setresuid(2) and setresgid(2) of the effective user and group, of the calling thread alone: glibc's own functions
@@ -111,7 +112,8 @@ int platform_wait_until(void *semaphore, uint64_t nanoseconds);
 /// Names the calling thread, by at most 15 bytes.
 void platform_name_thread(const char *name);
 
-/// sched_setaffinity(2) of the calling thread: one processor, or all that `platform_allowed` showed at the process's start.
+/// sched_setaffinity(2) of the calling thread: one processor, or all that `platform_allowed` showed at the process's
+/// start.
 int platform_run_on(unsigned processor);
 int platform_run_anywhere(void);
 /// Whether the calling thread is bound by `platform_run_on`.
@@ -119,8 +121,8 @@ int platform_is_bound(void);
 /// Whether the process might use a processor when `platform_allowed` was first called.
 int platform_allowed(unsigned processor);
 
-/// Zeroes the calling thread's stack below the caller, as far as a request reaches, and its vector registers: a signal has
-/// the kernel store those on the stack.
+/// Zeroes the calling thread's stack below the caller, as far as a request reaches, and its vector registers: a signal
+/// has the kernel store those on the stack.
 void platform_wipe_stack(void);
 
 /// The kind of call on content that a system call's number stands for.
@@ -152,7 +154,8 @@ int platform_refresh_status(int fd);
 /// open_by_handle_at(2), which Swift's Glibc lacks: `bytes` are what name_to_handle_at(2) tells of a file.
 int platform_open_by_handle(int mount, int type, const void *bytes, unsigned count, int flags);
 
-/// getrandom(2) and the calls of xattr(7), whose headers Swift's Glibc lacks. `follow` 0 acts on a symbolic link itself.
+/// getrandom(2) and the calls of xattr(7), whose headers Swift's Glibc lacks. `follow` 0 acts on a symbolic link
+/// itself.
 long platform_getrandom(void *buffer, size_t size);
 long platform_getxattr(const char *path, const char *name, void *value, size_t size, int follow);
 /// getxattrat(2) of an entry, a symbolic link itself. Linux 6.13 has it.

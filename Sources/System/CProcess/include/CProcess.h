@@ -4,8 +4,8 @@
 
 /// Starts a program with posix_spawn(3), with default signals.
 ///
-/// `descriptors` become its descriptors from 0 on (-1 is /dev/null), at most 8; all others are closed. `environment` may be
-/// NULL for that of this process. A detached program leads a session and has `/` as its working directory.
+/// `descriptors` become its descriptors from 0 on (-1 is /dev/null), at most 8; all others are closed. `environment`
+/// may be NULL for that of this process. A detached program leads a session and has `/` as its working directory.
 /// Returns 0 or an error number.
 int process_spawn(
     int *process, const char *path, char *const arguments[], char *const environment[], const int descriptors[],
@@ -28,8 +28,8 @@ struct process_plan {
     int is_confined;
     /// A user namespace that the program finds as the descriptor PROCESS_NAMESPACE; -1 for none.
     int user_namespace;
-    /// The directory of an empty control group that the program begins in, and that its supervisor removes; NULL for none.
-    /// It begins in that of this process where the kernel refuses.
+    /// The directory of an empty control group that the program begins in, and that its supervisor removes; NULL for
+    /// none. It begins in that of this process where the kernel refuses.
     const char *group;
 };
 
@@ -42,7 +42,8 @@ struct process_plan {
 /// A forked process that waits to become its program, and its supervisor.
 ///
 /// The supervisor is the parent of the process, and becomes that of each descendant whose own parent has ended, so
-/// that nothing gets out of its reach. It kills everything below it if this process is killed, or at PROCESS_END_ALL. It ends with the last process below it.
+/// that nothing gets out of its reach. It kills everything below it if this process is killed, or at PROCESS_END_ALL.
+/// It ends with the last process below it.
 struct process_child {
     int process;
     int supervisor;
@@ -61,9 +62,8 @@ int process_make_child(const struct process_plan *plan, struct process_child *ch
 int process_start_child(struct process_child *child);
 /// Has the process end without executing its program.
 void process_abandon_child(struct process_child *child);
-/// Waits for the end of the process, as waitpid(2) does, which only one thread may do. Stops this process when a shell's job
-/// control stops the child.
-/// Returns 0 or an error number.
+/// Waits for the end of the process, as waitpid(2) does, which only one thread may do. Stops this process when a
+/// shell's job control stops the child. Returns 0 or an error number.
 int process_await_child(struct process_child *child, int *status);
 /// Waits for the end of the supervisor, which may be long after that of the process, and takes its zombie away. After
 /// process_await_child.
@@ -90,7 +90,7 @@ struct guarded_mount {
     /// Its mount point; empty if it does not fit.
     char path[244];
 };
-/// Starts a process that ends the mounts of this one if it is killed and one of its threads cannot end, and kills this one
-/// if it stays stopped while callers wait for its rings.
-/// Returns a pipe that takes `struct guarded_mount`, each in one write; -1 and errno on failure.
+/// Starts a process that ends the mounts of this one if it is killed and one of its threads cannot end, and kills this
+/// one if it stays stopped while callers wait for its rings. Returns a pipe that takes `struct guarded_mount`, each in
+/// one write; -1 and errno on failure.
 int process_start_guard(void);

@@ -1,4 +1,5 @@
-// An io_uring(7) for the commands of FUSE over io_uring, by its system calls: a ring that one thread makes, uses and ends with.
+// An io_uring(7) for the commands of FUSE over io_uring, by its system calls: a ring that one thread makes, uses and
+// ends with.
 //
 // liburing would be a further library for two system calls. The ring lies in memory that its owner gives, and has no
 // descriptor: no program that this one starts can inherit it, and it ends with its thread.
@@ -10,8 +11,8 @@ enum {
     /// Bytes of memory for a ring of at most RING_MOST_ENTRIES: two pages.
     RING_MEMORY = 8192,
     RING_MOST_ENTRIES = 16,
-    /// Of struct fuse_uring_req_header (linux/fuse.h): the request's and then the reply's header; the first argument of the
-    /// request; commit number and size of the payload.
+    /// Of struct fuse_uring_req_header (linux/fuse.h): the request's and then the reply's header; the first argument of
+    /// the request; commit number and size of the payload.
     RING_HEADER = 288,
     RING_OPERATION_OFFSET = 128,
     RING_COMMIT_OFFSET = 264,

@@ -231,7 +231,8 @@ public struct Descriptor: ~Copyable, Sendable {
         _ = platform_begin_writeback(number, offset, count)
     }
 
-    /// `posix_fadvise(2)` with `POSIX_FADV_WILLNEED`: starts reading the range into the kernel's cache and does not wait.
+    /// `posix_fadvise(2)` with `POSIX_FADV_WILLNEED`: starts reading the range into the kernel's cache and does not
+    /// wait.
     public borrowing func beginReading(from offset: Int64, count: Int) {
         _ = posix_fadvise(number, off_t(offset), off_t(count), POSIX_FADV_WILLNEED)
     }

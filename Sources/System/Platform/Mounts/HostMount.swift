@@ -49,8 +49,8 @@ public enum HostMount {
 
     /// `statvfs(3)`: whether the process that served the mount is gone (ENOTCONN).
     ///
-    /// The kernel still answers stat(2) from its cache; it caches no answer to statvfs. A connection over io_uring goes a
-    /// moment after its process, and calls are cancelled or aborted till then: that moment is waited out.
+    /// The kernel still answers stat(2) from its cache; it caches no answer to statvfs. A connection over io_uring goes
+    /// a moment after its process, and calls are cancelled or aborted till then: that moment is waited out.
     public static func isAbandoned(_ path: String) -> Bool {
         let end = MonotonicClock.nanoseconds + longestDisconnection
         while true {
@@ -68,7 +68,8 @@ public enum HostMount {
     /// Nanoseconds. It takes milliseconds, and longer on a machine with much else to do.
     private static let longestDisconnection: UInt64 = 5_000_000_000
 
-    /// `umount2(2)` with `MNT_FORCE` of a FUSE mount that is held meanwhile, so that it stays: its connection is aborted.
+    /// `umount2(2)` with `MNT_FORCE` of a FUSE mount that is held meanwhile, so that it stays: its connection is
+    /// aborted.
     /// - Returns: false if it is none, or this process may not.
     public static func abort(_ path: String) -> Bool {
         ActingUser.asSuperuser {

@@ -1,5 +1,5 @@
-// A process beside this one that ends its mounts if it is killed, and kills it if it stays stopped while callers wait for
-// its rings. Guard.c says why that takes a process.
+// A process beside this one that ends its mounts if it is killed, and kills it if it stays stopped while callers wait
+// for its rings. Guard.c says why that takes a process.
 
 import CProcess
 import Glibc

@@ -3,8 +3,8 @@
 import CPlatform
 import SandboxModel
 
-/// The number of a mount, which no other ever has. It tells whether the mount is where it was without the kernel's list, which
-/// grows with the mounts of everybody.
+/// The number of a mount, which no other ever has. It tells whether the mount is where it was without the kernel's
+/// list, which grows with the mounts of everybody.
 public struct MountNumber: Equatable, Sendable {
     private let number: UInt64
 

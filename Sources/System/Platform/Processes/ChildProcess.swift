@@ -20,13 +20,13 @@ public final class ChildProcess: Sendable {
         public var directory: String
         /// Leads a session, with /dev/null as standard descriptors.
         public var isDetached: Bool
-        /// The program is bubblewrap. Signals are forwarded to the command that it confines, which has a session keyring
-        /// of its own.
+        /// The program is bubblewrap. Signals are forwarded to the command that it confines, which has a session
+        /// keyring of its own.
         public var isConfined: Bool
         /// The program finds it as the descriptor ``UserNamespace/descriptor``; nil for that of this process.
         public var namespace: UserNamespace?
-        /// A new group for the program and its descendants alone, which goes with the last of them; nil for that of this
-        /// process. The program begins in the latter as well where the kernel refuses.
+        /// A new group for the program and its descendants alone, which goes with the last of them; nil for that of
+        /// this process. The program begins in the latter as well where the kernel refuses.
         public var group: ControlGroup?
 
         public init(

@@ -98,7 +98,8 @@ public struct ControlGroup: Hashable, Sendable {
             Array(isFrozen ? "1".utf8 : "0".utf8))
     }
 
-    /// Whether everything in it and below is frozen. A process in the middle of a call that no signal interrupts is not yet.
+    /// Whether everything in it and below is frozen. A process in the middle of a call that no signal interrupts is not
+    /// yet.
     public var isFrozen: Bool {
         let text = (try? HostPath.contents("\(path)/cgroup.events")) ?? []
         return text.split(separator: UInt8(ascii: "\n")).contains { $0.elementsEqual("frozen 1".utf8) }

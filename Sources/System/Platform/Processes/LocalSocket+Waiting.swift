@@ -12,7 +12,8 @@ extension Descriptor {
         return try systemCall { unsafe poll(&state, 1, milliseconds) } > 0
     }
 
-    /// `shutdown(2)` of a listening socket: nobody connects any more, and ``waitUntilReadable(within:)`` returns at once.
+    /// `shutdown(2)` of a listening socket: nobody connects any more, and ``waitUntilReadable(within:)`` returns at
+    /// once.
     public borrowing func stopListening() {
         _ = shutdown(number, Int32(SHUT_RDWR))
     }

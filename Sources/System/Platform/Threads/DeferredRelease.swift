@@ -6,8 +6,8 @@ import Synchronization
 /// Takes over objects whose release takes long, such as those that hold the last descriptor of a removed file: its last
 /// close frees the file's blocks, which takes longer than most requests.
 ///
-/// The thread is made at the first object. Locks: `thread`, then `state`, which is a leaf and held for moments. Nothing is
-/// released while either is held.
+/// The thread is made at the first object. Locks: `thread`, then `state`, which is a leaf and held for moments. Nothing
+/// is released while either is held.
 public final class DeferredRelease: Sendable {
     private struct State {
         var objects: [any AnyObject & Sendable] = []

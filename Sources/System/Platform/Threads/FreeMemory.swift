@@ -12,9 +12,9 @@ public enum FreeMemory {
         (try? HostThread(name: "give-back") { platform_trim_heap() })?.detach()
     }
 
-    /// Has threads share arenas, of which each would have its own: after a burst of use, what is left in each keeps pages
-    /// that are free otherwise. One for each processor is seldom wanted by two threads at a time. To be called before the
-    /// first thread is made.
+    /// Has threads share arenas, of which each would have its own: after a burst of use, what is left in each keeps
+    /// pages that are free otherwise. One for each processor is seldom wanted by two threads at a time. To be called
+    /// before the first thread is made.
     public static func shareArenas() {
         platform_limit_arenas(Int32(clamping: max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN)))))
     }

@@ -80,7 +80,8 @@ public import SandboxModel
         pthread_join(thread, nil)
     }
 
-    /// Zeroes the calling thread's stack below this call, and its vector registers: earlier calls leave plaintext there.
+    /// Zeroes the calling thread's stack below this call, and its vector registers: earlier calls leave plaintext
+    /// there.
     @inline(never)
     public static func wipeStack() {
         platform_wipe_stack()

@@ -56,8 +56,8 @@ public final class ReadinessWatch: Sendable {
         guard !Task.isCancelled else { throw CancellationError() }
     }
 
-    /// Readiness and cancellation both end the wait by cancelling the source, which happens once. The descriptors have to
-    /// outlive it: the cancel handler keeps them.
+    /// Readiness and cancellation both end the wait by cancelling the source, which happens once. The descriptors have
+    /// to outlive it: the cancel handler keeps them.
     private func source() -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: readiness.number, queue: .global())
         source.setEventHandler { source.cancel() }

@@ -14,8 +14,8 @@ public final class TreeWalk {
     private var lifted: [mode_t?] = []
     private var hasBegun = false
 
-    /// - Parameter liftsModes: whether a directory whose mode keeps its own owner out is opened while the walk is in it.
-    ///   The modes are as before when the walk has come to its end, or is released.
+    /// - Parameter liftsModes: whether a directory whose mode keeps its own owner out is opened while the walk is in
+    ///   it. The modes are as before when the walk has come to its end, or is released.
     public init(_ root: SharedDescriptor, liftsModes: Bool = false) {
         cursor = TreeCursor(root)
         self.liftsModes = liftsModes

@@ -17,8 +17,8 @@ extension Complaint {
         case SystemError.notRecord.code:
             self.init(
                 .damaged,
-                "\(doing): it is not a regular file with one name that belongs to the device's owner; remove it, or restore it "
-                    + "from a copy of the device")
+                "\(doing): it is not a regular file with one name that belongs to the device's owner; remove it, "
+                    + "or restore it from a copy of the device")
         case EPERM, EROFS:
             self.init(.notAllowed, "\(doing): \(error.message)")
         default:

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// Random bytes, a page of which is drawn from the kernel at a time. Each byte is zeroed when it is taken: nobody gets it
-/// a second time, and nobody finds it in memory later.
+/// Random bytes, a page of which is drawn from the kernel at a time. Each byte is zeroed when it is taken: nobody gets
+/// it a second time, and nobody finds it in memory later.
 ///
 /// The page is locked in memory and left out of core dumps. A child that fork(2) makes gets a page of zeros
 /// (`MADV_WIPEONFORK`), by which it knows that it has to draw its own. No process of this project goes on after fork(2)

@@ -6,8 +6,8 @@ public struct HeldLock: Codable, Hashable, Sendable {
     public var path: String
     /// `flock`, `posix`, `ofd`, or `sqlite` for a transaction of a SQLite database.
     public var lock: String
-    /// The number of the process, as the daemon sees it: in its own PID namespace. After a suspension the process is gone,
-    /// and another one may have the number.
+    /// The number of the process, as the daemon sees it: in its own PID namespace. After a suspension the process is
+    /// gone, and another one may have the number.
     public var pid: Int32
     /// The name of the process (comm in proc(5)); null where it cannot be seen.
     public var process: String?

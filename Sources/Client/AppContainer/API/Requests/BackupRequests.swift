@@ -23,8 +23,8 @@ public struct BackupRequest: ControlRequest {
     public var format: Format?
     /// The app that is backed up, with its groups; all when null.
     public var app: String?
-    /// The password that encrypts a Finder backup; not encrypted when null. Where the device has a backup password, it has
-    /// to be that.
+    /// The password that encrypts a Finder backup; not encrypted when null. Where the device has a backup password, it
+    /// has to be that.
     public var password: String?
     /// Whether files with the mark of exclusion are backed up as well. False when null.
     public var ignoreExclusions: Bool?

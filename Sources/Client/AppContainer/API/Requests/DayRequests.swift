@@ -2,8 +2,8 @@
 
 /// Advances the device's clock, or sets it to the host's time again; without a value it only asks.
 ///
-/// The work that comes due meanwhile is done in its order: a pending lock, scheduled backups, and the removal of old items of `tmp`.
-/// Files and processes have the host's time.
+/// The work that comes due meanwhile is done in its order: a pending lock, scheduled backups, and the removal of old
+/// items of `tmp`. Files and processes have the host's time.
 public struct ClockRequest: ControlRequest {
     public typealias Reply = ClockReport
     public static let path = "clock"

@@ -32,8 +32,8 @@ public struct RunRequest: ControlRequest {
 /// Announces the process of a lease, which `terminate` and `restart` will end. It is sent before the process does
 /// anything, and before wait(2), after which its number may belong to another process.
 ///
-/// Fails with `notRunning` when the lease has ended meanwhile, and with `appSuspended` when the app was brought into the
-/// background: the client must not let the process go on.
+/// Fails with `notRunning` when the lease has ended meanwhile, and with `appSuspended` when the app was brought into
+/// the background: the client must not let the process go on.
 public struct RunProcessRequest: ControlRequest {
     public typealias Reply = Done
     public static let path = "run-process"

@@ -2,9 +2,9 @@
 
 /// Brings an app into the background, and suspends it. The response comes when it is suspended.
 ///
-/// The app is told by the event `entered`. Without ``after`` its processes are frozen at once. With it they go on for so
-/// many seconds, or until the last background task has ended; tasks are told shortly before by the event `expiring`. A
-/// process that then holds a lock on a file in a group container is killed.
+/// The app is told by the event `entered`. Without ``after`` its processes are frozen at once. With it they go on for
+/// so many seconds, or until the last background task has ended; tasks are told shortly before by the event `expiring`.
+/// A process that then holds a lock on a file in a group container is killed.
 ///
 /// The suspension goes on when the client disconnects. Fails with `notRunning` when the app does not run, or ends
 /// meanwhile; `appSuspended` when it is in the background already; `notSuspended` when it came to the foreground

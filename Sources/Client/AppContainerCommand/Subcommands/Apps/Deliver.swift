@@ -4,7 +4,8 @@ import AppContainer
 import ArgumentParser
 
 /// The daemon reads the files, by absolute paths, with the rights of its user. Ends with exit code 28 before first
-/// unlock, 36 for anything but files, directories and symbolic links in them, 59 for a type that the app does not declare.
+/// unlock, 36 for anything but files, directories and symbolic links in them, 59 for a type that the app does not
+/// declare.
 struct Deliver: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Put files into an app's Documents/Inbox, as another app or Mail would.",

@@ -18,9 +18,9 @@ struct Backup: AsyncParsableCommand {
             tar, which it then needs to be restored. A Finder backup is the directory that holds Manifest.db; with \
             --password-file it is encrypted, and with --since it takes what is unchanged from the earlier one.
 
-            On a locked device, files that cannot be read go in as ciphertext, which only this device can restore, or with \
-            a backup password any ("appcontainer backup-password"). A Finder backup is then encrypted with that password, or \
-            not at all.
+            On a locked device, files that cannot be read go in as ciphertext, which only this device can restore, or \
+            with a backup password any ("appcontainer backup-password"). A Finder backup is then encrypted with that \
+            password, or not at all.
             """)
 
     /// The raw values are the words on the command line.

@@ -1,4 +1,5 @@
-// appcontainer backup-password: sets, changes or removes the password under which backups of a locked device are opened.
+// appcontainer backup-password: sets, changes or removes the password under which backups of a locked device are
+// opened.
 
 public import AppContainer
 public import ArgumentParser
@@ -6,8 +7,8 @@ import DeviceLifecycle
 import SandboxModel
 
 /// The daemon has the class keys that are put under the password, which is asked for here, as only this process has the
-/// user's terminal. Ends with exit code 63 to set one where there is one, or to change or remove one where there is none,
-/// 48 for a wrong one, 28 to set one while the device is locked.
+/// user's terminal. Ends with exit code 63 to set one where there is one, or to change or remove one where there is
+/// none, 48 for a wrong one, 28 to set one while the device is locked.
 struct BackupPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup-password",
@@ -19,8 +20,8 @@ struct BackupPassword: AsyncParsableCommand {
             encrypted, everything but ciphertext stays readable.
 
             A password is the first line of its file. Without a file it is asked for as by "appcontainer passcode". It \
-            is stored nowhere: a forgotten one goes with the content, by "appcontainer erase". A changed or removed one \
-            still opens the backups that were made under it.
+            is stored nowhere: a forgotten one goes with the content, by "appcontainer erase". A changed or removed \
+            one still opens the backups that were made under it.
 
             Examples:
               appcontainer backup-password ~/phone set --new-file password

@@ -7,8 +7,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// The survey and the audit come from the daemon and the events from the device's record; the page is made and written here, so that
-/// it belongs to the user of the command.
+/// The survey and the audit come from the daemon and the events from the device's record; the page is made and written
+/// here, so that it belongs to the user of the command.
 struct Report: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Draw an app's containers as one HTML page.",

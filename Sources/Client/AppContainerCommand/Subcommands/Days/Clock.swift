@@ -9,8 +9,9 @@ struct Clock: AsyncParsableCommand {
         abstract: "Show the time of a device, or advance it.",
         discussion: """
             "advance" moves the device's clock, and what comes due meanwhile happens in its order: a pending lock, \
-            scheduled backups, the removal of items of tmp that were not used for three days, the end of the wait after \
-            wrong passcodes. "real" sets it to the host's time again. Files and processes have the time of the host.
+            scheduled backups, the removal of items of tmp that were not used for three days, the end of the wait \
+            after wrong passcodes. "real" sets it to the host's time again. Files and processes have the time of the \
+            host.
 
             Example:
               appcontainer clock ~/phone advance 8h

@@ -10,9 +10,9 @@ struct Schedule: AsyncParsableCommand {
         abstract: "Have a device back itself up each day, or not any more.",
         discussion: """
             The first backup is due a day from now, and each later one a day after the one before. It is made once the \
-            device is locked, on power and on Wi-Fi; a device without a passcode counts as locked. The directory gets a \
-            Finder backup for each, under the device's time; none is removed. Of those that come due in one advance of \
-            the clock the last seven are written.
+            device is locked, on power and on Wi-Fi; a device without a passcode counts as locked. The directory gets \
+            a Finder backup for each, under the device's time; none is removed. Of those that come due in one advance \
+            of the clock the last seven are written.
 
             Example:
               appcontainer schedule ~/phone --backup ~/backups

@@ -14,9 +14,9 @@ struct Create: AsyncParsableCommand {
             DEVICE is a directory that does not exist yet, or an empty one, on ext4, xfs, btrfs or tmpfs. Without a \
             passcode the device is always unlocked; its files are encrypted all the same.
 
-            A capricious device disobeys at times, as a phone may: it backs up what is marked, spares and takes entries \
-            of Caches and tmp out of turn, and takes Library/Caches away one day. Each time is an event "disobeyed", and \
-            the same seed disobeys in the same way.
+            A capricious device disobeys at times, as a phone may: it backs up what is marked, spares and takes \
+            entries of Caches and tmp out of turn, and takes Library/Caches away one day. Each time is an event \
+            "disobeyed", and the same seed disobeys in the same way.
 
             Examples:
               appcontainer create ~/phone

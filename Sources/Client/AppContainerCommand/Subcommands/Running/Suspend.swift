@@ -3,8 +3,8 @@
 import AppContainer
 import ArgumentParser
 
-/// Ends with exit code 42 if the app does not run, or ends meanwhile; 60 if it is in the background already; 61 if it was
-/// resumed meanwhile; 62 if a process does not stop.
+/// Ends with exit code 42 if the app does not run, or ends meanwhile; 60 if it is in the background already; 61 if it
+/// was resumed meanwhile; 62 if a process does not stop.
 struct Suspend: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Suspend an app, as a phone does when another one is opened.",

@@ -13,7 +13,8 @@ struct Seal: ParsableCommand {
         discussion: """
             Writes _CodeSignature into the .app directory, and first into every framework, extension and app inside \
             it. A signature that is there is replaced; a framework or extension keeps the entitlements that its own \
-            has, so sign an extension with its entitlements first. The same app gives the same CodeResources and CodeDirectory.
+            has, so sign an extension with its entitlements first. The same app gives the same CodeResources and \
+            CodeDirectory.
 
             With --entitlements the app is entitled to what the property list says, which is that of Xcode. An app \
             installed with them has its groups, its iCloud containers and its default protection class from them.

@@ -13,10 +13,10 @@ struct Verify: ParsableCommand {
         abstract: "Hold an app against its seal.",
         discussion: """
             Prints "valid", or one line for each break and ends with exit code 37: "changed PATH", "missing PATH", \
-            "added PATH", "signature PATH" where the signature does not hold, or "untrusted PATH" where --trust does not \
-            name its signer. Entitlements that disagree with each other, with the app or with its provisioning profile \
-            are told in one line, with exit code 53. Apps signed by Apple's tools are understood too. A certificate that \
-            has expired is a warning.
+            "added PATH", "signature PATH" where the signature does not hold, or "untrusted PATH" where --trust does \
+            not name its signer. Entitlements that disagree with each other, with the app or with its provisioning \
+            profile are told in one line, with exit code 53. Apps signed by Apple's tools are understood too. A \
+            certificate that has expired is a warning.
 
             Example:
               appcontainer verify Notes.app --trust ~/Developer.crt

@@ -249,9 +249,10 @@ static inline int appcontainer_set_class_by_mode(int fd, int number) {
     return fsetxattr(fd, "user.appcontainer.protection", name, strlen(name), 0);
 }
 
-// Darwin asks who owns the file, and not for its mode, which decides on attributes here. So the owner may read and write
-// a file for a moment whose mode forbids that; nobody else may meanwhile. This is not atomic: a mode that somebody else
-// gives the file in this moment is lost, and a process that ends in it leaves the file with a mode that is too wide.
+// Darwin asks who owns the file, and not for its mode, which decides on attributes here. So the owner may read and
+// write a file for a moment whose mode forbids that; nobody else may meanwhile. This is not atomic: a mode that
+// somebody else gives the file in this moment is lost, and a process that ends in it leaves the file with a mode that
+// is too wide.
 static inline int appcontainer_set_class(int fd, int number) {
     struct stat status;
     int result = appcontainer_set_class_by_mode(fd, number), error;

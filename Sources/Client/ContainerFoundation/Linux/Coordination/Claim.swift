@@ -6,13 +6,14 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// The first line of a claim's file. Each further line is an ``ItemMove`` that another process tells the one that waits.
+/// The first line of a claim's file. Each further line is an ``ItemMove`` that another process tells the one that
+/// waits.
 struct ClaimRecord: Codable, Sendable {
     let sequence: Int
     let purpose: String
     let accesses: [FileAccess]
-    /// The sequences of claims that wait for one of the same purpose, which this one is part of: it does not wait for them,
-    /// and they wait for it.
+    /// The sequences of claims that wait for one of the same purpose, which this one is part of: it does not wait for
+    /// them, and they wait for it.
     let overtaken: [Int]
 
     /// Whether two claims cannot both hold what they are on.
@@ -32,8 +33,8 @@ struct ClaimRecord: Codable, Sendable {
     }
 }
 
-/// Claims are numbered in the order in which they are made. A claim holds its items as soon as it waits for no other one:
-/// earlier ones only go, so it holds them from then on.
+/// Claims are numbered in the order in which they are made. A claim holds its items as soon as it waits for no other
+/// one: earlier ones only go, so it holds them from then on.
 final class Claim: Sendable {
     private struct Other {
         let name: FileName
@@ -52,8 +53,8 @@ final class Claim: Sendable {
     /// Bytes of a claim's file.
     private static let largest = 1 << 20
 
-    /// The claims of this process that hold their items. The lock is taken for each claim that is made or ends, so that none
-    /// ends while another one relies on it.
+    /// The claims of this process that hold their items. The lock is taken for each claim that is made or ends, so that
+    /// none ends while another one relies on it.
     private static let held = Mutex<[FileName: ClaimRecord]>([:])
 
     /// Makes a claim. The caller has the lock of the meeting directory.

@@ -18,8 +18,8 @@ enum CoordinationFailure: Error {
 struct ClaimSet {
     private let claims: [Claim]
 
-    /// Makes a claim in each container, at one moment: of two accesses that concern the same containers, one is earlier in
-    /// all of them, so that they cannot wait for each other.
+    /// Makes a claim in each container, at one moment: of two accesses that concern the same containers, one is earlier
+    /// in all of them, so that they cannot wait for each other.
     init(
         on accesses: [[FileAccess]], for purpose: String, at listeners: [Listener], _ caller: some Cancellable
     ) throws(CoordinationFailure) {

@@ -1,4 +1,5 @@
-// One coordinated access, step by step: presenters get ready, claims are waited for, the accessor runs, presenters are told.
+// One coordinated access, step by step: presenters get ready, claims are waited for, the accessor runs, presenters are
+// told.
 
 import Foundation
 import Platform

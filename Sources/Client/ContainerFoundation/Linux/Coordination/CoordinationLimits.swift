@@ -3,8 +3,8 @@ import Platform
 
 struct CoordinationLimits: Sendable {
     /// Seconds in which a process that runs takes a connection. One that does not is passed over, if it presents items,
-    /// because it cannot use them meanwhile. All are asked at once. ``SilentListeners`` has the ones that are not waited for
-    /// so long.
+    /// because it cannot use them meanwhile. All are asked at once. ``SilentListeners`` has the ones that are not
+    /// waited for so long.
     var greeting = 3.0
     /// Seconds in which presenters have to give up an item; after that the access goes on without their word.
     var presenters = 30.0

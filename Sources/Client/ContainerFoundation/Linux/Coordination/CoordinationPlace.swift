@@ -1,4 +1,5 @@
-// The container in which accesses to an item are coordinated: an app's own, a group's, an iCloud container, or the host.
+// The container in which accesses to an item are coordinated: an app's own, a group's, an iCloud container, or the
+// host.
 
 import Foundation
 import Glibc

@@ -33,8 +33,8 @@ struct FileAccess: Codable, Hashable, Sendable {
     /// Whether the item may be deleted, or lose its place to another one.
     var deletes: Bool { !writing.isDisjoint(with: [.forDeleting, .forReplacing]) }
 
-    /// Whether one of the two has to wait for the other. Writing a directory does not keep its content waiting, unless the
-    /// directory is deleted, moved or replaced.
+    /// Whether one of the two has to wait for the other. Writing a directory does not keep its content waiting, unless
+    /// the directory is deleted, moved or replaced.
     func conflicts(with other: FileAccess) -> Bool {
         guard kind == .write || other.kind == .write else { return false }
         if path == other.path { return true }

@@ -130,7 +130,8 @@ final class MeetingDirectory: Sendable {
         }
     }
 
-    /// The directory itself, and its place in the order in which locks of several are taken: the same for all processes.
+    /// The directory itself, and its place in the order in which locks of several are taken: the same for all
+    /// processes.
     var identity: Identity {
         get throws(SystemError) {
             let status = try directory.status().raw

@@ -44,8 +44,8 @@ extension NSFileCoordinator {
         if let error { unsafe outError?.pointee = error }
     }
 
-    /// Has presenters of all items, and of items in them, get ready once for many accesses, which the accessor makes with this
-    /// coordinator. It has to call the block that it gets at the end of the last one.
+    /// Has presenters of all items, and of items in them, get ready once for many accesses, which the accessor makes
+    /// with this coordinator. It has to call the block that it gets at the end of the last one.
     public func prepare(
         forReadingItemsAt readingURLs: [URL], options readingOptions: ReadingOptions = [],
         writingItemsAt writingURLs: [URL], options writingOptions: WritingOptions = [],

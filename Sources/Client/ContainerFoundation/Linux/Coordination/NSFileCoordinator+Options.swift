@@ -14,8 +14,8 @@ extension NSFileCoordinator {
         public static let resolvesSymbolicLink = ReadingOptions(rawValue: 1 << 1)
         /// Has no effect here: every item is available.
         public static let immediatelyAvailableMetadataOnly = ReadingOptions(rawValue: 1 << 2)
-        /// The accessor gets the URL of a copy, which is removed when it returns; others need not wait for the upload. Only
-        /// for files: a directory fails with `featureUnsupported`.
+        /// The accessor gets the URL of a copy, which is removed when it returns; others need not wait for the upload.
+        /// Only for files: a directory fails with `featureUnsupported`.
         public static let forUploading = ReadingOptions(rawValue: 1 << 3)
     }
 

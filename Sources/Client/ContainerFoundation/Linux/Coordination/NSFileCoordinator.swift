@@ -8,14 +8,15 @@ import Synchronization
 /// As on Apple's systems, where it takes a pointer that Swift passes for `&error`.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 
-/// Coordinates reading and writing with other coordinators and with presenters: in this process, in other processes on the
-/// same mount, and in other apps of the item's group. Off a mount, with the processes of the same user of this host.
+/// Coordinates reading and writing with other coordinators and with presenters: in this process, in other processes on
+/// the same mount, and in other apps of the item's group. Off a mount, with the processes of the same user of this
+/// host.
 ///
-/// Readers do not wait for each other. A writer waits for all others of its item, and they wait for it; the earlier one goes
-/// first. Coordinators of one purpose, and so one coordinator's own calls, never wait for each other. Nobody waits for a
-/// process that has ended. An access fails with `CocoaError.fileLocking` if a process holds its item that has not run for 6
-/// seconds, or anybody holds it for 5 minutes. A presenter's process that does not run is passed over after 3 seconds, a
-/// presenter that does not answer after 30.
+/// Readers do not wait for each other. A writer waits for all others of its item, and they wait for it; the earlier one
+/// goes first. Coordinators of one purpose, and so one coordinator's own calls, never wait for each other. Nobody waits
+/// for a process that has ended. An access fails with `CocoaError.fileLocking` if a process holds its item that has not
+/// run for 6 seconds, or anybody holds it for 5 minutes. A presenter's process that does not run is passed over after 3
+/// seconds, a presenter that does not answer after 30.
 ///
 /// An access to an item in a group is a lock there: an app that is suspended during it is killed.
 open class NSFileCoordinator: NSObject, @unchecked Sendable {
@@ -52,18 +53,19 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Presenters
 
-    /// Registers a presenter: from now on it is asked and told, by coordinators of all processes that use the container of
-    /// its item. It is held weakly, and is to be removed before it ends; one that ended without is asked nothing more.
+    /// Registers a presenter: from now on it is asked and told, by coordinators of all processes that use the container
+    /// of its item. It is held weakly, and is to be removed before it ends; one that ended without is asked nothing
+    /// more.
     ///
-    /// Its URL is read now and after each access of this process. A presenter whose URL is nil, or no file URL, is asked
-    /// nothing meanwhile. In a container that is full or cannot be used, this process alone asks it; no error tells that.
-    /// One that is added twice is asked and told twice, and has to be removed twice.
+    /// Its URL is read now and after each access of this process. A presenter whose URL is nil, or no file URL, is
+    /// asked nothing meanwhile. In a container that is full or cannot be used, this process alone asks it; no error
+    /// tells that. One that is added twice is asked and told twice, and has to be removed twice.
     open class func addFilePresenter(_ filePresenter: any NSFilePresenter) {
         PresenterRegistry.add(filePresenter)
     }
 
-    /// Ends a registration. An access that has asked the presenter already still tells it of its end. Does nothing for a
-    /// presenter that is not registered.
+    /// Ends a registration. An access that has asked the presenter already still tells it of its end. Does nothing for
+    /// a presenter that is not registered.
     open class func removeFilePresenter(_ filePresenter: any NSFilePresenter) {
         PresenterRegistry.remove(ObjectIdentifier(filePresenter))
     }
@@ -73,11 +75,11 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     /// Coordinators of one purpose do not wait for each other, in other processes neither.
     ///
-    /// A coordinator without a presenter has a random one, which can be replaced once, before its first access: accesses that
-    /// are under way keep theirs. One with a presenter has that presenter's purpose.
+    /// A coordinator without a presenter has a random one, which can be replaced once, before its first access:
+    /// accesses that are under way keep theirs. One with a presenter has that presenter's purpose.
     ///
-    /// - Precondition: a new purpose has 1 to 1024 bytes of UTF-8, and is set once, of a coordinator without a presenter.
-    ///   Anything else ends the process.
+    /// - Precondition: a new purpose has 1 to 1024 bytes of UTF-8, and is set once, of a coordinator without a
+    ///   presenter. Anything else ends the process.
     open var purposeIdentifier: String {
         get { state.withLock { $0.purpose } }
         set {
@@ -111,8 +113,8 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Accesses
 
-    /// Waits for all items, on no thread of the caller's, and calls the accessor in the queue, with an error if access was not
-    /// granted. The intents have the URLs. The access is over when the accessor returns.
+    /// Waits for all items, on no thread of the caller's, and calls the accessor in the queue, with an error if access
+    /// was not granted. The intents have the URLs. The access is over when the accessor returns.
     open func coordinate(
         with intents: [NSFileAccessIntent], queue: OperationQueue,
         byAccessor accessor: @escaping @Sendable ((any Error)?) -> Void
@@ -175,8 +177,8 @@ open class NSFileCoordinator: NSObject, @unchecked Sendable {
         access.end()
     }
 
-    /// Has the presenters of all items, and of items in them, get ready, for the accesses that the block makes with this
-    /// coordinator.
+    /// Has the presenters of all items, and of items in them, get ready, for the accesses that the block makes with
+    /// this coordinator.
     func prepare(_ requests: [AccessRequest], _ body: (@escaping @Sendable () -> Void) -> Void) -> NSError? {
         do throws(CoordinationFailure) {
             let purpose = try state.withLock { state throws(CoordinationFailure) in

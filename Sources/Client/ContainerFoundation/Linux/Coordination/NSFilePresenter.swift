@@ -6,7 +6,8 @@ public import Foundation
 /// process, in other processes on the same mount, and in other apps of the item's group.
 ///
 /// Register it with ``NSFileCoordinator/addFilePresenter(_:)``. All calls come in ``presentedItemOperationQueue``. Each
-/// method may be left out. A presenter of a directory hears of all items in it; a directory is never a file package here.
+/// method may be left out. A presenter of a directory hears of all items in it; a directory is never a file package
+/// here.
 @preconcurrency
 public protocol NSFilePresenter: AnyObject {
     /// The item; nil while there is none.

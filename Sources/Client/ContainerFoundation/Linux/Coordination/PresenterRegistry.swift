@@ -5,8 +5,8 @@ import Platform
 import Synchronization
 
 enum PresenterRegistry {
-    /// Presenters are used in their own queues only; here their URL and queue are read, which Apple's Foundation also does
-    /// on any thread. Weak, so that a presenter that is gone without a word keeps nobody waiting.
+    /// Presenters are used in their own queues only; here their URL and queue are read, which Apple's Foundation also
+    /// does on any thread. Weak, so that a presenter that is gone without a word keeps nobody waiting.
     private final class Registered: @unchecked Sendable {
         weak var presenter: (any NSFilePresenter)?
         let identity: ObjectIdentifier
@@ -48,7 +48,8 @@ enum PresenterRegistry {
         "\(process).\(UInt(bitPattern: ObjectIdentifier(presenter)))"
     }
 
-    /// Listens in the container of each presented item, and in no other: an item may have been moved, or come into being.
+    /// Listens in the container of each presented item, and in no other: an item may have been moved, or come into
+    /// being.
     static func refresh() {
         let current = registered.withLock { registered in
             registered.removeAll { $0.presenter == nil }

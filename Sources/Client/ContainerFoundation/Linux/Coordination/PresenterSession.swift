@@ -52,7 +52,8 @@ final class PresenterSession: @unchecked Sendable {
         state = Mutex(State(path: item.path, written: written))
     }
 
-    /// - Parameter subitem: the URL of the item in the presented directory; nil if the presented item itself is concerned.
+    /// - Parameter subitem: the URL of the item in the presented directory; nil if the presented item itself is
+    ///   concerned.
     private static func steps(for access: FileAccess, _ subitem: URL?) -> [Step] {
         if let subitem { return access.deletes ? [.accommodateSubitemDeletion(subitem)] : [] }
         guard access.kind == .write else {

@@ -4,8 +4,8 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// A name is waited for once, and then for a moment only, until it answers. Names cost nothing: where several new ones were
-/// silent within a minute, further new ones of that directory are not waited for either.
+/// A name is waited for once, and then for a moment only, until it answers. Names cost nothing: where several new ones
+/// were silent within a minute, further new ones of that directory are not waited for either.
 final class SilentListeners: Sendable {
     private struct Listener: Hashable {
         let name: FileName

@@ -18,8 +18,8 @@ struct CarriedMetadata {
     /// - Parameters:
     ///   - own: names of the new item's own attributes, which stay.
     ///   - isMounted: whether the new item is on a mount. Elsewhere it gets the mode only.
-    /// - Throws: EPERM if the item cannot get the class because the device is locked. No document may end up less protected
-    ///   than before. The item is then unchanged.
+    /// - Throws: EPERM if the item cannot get the class because the device is locked. No document may end up less
+    ///   protected than before. The item is then unchanged.
     init(
         of original: FilePlace, to item: FilePlace, keeping own: [[UInt8]], isMounted: Bool
     ) throws(SystemError) {
@@ -42,7 +42,8 @@ struct CarriedMetadata {
         try? item.directory.changeMode(of: item.name, to: replaced.permissions)
     }
 
-    /// Applies to files without a class of their own too: the new item comes from another directory, which gave it another.
+    /// Applies to files without a class of their own too: the new item comes from another directory, which gave it
+    /// another.
     private mutating func carryProtection(of original: FilePlace, keeping own: [[UInt8]]) throws(SystemError) {
         guard !own.contains(Array(ProtectionClass.attributeName.utf8)), let protection = original.mountedProtection
         else { return }

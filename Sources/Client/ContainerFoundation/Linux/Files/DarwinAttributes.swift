@@ -1,6 +1,5 @@
-// The calls of xattr(2) with Darwin's arguments, which Swift cannot import from the C library of Linux. The pointers are
-// the caller's, and are used during the call only.
-// The names are Darwin's.
+// The calls of xattr(2) with Darwin's arguments, which Swift cannot import from the C library of Linux. The pointers
+// are the caller's, and are used during the call only. The names are Darwin's.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 import CDarwin

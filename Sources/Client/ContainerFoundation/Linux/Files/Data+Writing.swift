@@ -10,7 +10,8 @@ extension Data {
     ///
     /// On a mount the file gets the class of `options` before its first byte is written, and an atomic write
     /// keeps the mode of the file that it replaces, as on Apple's systems.
-    /// - Throws: a `CocoaError`: `fileWriteNoPermission` if the device is locked for the class. An existing file is unchanged.
+    /// - Throws: a `CocoaError`: `fileWriteNoPermission` if the device is locked for the class. An existing file is
+    ///   unchanged.
     public func write(to url: URL, options: Data.WritingOptions = []) throws {
         let isAtomic = options.contains(.atomic)
         guard url.isFileURL, isAtomic || options.protection != nil,

@@ -5,8 +5,8 @@ import Platform
 import SandboxModel
 
 extension FileManager {
-    /// Whether the app may write to a file, or make entries in a directory: false in the bundle, in the Inbox and at the
-    /// home's top level, whatever the mode bits say.
+    /// Whether the app may write to a file, or make entries in a directory: false in the bundle, in the Inbox and at
+    /// the home's top level, whatever the mode bits say.
     ///
     /// - Parameter path: links are followed.
     public func isWritableFile(atPath path: String) -> Bool {

@@ -27,7 +27,8 @@ extension FilePlace {
         try swapInTurn(with: other)
     }
 
-    /// Exchanges by three renames, for a filesystem without RENAME_EXCHANGE. For a moment one place is empty; nothing is lost.
+    /// Exchanges by three renames, for a filesystem without RENAME_EXCHANGE. For a moment one place is empty; nothing
+    /// is lost.
     func swapInTurn(with other: FilePlace) throws(SystemError) {
         let passing = try FilePlace(.passing, beside: other)
         try other.directory.rename(other.name, to: passing.name, in: passing.directory)

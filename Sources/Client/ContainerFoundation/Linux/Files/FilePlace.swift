@@ -40,8 +40,8 @@ final class FilePlace {
         return try directory.status().identity == other.directory.status().identity
     }
 
-    /// Whether another place is a directory that contains this place, at any depth. Checked from the open directory, not
-    /// from the path that led to it.
+    /// Whether another place is a directory that contains this place, at any depth. Checked from the open directory,
+    /// not from the path that led to it.
     func isInside(_ other: FilePlace) throws(SystemError) -> Bool {
         let status = try other.status()
         guard status.kind == .directory else { return false }

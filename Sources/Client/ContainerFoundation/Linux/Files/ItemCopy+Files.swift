@@ -48,7 +48,8 @@ extension ItemCopy {
         }
     }
 
-    /// Copies all listed attributes but the class, which the copy has already. Those that the target refuses are left out.
+    /// Copies all listed attributes but the class, which the copy has already. Those that the target refuses are left
+    /// out.
     static func carryAttributes(from original: AttributeHolder, to copy: AttributeHolder) {
         let protection = Array(ProtectionClass.attributeName.utf8)
         for name in (try? original.names()) ?? [] where name != protection {

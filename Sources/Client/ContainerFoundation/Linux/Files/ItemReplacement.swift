@@ -49,8 +49,8 @@ struct ItemReplacement {
         try? FileManager.default.removeItem(atPath: new)
     }
 
-    /// Whether the new item is in the home's Inbox. Items there cannot be exchanged or changed, and one moved out could not
-    /// be put back if a later step failed.
+    /// Whether the new item is in the home's Inbox. Items there cannot be exchanged or changed, and one moved out could
+    /// not be put back if a later step failed.
     private var isDelivered: Bool {
         guard let home = Home(around: new), let path = try? HostPath.absolute(new),
             let directory = HostPath.place(of: path)?.directory
@@ -70,8 +70,8 @@ struct ItemReplacement {
 // MARK: Copying
 
 extension ItemReplacement {
-    /// Replaces by a copy made beside the original, for an item on another filesystem or in the Inbox. Only the owner may
-    /// read the copy until it has its final mode.
+    /// Replaces by a copy made beside the original, for an item on another filesystem or in the Inbox. Only the owner
+    /// may read the copy until it has its final mode.
     private func replaceByCopy(_ source: FilePlace) throws {
         let place = try onItem(original) { () throws(SystemError) in try HostPath.absolute(original) }
         let beside = "\(HostPath.place(of: place)?.directory ?? "")/\(FileName.passing.text)"
@@ -140,7 +140,8 @@ extension ItemReplacement {
     }
 
     /// Exchanges without removing anything before all is in place.
-    /// - Returns: whether the item now at the new item's former name is to be removed: the original, or an older backup.
+    /// - Returns: whether the item now at the new item's former name is to be removed: the original, or an older
+    ///   backup.
     private func exchange(
         _ source: FilePlace, _ target: FilePlace, _ kept: FilePlace?
     ) throws(SystemError) -> Bool {

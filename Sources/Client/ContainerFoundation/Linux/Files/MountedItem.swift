@@ -21,8 +21,8 @@ struct MountedItem {
         holder = AttributeHolder(path: path, following: following)
     }
 
-    /// Reads an attribute that the filesystem has for each file and directory and never lists, so that no copy elsewhere
-    /// can have it. For a symbolic link, and for a path that does not exist, the parent directory decides.
+    /// Reads an attribute that the filesystem has for each file and directory and never lists, so that no copy
+    /// elsewhere can have it. For a symbolic link, and for a path that does not exist, the parent directory decides.
     private static func isMounted(_ path: String, _ following: Bool) -> Bool {
         var place = path
         var following = following
@@ -38,8 +38,8 @@ struct MountedItem {
                     let kind = try? HostPath.status(place, following: following).kind
                     if kind == .file || kind == .directory { return false }
                 case .notSupported, .notPermitted: return false
-                // Unknown. Assuming a mount is the safe side: the call itself will fail for the same reason, and no file
-                // goes unprotected silently.
+                // Unknown. Assuming a mount is the safe side: the call itself will fail for the same reason, and no
+                // file goes unprotected silently.
                 default: return true
                 }
             }
@@ -81,8 +81,8 @@ struct MountedItem {
 }
 
 extension AttributeHolder {
-    /// The class of a file on a mount, or the class that a directory gives. Nil off a mount, where an attribute of this name
-    /// came with a copy.
+    /// The class of a file on a mount, or the class that a directory gives. Nil off a mount, where an attribute of this
+    /// name came with a copy.
     var mountedProtection: ProtectionClass? {
         guard (try? value(of: Array(BackupInclusion.attributeName.utf8))) != nil else { return nil }
         return try? protection()

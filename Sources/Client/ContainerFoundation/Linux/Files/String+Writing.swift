@@ -8,8 +8,8 @@ extension StringProtocol {
     /// Writes the text to a file.
     ///
     /// On a mount an atomic write keeps the mode of the file that it replaces, as on Apple's systems.
-    /// - Throws: a `CocoaError`: `fileWriteInapplicableStringEncoding` if the encoding lacks a character. An existing file is
-    ///   unchanged.
+    /// - Throws: a `CocoaError`: `fileWriteInapplicableStringEncoding` if the encoding lacks a character. An existing
+    ///   file is unchanged.
     public func write(to url: URL, atomically: Bool, encoding: String.Encoding) throws {
         guard atomically, url.isFileURL, let item = MountedItem(url.path) else {
             return try self.FoundationEssentials::write(to: url, atomically: atomically, encoding: encoding)
@@ -34,8 +34,8 @@ extension String.Encoding {
     /// The attribute that Foundation sets on text files, and `String(contentsOf:usedEncoding:)` reads.
     static let attributeName = Array("com.apple.TextEncoding".utf8)
 
-    /// IANA's name and CoreFoundation's number of the encoding; nil for encodings that Foundation on Linux does not record
-    /// either.
+    /// IANA's name and CoreFoundation's number of the encoding; nil for encodings that Foundation on Linux does not
+    /// record either.
     var attributeValue: [UInt8]? {
         let value: String? =
             switch self {

@@ -5,8 +5,8 @@ import Platform
 
 /// The home to which `URL.documentsDirectory`, `NSHomeDirectory()` and the like refer.
 ///
-/// An app started by `appcontainer run` has its home in the environment variable `CFFIXED_USER_HOME`, as with Foundation
-/// alone. Tests in one process have their own homes by a task-local value:
+/// An app started by `appcontainer run` has its home in the environment variable `CFFIXED_USER_HOME`, as with
+/// Foundation alone. Tests in one process have their own homes by a task-local value:
 ///
 /// ```swift
 /// try await ContainerHome.$current.withValue("/run/user/1000/home") {
@@ -14,8 +14,8 @@ import Platform
 /// }
 /// ```
 ///
-/// Child tasks and `Task { }` inherit it. Detached tasks, threads and blocks on dispatch queues do not, and use the home of
-/// the environment. Linux only.
+/// Child tasks and `Task { }` inherit it. Detached tasks, threads and blocks on dispatch queues do not, and use the
+/// home of the environment. Linux only.
 public enum ContainerHome {
     /// The absolute path of the current task's home; nil for that of the environment.
     @TaskLocal public static var current: String?

@@ -32,7 +32,8 @@ extension FileManager {
     ///
     /// `itemReplacementDirectory` is a new directory in the home's `tmp`, for items of the home: an item made there can
     /// replace them by a rename.
-    /// - Throws: a `CocoaError`: `fileWriteNoPermission` for a directory that an app cannot create, such as `Downloads`.
+    /// - Throws: a `CocoaError`: `fileWriteNoPermission` for a directory that an app cannot create, such as
+    ///   `Downloads`.
     public func url(
         for directory: SearchPathDirectory, in domain: SearchPathDomainMask, appropriateFor reference: URL?,
         create shouldCreate: Bool

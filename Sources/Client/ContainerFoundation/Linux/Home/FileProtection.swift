@@ -31,7 +31,8 @@ extension FileProtectionType {
     public static let completeWhenUserInactive = inactive
 }
 
-// Foundation declares this conformance on Apple's systems. If it does so on Linux, the compiler will report a duplicate.
+// Foundation declares this conformance on Apple's systems. If it does so on Linux, the compiler will report a
+// duplicate.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension FileProtectionType: @retroactive Hashable {}
 

@@ -1,4 +1,5 @@
-// Follows the events of a home's device, and tells an application and its delegate of the way into the background and back.
+// Follows the events of a home's device, and tells an application and its delegate of the way into the background and
+// back.
 
 import AppContainer
 import Foundation
@@ -22,8 +23,8 @@ enum LifecycleWatch {
         return stays.withLock { $0[home] ?? Stay() }
     }
 
-    /// Starts to follow the device of the application's home, unless it is followed. Events from now on are told, even if
-    /// connecting to the daemon takes long.
+    /// Starts to follow the device of the application's home, unless it is followed. Events from now on are told, even
+    /// if connecting to the daemon takes long.
     static func follow(_ application: UIApplication) {
         guard let home = application.home, followed.withLock({ $0.insert(home).inserted }) else { return }
         let beginning = Event.now
@@ -61,8 +62,8 @@ enum LifecycleWatch {
         }
     }
 
-    /// The time that an event leaves an app in the background, for the seconds that it tells: the record of events is a file
-    /// that somebody may have changed.
+    /// The time that an event leaves an app in the background, for the seconds that it tells: the record of events is a
+    /// file that somebody may have changed.
     static func time(remaining: Double?) -> Duration {
         let seconds = remaining ?? 0
         // A NaN compares as false.

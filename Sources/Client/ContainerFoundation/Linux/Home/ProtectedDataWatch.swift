@@ -8,8 +8,8 @@ enum ProtectedDataWatch {
     /// The homes whose devices are followed now.
     private static let followed = Mutex<Set<String>>([])
 
-    /// Starts to follow the device of the application's home, unless it is followed. Events from now on are posted, even if
-    /// connecting to the daemon takes long.
+    /// Starts to follow the device of the application's home, unless it is followed. Events from now on are posted,
+    /// even if connecting to the daemon takes long.
     static func follow(_ application: UIApplication) {
         // Called at each use of a notification's name: only the first reads the list of mounts.
         guard let home = application.home, followed.withLock({ $0.insert(home).inserted }) else { return }

@@ -6,8 +6,9 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Requests go out one after the other, so that the end of a task never overtakes its beginning. Each home has a lane of
-/// its own: a device that is slow delays no other one's tasks. One that does not answer has no effect on the application.
+/// Requests go out one after the other, so that the end of a task never overtakes its beginning. Each home has a lane
+/// of its own: a device that is slow delays no other one's tasks. One that does not answer has no effect on the
+/// application.
 final class TaskLane: Sendable {
     private enum Request: Sendable {
         case begin(Int, name: String, TaskAnswer)
@@ -35,8 +36,8 @@ final class TaskLane: Sendable {
         Task.detached(executorPreference: WorkExecutor.shared) { await TaskLane.send(stream, to: device) }
     }
 
-    /// Returns when the device knows of the task. Waits for ``longestWait`` at most, and not at all for a device that has
-    /// kept an earlier one waiting and has not answered yet: the task begins then when the device is ready.
+    /// Returns when the device knows of the task. Waits for ``longestWait`` at most, and not at all for a device that
+    /// has kept an earlier one waiting and has not answered yet: the task begins then when the device is ready.
     func begin(_ number: Int, name: String) {
         let answer = TaskAnswer()
         requests.yield(.begin(number, name: name, answer))

@@ -26,8 +26,8 @@ extension UIApplication {
         return .willResignActive
     }
 
-    /// `appcontainer suspend` has brought the app into the background. Without `--after` its processes are frozen at once,
-    /// so that an observer runs when they go on.
+    /// `appcontainer suspend` has brought the app into the background. Without `--after` its processes are frozen at
+    /// once, so that an observer runs when they go on.
     public nonisolated static var didEnterBackgroundNotification: Notification.Name {
         LifecycleWatch.follow(inForce())
         return .didEnterBackground
@@ -59,10 +59,11 @@ extension UIApplication {
         return max(0, (deadline - ContinuousClock.now) / .seconds(1))
     }
 
-    /// Begins a task for whose end `appcontainer suspend --after SECONDS` waits. It ends with the process at the latest.
+    /// Begins a task for whose end `appcontainer suspend --after SECONDS` waits. It ends with the process at the
+    /// latest.
     ///
-    /// The device knows of the task when the call returns. It waits for the device for at most a second; one that has not
-    /// answered by then hears of the task as soon as it can, and further calls do not wait until it has.
+    /// The device knows of the task when the call returns. It waits for the device for at most a second; one that has
+    /// not answered by then hears of the task as soon as it can, and further calls do not wait until it has.
     ///
     /// - Parameters:
     ///   - taskName: for people.

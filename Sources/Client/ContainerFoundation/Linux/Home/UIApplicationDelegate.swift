@@ -2,7 +2,8 @@
 
 public import Foundation
 
-/// UIKit's base class of applications and their delegates. On Linux there are no touches, keys or windows to respond to.
+/// UIKit's base class of applications and their delegates. On Linux there are no touches, keys or windows to respond
+/// to.
 @MainActor
 open class UIResponder: NSObject {
     public nonisolated override init() {
@@ -10,7 +11,8 @@ open class UIResponder: NSObject {
     }
 }
 
-/// Is told of the device's lock and of the app's way into the background and back, on the main actor, in a task whose ``ContainerHome/current`` is the application's home.
+/// Is told of the device's lock and of the app's way into the background and back, on the main actor, in a task whose
+/// ``ContainerHome/current`` is the application's home.
 ///
 /// ```swift
 /// final class AppDelegate: UIResponder, UIApplicationDelegate {

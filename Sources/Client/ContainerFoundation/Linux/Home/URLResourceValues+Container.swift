@@ -48,8 +48,8 @@ extension URLResourceValues {
         return values
     }
 
-    /// The key in `quarantineProperties` that holds the additions: the structure takes no key that Foundation does not know,
-    /// Linux has no quarantine, and these properties may hold any value.
+    /// The key in `quarantineProperties` that holds the additions: the structure takes no key that Foundation does not
+    /// know, Linux has no quarantine, and these properties may hold any value.
     private static let place = "ContainerFoundation"
 
     private var additions: [URLResourceKey: Any] {
