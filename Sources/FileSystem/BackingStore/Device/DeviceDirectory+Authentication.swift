@@ -109,7 +109,7 @@ extension DeviceDirectory {
     /// The content of a record that carries an authentication code.
     /// - Returns: nil if there is no such record.
     /// - Throws: ``Complaint`` of kind `damaged` if it is not authentic.
-    func believed(_ name: FileName, limit: Int = 64 << 20) throws(Complaint) -> [UInt8]? {
+    func believed(_ name: FileName, limit: Int = RecordFile.largest) throws(Complaint) -> [UInt8]? {
         let authentication = try requireAuthentication()
         let bytes = try Complaint.wrap("cannot read \(path)/\(name.text)") { () throws(SystemError) in
             try RecordFile(name: name).read(in: root, limit: limit)

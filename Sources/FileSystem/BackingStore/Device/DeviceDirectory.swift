@@ -247,10 +247,13 @@ public final class DeviceDirectory: Sendable {
     }
 
     /// Replaces the registry: at that instant an app is installed, or uninstalled.
+    /// - Throws: ``Complaint`` of kind `unexpected` for one that could not be read back: the next boot would refuse the
+    ///   device.
     public func replaceRegistry(_ registry: AppRegistry, holding lock: DeviceLock) throws(Complaint) {
+        let content = try DeviceRecords.readable(registry, file: "\(path)/\(Name.apps.text)")
         // First: an older version would drop the signatures.
         if registry.apps.contains(where: { $0.signature != nil }) { try raiseFormat() }
-        try replace(Name.apps, sealing: try DeviceRecords.encode(registry))
+        try replace(Name.apps, sealing: content)
     }
 
     /// Reads a record that every device has.

@@ -190,6 +190,25 @@ enum DeviceRecords {
         return try encode(Registry(apps: apps, waiting: waiting))
     }
 
+    /// Encodes a registry, if it could be read back.
+    /// - Parameter file: the file's path, for the complaint.
+    /// - Throws: ``Complaint`` of kind `unexpected`.
+    static func readable(_ registry: AppRegistry, file: String) throws(Complaint) -> [UInt8] {
+        let bytes = try encode(registry)
+        // The rest is for the authentication code.
+        guard bytes.count <= RecordFile.largest - 1024 else {
+            throw Complaint(
+                .unexpected,
+                "\(file) would be larger than \(RecordFile.largest >> 20) MiB; nothing was changed; uninstall apps whose "
+                    + "entitlements are large")
+        }
+        guard let again = try? Self.registry(from: bytes, file: file), again.apps.count == registry.apps.count else {
+            throw Complaint(
+                .unexpected, "\(file) could not be read back with what the app brings; nothing was changed")
+        }
+        return bytes
+    }
+
     /// - Parameter file: the file's path, for the complaint.
     /// - Throws: ``Complaint`` of kind `damaged`.
     static func registry(from bytes: [UInt8], file: String) throws(Complaint) -> AppRegistry {

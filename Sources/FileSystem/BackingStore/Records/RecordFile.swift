@@ -6,6 +6,9 @@ public import SandboxModel
 
 /// One record file. A reader, also after a crash, finds the old content or the new, never a mixture.
 public struct RecordFile: Sendable {
+    /// The limit of most records, in bytes.
+    public static let largest = 64 << 20
+
     let name: FileName
     var mode: mode_t = 0o600
 
@@ -23,7 +26,9 @@ public struct RecordFile: Sendable {
 
     /// - Returns: nil if there is no such file.
     /// - Throws: EFBIG beyond the limit, in bytes.
-    public func read(in directory: borrowing Descriptor, limit: Int = 64 << 20) throws(SystemError) -> [UInt8]? {
+    public func read(
+        in directory: borrowing Descriptor, limit: Int = RecordFile.largest
+    ) throws(SystemError) -> [UInt8]? {
         let file: Descriptor
         do throws(SystemError) {
             file = try directory.openRecord(name, flags: O_RDONLY)

@@ -8,7 +8,7 @@ public enum EntitlementValue: Hashable, Sendable {
     case array([EntitlementValue])
     case dictionary([String: EntitlementValue])
 
-    /// The limit of nesting; real entitlements have two levels.
+    /// The limit of ``depth``; real entitlements have three levels.
     public static let deepest = 16
 
     /// The texts of an array of strings, or of one string.
@@ -23,6 +23,15 @@ public enum EntitlementValue: Hashable, Sendable {
         }
     }
 
+    /// The levels of values in each other: one for a value that holds no other.
+    public var depth: Int {
+        switch self {
+        case .boolean, .integer, .string: 1
+        case .array(let values): values.reduce(1) { max($0, $1.depth + 1) }
+        case .dictionary(let values): values.values.reduce(1) { max($0, $1.depth + 1) }
+        }
+    }
+
     /// This value and all within it.
     public var count: Int {
         switch self {
@@ -33,7 +42,8 @@ public enum EntitlementValue: Hashable, Sendable {
     }
 }
 
-/// In JSON and in property lists, as the plain value.
+/// In JSON and in property lists, as the plain value. A value that is nested more deeply than ``deepest`` does not decode,
+/// by its own levels: those of what it lies in do not count, so that a value that was read somewhere is read everywhere.
 extension EntitlementValue: Codable {
     private struct Key: CodingKey {
         let stringValue: String
@@ -43,34 +53,43 @@ extension EntitlementValue: Codable {
         init?(intValue: Int) { nil }
     }
 
-    public init(from decoder: any Decoder) throws {
-        if let values = try? decoder.container(keyedBy: Key.self) {
-            guard decoder.codingPath.count < EntitlementValue.deepest else { throw EntitlementValue.depth(decoder) }
-            self = .dictionary(
-                Dictionary(
-                    uniqueKeysWithValues: try values.allKeys.map {
-                        ($0.stringValue, try values.decode(EntitlementValue.self, forKey: $0))
-                    }))
-            return
+    /// A value whose depth is not known yet.
+    private struct Nested: Decodable {
+        /// Keeps the decoder's stack short. Far above ``deepest``, for the levels of what the value lies in.
+        private static let deepestPath = deepest + 48
+
+        let value: EntitlementValue
+
+        init(from decoder: any Decoder) throws {
+            guard decoder.codingPath.count <= Nested.deepestPath else { throw EntitlementValue.tooDeep(decoder) }
+            if let values = try? decoder.container(keyedBy: Key.self) {
+                value = .dictionary(
+                    Dictionary(
+                        uniqueKeysWithValues: try values.allKeys.map {
+                            ($0.stringValue, try values.decode(Nested.self, forKey: $0).value)
+                        }))
+            } else if var values = try? decoder.unkeyedContainer() {
+                var items: [EntitlementValue] = []
+                while !values.isAtEnd { items.append(try values.decode(Nested.self).value) }
+                value = .array(items)
+            } else {
+                value = try Nested.plain(in: try decoder.singleValueContainer())
+            }
         }
-        if var values = try? decoder.unkeyedContainer() {
-            guard decoder.codingPath.count < EntitlementValue.deepest else { throw EntitlementValue.depth(decoder) }
-            var items: [EntitlementValue] = []
-            while !values.isAtEnd { items.append(try values.decode(EntitlementValue.self)) }
-            self = .array(items)
-            return
-        }
-        let value = try decoder.singleValueContainer()
-        if let flag = try? value.decode(Bool.self) {
-            self = .boolean(flag)
-        } else if let number = try? value.decode(Int64.self) {
-            self = .integer(number)
-        } else {
-            self = .string(try value.decode(String.self))
+
+        private static func plain(in container: any SingleValueDecodingContainer) throws -> EntitlementValue {
+            if let flag = try? container.decode(Bool.self) { return .boolean(flag) }
+            if let number = try? container.decode(Int64.self) { return .integer(number) }
+            return .string(try container.decode(String.self))
         }
     }
 
-    private static func depth(_ decoder: any Decoder) -> DecodingError {
+    public init(from decoder: any Decoder) throws {
+        self = try Nested(from: decoder).value
+        guard depth <= EntitlementValue.deepest else { throw EntitlementValue.tooDeep(decoder) }
+    }
+
+    private static func tooDeep(_ decoder: any Decoder) -> DecodingError {
         .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "nested too deeply"))
     }
 

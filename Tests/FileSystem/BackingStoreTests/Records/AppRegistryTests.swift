@@ -1,6 +1,7 @@
 // Containers that wait for their app in the registry, and their removal.
 
 import SandboxModel
+import TestSupport
 import Testing
 
 @testable import BackingStore
@@ -41,5 +42,44 @@ import Testing
     @Test func `nothing goes under an identifier of which nothing waits`() {
         let registry = AppRegistry(waiting: [waiting(.data, notes)])
         #expect(registry.discarding(photos) == registry)
+    }
+
+    // MARK: The record
+
+    private func app(
+        _ entitlement: EntitlementValue = .integer(1), named name: String = "Notes", in place: ExtensionPlace? = nil
+    ) -> InstalledApp {
+        InstalledApp(
+            identifier: notes, place: place, bundleName: "Notes.app", displayName: name, version: "1", build: "1",
+            executable: nil, sharesDocuments: false,
+            signature: AppSignature(signer: .nobody, entitlements: Entitlements(["key": entitlement])),
+            bundle: ContainerUUID(), data: ContainerUUID(), groups: [], iCloud: [], owner: 0, ownerGroup: 0)
+    }
+
+    @Test func `a registry that could not be read back is not written`() throws {
+        let scratch = Scratch()
+        let device = try scratch.makeDevice()
+        let lock = try device.lock()
+        let whole = AppRegistry(apps: [app()])
+        try device.replaceRegistry(whole, holding: lock)
+        let deep = (0..<200).reduce(EntitlementValue.string("text")) { inner, _ in .array([inner]) }
+        let alone = ExtensionPlace(app: photos, name: "Share.appex")
+        for wrong in [
+            app(deep), app(in: alone), app(named: String(repeating: "n", count: 65 << 20)),
+        ] {
+            let refusal = complaint { try device.replaceRegistry(AppRegistry(apps: [wrong]), holding: lock) }
+            #expect(refusal?.kind == .unexpected && refusal?.message.contains("\n") == false)
+            #expect(try device.registry() == whole)
+        }
+        #expect(try DeviceDirectory.open(at: device.path).registry() == whole)
+    }
+
+    @Test func `a record whose extension lacks its app is damaged`() throws {
+        let scratch = Scratch()
+        let device = try scratch.makeDevice()
+        let alone = app(in: ExtensionPlace(app: photos, name: "Share.appex"))
+        try device.replace(
+            DeviceDirectory.Name.apps, sealing: try DeviceRecords.encode(AppRegistry(apps: [alone])))
+        #expect(complaint { _ = try device.registry() }?.kind == .damaged)
     }
 }
