@@ -1,5 +1,6 @@
 // Tests of entitlements: what a device reads in them, and what a profile allows.
 
+import Foundation
 import SandboxModel
 import Testing
 
@@ -38,6 +39,38 @@ import Testing
             }
             #expect(flaw?.reason.hasPrefix(key) == true)
         }
+    }
+
+    @Test func `a value decodes alike wherever it lies, down to its deepest level`() throws {
+        /// A text in that many levels, its own included.
+        func nested(_ levels: Int) -> EntitlementValue {
+            (1..<levels).reduce(.string("text")) { inner, level in
+                level.isMultiple(of: 2) ? .array([inner]) : .dictionary(["key": inner])
+            }
+        }
+        typealias Far = [String: [[String: [[String: [EntitlementValue]]]]]]
+        for (levels, isRead) in [(1, true), (4, true), (12, true), (16, true), (17, false), (18, false), (40, false)] {
+            let value = nested(levels)
+            let near = try? JSONDecoder().decode(EntitlementValue.self, from: JSONEncoder().encode(value))
+            #expect(near == (isRead ? value : nil), "\(levels) levels")
+            let far: Far = ["7": [["a": [["b": [value]]]]]]
+            let again = try? JSONDecoder().decode(Far.self, from: JSONEncoder().encode(far))
+            #expect(again == (isRead ? far : nil), "\(levels) levels below others")
+        }
+    }
+
+    @Test func `an app has at most so many groups and iCloud containers`() throws {
+        func texts(_ count: Int) -> EntitlementValue { .array((0..<count).map { .string("group.\($0)") }) }
+        for key in [Key.applicationGroups, Key.iCloudContainers, Key.ubiquityContainers] {
+            for (count, isTaken) in [(256, true), (257, false)] {
+                let entitlements = Entitlements([key: texts(count)])
+                let taken = try? (entitlements.groups, entitlements.iCloudContainers)
+                #expect((taken != nil) == isTaken, "\(count) in \(key)")
+            }
+        }
+        // Doubles do not count.
+        let doubled = Entitlements([Key.iCloudContainers: texts(256), Key.ubiquityContainers: texts(256)])
+        #expect(try doubled.iCloudContainers.count == 256)
     }
 
     @Test func `a profile allows what it has, its wildcards, and less`() {

@@ -24,12 +24,18 @@ final class AppOperations: Sendable {
     /// Carries out an operation.
     /// - Throws: ``Complaint`` of kind `shuttingDown`, or what the operation throws.
     func run<Result>(_ body: () throws(Complaint) -> Result) throws(Complaint) -> Result {
+        try admit()
+        defer { state.access { $0.underWay -= 1 } }
+        return try body()
+    }
+
+    /// Counts an operation that is under way from now on.
+    /// - Throws: ``Complaint`` of kind `shuttingDown`.
+    private func admit() throws(Complaint) {
         try state.access { (state) throws(Complaint) in
             guard !state.isEnding else { throw Complaint(.shuttingDown, "the device is shutting down; try again") }
             state.underWay += 1
         }
-        defer { state.access { $0.underWay -= 1 } }
-        return try body()
     }
 
     /// Carries out an operation on one app. Waits until no other is under way on it. A thread that begins several does
@@ -46,12 +52,26 @@ final class AppOperations: Sendable {
         }
     }
 
-    /// Carries out an operation on several apps, which are in the order of the registry.
+    /// Carries out an operation on several apps, each there once, in the order of the registry.
     func run<Result>(
         onEach apps: ArraySlice<ContainerIdentifier>, _ body: () throws(Complaint) -> Result
     ) throws(Complaint) -> Result {
-        guard let app = apps.first else { return try body() }
-        return try run(on: app) { () throws(Complaint) in try run(onEach: apps.dropFirst(), body) }
+        // In a loop, as an app brings as many extensions as it likes.
+        var held = 0
+        defer {
+            state.access { state in
+                for app in apps.prefix(held) { state.busy.remove(app) }
+                state.underWay -= held
+            }
+        }
+        for app in apps {
+            try admit()
+            held += 1
+            state.wait { state in
+                state.busy.insert(app).inserted ? () : nil
+            }
+        }
+        return try body()
     }
 
     /// Carries out a short step on one app, unless an operation is under way on it. Admitted while the device ends too:

@@ -15,6 +15,22 @@ struct AppEntitlements: Sendable {
             groups: groups.filter { id in !app.groups.contains { $0.identifier == id } },
             iCloud: iCloud.filter { id in !app.iCloud.contains { $0.identifier == id } })
     }
+
+    /// Checks that an app gets no more containers than it may have.
+    /// - Parameter present: the app as it is installed; nil for a new one.
+    /// - Throws: ``Complaint`` of kind `badRequest`.
+    func requireFew(for identifier: ContainerIdentifier, besides present: InstalledApp?) throws(Complaint) {
+        for (wanted, had, name) in [
+            (groups, present?.groups ?? [], "groups"), (iCloud, present?.iCloud ?? [], "iCloud containers"),
+        ] {
+            let count = Set(wanted).union(had.map(\.identifier)).count
+            guard count > max(Entitlements.mostContainers, had.count) else { continue }
+            throw Complaint(
+                .badRequest,
+                "\(identifier) would have \(count) \(name), and an app has at most \(Entitlements.mostContainers) here; "
+                    + "entitle it to fewer")
+        }
+    }
 }
 
 extension BootedDevice {
@@ -30,7 +46,9 @@ extension BootedDevice {
             if let signature = app.signature {
                 try SignerRules(registry).requireOwn(groups, of: signature, identifier)
             }
-            let wanted = AppEntitlements(groups: groups, iCloud: iCloud).missing(from: app)
+            let asked = AppEntitlements(groups: groups, iCloud: iCloud)
+            try asked.requireFew(for: identifier, besides: app)
+            let wanted = asked.missing(from: app)
             var provision = ContainerProvision(self, owner: app.containerOwner)
             var staged = StagedContainers(directory)
             do throws(Complaint) {

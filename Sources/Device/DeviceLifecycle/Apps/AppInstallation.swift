@@ -17,7 +17,8 @@ extension BootedDevice {
     ///     belongs to its first app's owner.
     ///   - presenting: called before an update is decided on; returns the presenter that shows the app's home
     ///     meanwhile, or nil when none does.
-    /// - Throws: ``Complaint`` of kind `notAllowed`, `anotherSigner`, `noSpace`, and what `presenting` throws.
+    /// - Throws: ``Complaint`` of kind `notAllowed`, `anotherSigner`, `badRequest` for more containers than an app may
+    ///   have, `noSpace`, and what `presenting` throws.
     public func install(
         _ app: StagedApp, groups: [ContainerIdentifier] = [], iCloud: [ContainerIdentifier] = [],
         owner: ContainerOwner? = nil,
@@ -27,6 +28,7 @@ extension BootedDevice {
         let entitlements = AppEntitlements(groups: groups + app.groups, iCloud: iCloud + app.iCloud)
         return try installedApps.changing { (changes) throws(Complaint) in
             try requireOwnIdentifiers(app)
+            try entitlements.requireFew(for: app.identifier, besides: installedApps.installed(app.identifier))
             let rules = SignerRules(registry)
             if !app.replacesSigner { try rules.requireSuccessor(app) }
             try rules.requireOwn(entitlements.groups, of: app.signature, app.identifier)

@@ -29,6 +29,9 @@ struct BundleExtensions {
     /// The extensions of the app's seal; nil for an app that the device has signed.
     private let sealed: [SealedExtension]?
 
+    /// The limit of an app's extensions, many times that of real apps: each gets a container and an entry in Apps.json.
+    static let most = 64
+
     /// - Parameter report: of the app's seal, which is valid; nil where the device has signed it.
     init(
         of root: SharedDescriptor, name: FileName, _ app: BundleInformation, _ signature: AppSignature,
@@ -66,6 +69,12 @@ struct BundleExtensions {
                 found.append(name)
             }
             return found
+        }
+        guard found.count <= BundleExtensions.most else {
+            throw Complaint(
+                .invalidApp,
+                "\(name.text) has \(found.count) extensions in \(HomeLayout.plugIns.text), and an app has at most "
+                    + "\(BundleExtensions.most) here; leave some out")
         }
         return found.sorted { $0.text < $1.text }
     }

@@ -71,6 +71,10 @@ public struct Entitlements: Hashable, Sendable {
         return text
     }
 
+    /// The limit of an app's groups, and of its iCloud containers, many times that of real apps: each is a directory of
+    /// the device.
+    public static let mostContainers = 256
+
     private func identifiers(_ keys: [String]) throws(Flaw) -> [ContainerIdentifier] {
         var found: [ContainerIdentifier] = []
         for key in keys {
@@ -81,7 +85,11 @@ public struct Entitlements: Hashable, Sendable {
                     let flaw = ContainerIdentifier.flaw(of: text)?.description ?? ""
                     throw Flaw("\(key) has \(Array(text.utf8).shown), which is no identifier: \(flaw)")
                 }
-                if !found.contains(identifier) { found.append(identifier) }
+                guard !found.contains(identifier) else { continue }
+                guard found.count < Entitlements.mostContainers else {
+                    throw Flaw("\(key) makes more than \(Entitlements.mostContainers) containers")
+                }
+                found.append(identifier)
             }
         }
         return found

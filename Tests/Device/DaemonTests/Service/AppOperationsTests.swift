@@ -28,6 +28,19 @@ import Testing
         }
     }
 
+    @Test func `an operation on very many apps takes no more of the stack`() throws {
+        let operations = AppOperations()
+        let apps = (0..<50_000).map { ContainerIdentifier("com.example.a\($0)")! }
+        let isHeld = try operations.run(onEach: apps[...]) { () throws(Complaint) in
+            operations.tryRun(on: apps[0]) {} == nil && operations.tryRun(on: apps[49_999]) {} == nil
+        }
+        #expect(isHeld)
+        #expect(throws: Complaint(.unexpected, "inside")) {
+            try operations.run(onEach: apps[...]) { () throws(Complaint) in throw Complaint(.unexpected, "inside") }
+        }
+        #expect(operations.tryRun(on: apps[0]) {} != nil && operations.tryRun(on: apps[49_999]) {} != nil)
+    }
+
     @Test func `operations on one app do not overlap`() async {
         let operations = AppOperations()
         let crowd = Crowd()
