@@ -14,6 +14,7 @@ import Testing
 @Suite struct ExtensionTests {
     private let scratch = Scratch()
     private static let signer = SigningIdentity(commonName: "First")
+    private static let other = SigningIdentity(commonName: "Second")
     private let notes = id("com.example.Notes")
     private let share = id("com.example.Notes.Share")
 
@@ -40,10 +41,10 @@ import Testing
         </dict></plist>
         """
 
-    private func seal(_ path: String, _ entitlements: String?) throws {
+    private func seal(_ path: String, _ entitlements: String?, by signer: SigningIdentity = signer) throws {
         let bundle = try AppDirectory(at: path, takesExtension: true)
         let sealer = BundleSealer(
-            identity: Self.signer,
+            identity: signer,
             entitlements: try entitlements.map { try SealedEntitlements(propertyList: Array($0.utf8)) },
             keepsInnerEntitlements: true)
         _ = try sealer.seal(bundle.root, name: bundle.name) { _ in true }
@@ -79,6 +80,47 @@ import Testing
         let part = try device.app(share)
         #expect(part.groups == [])
         #expect(part.signature == AppSignature(signer: .device))
+    }
+
+    @Test func `an app has at most so many extensions`() throws {
+        let device = try scratch.makeDevice()
+        func app(_ count: Int) throws -> String {
+            try scratch.makeApp(
+                "App-\(count)",
+                """
+                rm -rf _CodeSignature; for number in $(seq \(count)); do
+                mkdir -p PlugIns/E$number.appex
+                sed "s/com.example.Notes/com.example.Notes.E$number/; s|<string>Notes</string>|<string>E</string>|" \
+                Info.plist > PlugIns/E$number.appex/Info.plist; echo code > PlugIns/E$number.appex/E; done
+                """)
+        }
+        let refusal = complaint { _ = try device.install(app(65)) }
+        #expect(refusal?.kind == .invalidApp && refusal?.message.contains("64") == true)
+        #expect(refusal?.message.contains("\n") == false)
+        #expect(scratch.containers == emptyDevice)
+        _ = try device.install(app(64))
+        #expect(device.registry.extensions(of: notes).count == 64)
+    }
+
+    @Test func `an extension keeps no group of its former team's when its signer changes`() throws {
+        let device = try scratch.makeDevice()
+        _ = try device.install(app("Share"))
+        let other = try scratch.makeApp("Other", identifier: "com.example.Other", "rm -rf _CodeSignature")
+        try seal(other, entitlements)
+        _ = try device.install(other)
+        let before = (device.apps, scratch.containers)
+        let next = try scratch.makeApp("Next", "rm -rf _CodeSignature")
+        try shell("cp -r '\(app("Share", isSigned: false))/PlugIns' '\(next)'")
+        try seal("\(next)/PlugIns/Share.appex", nil, by: Self.other)
+        try seal(next, nil, by: Self.other)
+        let demands = SealDemands(replacesSigner: true)
+        let refusal = complaint { _ = try device.install(next, demands: demands) }
+        #expect(refusal?.kind == .anotherSigner)
+        #expect(refusal?.message.contains("group.shared") == true && refusal?.message.contains("uninstall") == true)
+        #expect(device.apps == before.0 && scratch.containers == before.1)
+        try device.uninstall(id("com.example.Other"))
+        _ = try device.install(next, demands: demands)
+        #expect(try device.app(share).groups.map(\.identifier.text) == ["group.shared"])
     }
 
     @Test func `the record of an extension needs its app`() throws {

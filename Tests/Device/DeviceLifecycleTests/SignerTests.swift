@@ -82,7 +82,97 @@ import Testing
         )
     }
 
+    @Test func `no group of the former team stays with an app whose signer changes`() throws {
+        let device = try scratch.makeDevice()
+        let shared = group("group.com.example.shared")
+        let notes = try device.install(app(team: "AAAAAAAAAA", shared))
+        let other = "com.example.Other"
+        _ = try device.install(app(team: "AAAAAAAAAA", identifier: other, shared))
+        let before = (device.apps, scratch.containers)
+        let next = try app(by: Self.second, team: "BBBBBBBBBB")
+        let demands = SealDemands(replacesSigner: true)
+        let refusal = complaint { _ = try device.install(next, demands: demands) }
+        #expect(refusal?.kind == .anotherSigner)
+        for word in ["group.com.example.shared", other, "uninstall", "BBBBBBBBBB"] {
+            #expect(refusal?.message.contains(word) == true, "\(word)")
+        }
+        #expect(device.apps == before.0 && scratch.containers == before.1)
+        // It is nobody else's then.
+        try device.uninstall(id(other))
+        #expect(try device.install(next, demands: demands).groups == notes.groups)
+    }
+
+    @Test func `an app that the device has signed brings no team's group to its successor`() throws {
+        let device = try scratch.makeDevice()
+        let shared = group("group.com.example.shared")
+        _ = try device.install(app(team: "AAAAAAAAAA", identifier: "com.example.Other", shared))
+        _ = try device.install(sampleApp, groups: [id("group.com.example.shared")])
+        #expect(complaint { _ = try device.install(app(team: "BBBBBBBBBB")) }?.kind == .anotherSigner)
+        _ = try device.install(app(team: "AAAAAAAAAA"))
+    }
+
+    @Test func `an app is not entitled to more containers than it may have`() throws {
+        let device = try scratch.makeDevice()
+        let groups = (0..<256).map { id("group.n\($0)") }
+        for (asked, cloud) in [(groups + [id("group.more")], []), ([], groups + [id("iCloud.more")])] {
+            let refusal = complaint { _ = try device.install(sampleApp, groups: asked, iCloud: cloud) }
+            #expect(refusal?.kind == .badRequest && refusal?.message.contains("256") == true)
+        }
+        #expect(scratch.containers == emptyDevice)
+        let app = try device.install(sampleApp, groups: groups)
+        #expect(complaint { _ = try device.entitle(app.identifier, groups: [id("group.more")]) }?.kind == .badRequest)
+        #expect(complaint { _ = try device.install(sampleApp, groups: [id("group.more")]) }?.kind == .badRequest)
+        // Those that it has already are no more.
+        #expect(try device.entitle(app.identifier, groups: [groups[7]]) == app)
+    }
+
+    @Test func `an app that names a team without its signature is kept out of its groups, and it out of theirs`() throws
+    {
+        func record(_ signer: AppSignature.Signer) -> InstalledApp {
+            InstalledApp(
+                identifier: id("com.example.Other"), bundleName: "Other.app", displayName: "Other", version: "1",
+                build: "1", executable: nil, sharesDocuments: false,
+                signature: AppSignature(signer: signer, team: "AAAAAAAAAA"), bundle: ContainerUUID(),
+                data: ContainerUUID(),
+                groups: [SharedContainerRecord(identifier: id("group.shared"), uuid: ContainerUUID())], iCloud: [],
+                owner: 0, ownerGroup: 0)
+        }
+        let owner = AppSignature.Signer.owner(AppSignature.OfKey(key: [1], name: "First"))
+        for (present, coming, isRefused) in [
+            (owner, AppSignature.Signer.nobody, true), (.nobody, owner, true), (.nobody, .nobody, false),
+            (owner, owner, false), (owner, .device, false),
+        ] {
+            let rules = SignerRules(AppRegistry(apps: [record(present)]))
+            let signature = AppSignature(signer: coming, team: "AAAAAAAAAA")
+            let refusal = complaint {
+                try rules.requireOwn([id("group.shared")], of: signature, id("com.example.Notes"))
+            }
+            #expect((refusal?.kind == .anotherSigner) == isRefused)
+        }
+    }
+
     // MARK: Entitlements
+
+    @Test(arguments: 8...18) func `what installs is read at the next boot, however deep its entitlements are`(
+        levels: Int
+    ) throws {
+        let nested =
+            String(repeating: "<array>", count: levels - 2) + "<string>text</string>"
+            + String(repeating: "</array>", count: levels - 2)
+        guard let path = try? app("<key>com.example.deep</key>\(nested)") else {
+            // The whole list is the first level.
+            #expect(levels > 16)
+            return
+        }
+        #expect(levels <= 16)
+        let installed: InstalledApp
+        do {
+            let device = try scratch.makeDevice()
+            installed = try device.install(path)
+            try device.shutDown()
+        }
+        #expect(try scratch.boot().apps == [installed])
+    }
 
     @Test func `the entitlements make the containers, with no option given`() throws {
         let device = try scratch.makeDevice()

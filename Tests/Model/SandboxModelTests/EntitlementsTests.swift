@@ -107,4 +107,13 @@ import Testing
         #expect(!device.mayFollow(owner(1, nil)) && !nobody.mayFollow(owner(1, "T")))
         #expect(nobody.mayFollow(nobody) && !owner(1, nil).mayFollow(nobody))
     }
+
+    @Test func `a team that nobody has signed for is only a name`() {
+        let owner = AppSignature(signer: .owner(AppSignature.OfKey(key: [1], name: "signer")), team: "T")
+        let (adHoc, other) = (AppSignature(signer: .nobody, team: "T"), AppSignature(signer: .nobody, team: "U"))
+        #expect(!adHoc.mayFollow(owner), "an update, or an entry into a group")
+        #expect(!owner.mayFollow(adHoc), "what lies with nobody's app is no team's")
+        #expect(adHoc.mayFollow(adHoc) && !other.mayFollow(adHoc))
+        #expect(adHoc.mayFollow(AppSignature(signer: .device)))
+    }
 }

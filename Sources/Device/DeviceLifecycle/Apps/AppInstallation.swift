@@ -33,6 +33,7 @@ extension BootedDevice {
             if !app.replacesSigner { try rules.requireSuccessor(app) }
             try rules.requireOwn(entitlements.groups, of: app.signature, app.identifier)
             for part in app.extensions { try rules.requireOwn(part.groups, of: part.signature, app.identifier) }
+            try rules.requireKept(app)
             guard let present = installedApps.installed(app.identifier) else {
                 return try AppInstallation(of: app, for: owner ?? .current, on: self).run(entitlements, changes)
             }

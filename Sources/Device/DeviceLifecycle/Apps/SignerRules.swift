@@ -23,6 +23,19 @@ struct SignerRules {
                 + "uninstall it first, or add --replace-signer")
     }
 
+    /// Refuses the groups that an app and its extensions have already and keep, where the signer changes and an app of
+    /// another team has them too.
+    /// - Throws: ``Complaint`` of kind `anotherSigner`.
+    func requireKept(_ app: StagedApp) throws(Complaint) {
+        let parts = [(app.identifier, app.signature)] + app.extensions.map { ($0.identifier, $0.signature) }
+        for (identifier, signature) in parts {
+            guard let present = registry.apps.first(where: { $0.identifier == identifier }) else { continue }
+            // Under the same signer they were looked at when the app got them.
+            if let former = present.signature, former.signer != .device, signature.mayFollow(former) { continue }
+            try requireOwn(present.groups.map(\.identifier), of: signature, app.identifier)
+        }
+    }
+
     /// Refuses a group that an app of another team has.
     /// - Parameter identifier: of the app that is to have the groups, or of the app of an extension.
     /// - Throws: ``Complaint`` of kind `anotherSigner`.
@@ -37,7 +50,8 @@ struct SignerRules {
             throw Complaint(
                 .anotherSigner,
                 "the group \(shared.identifier) is that of \(app.identifier), which is signed by \(other.author); "
-                    + "\(identifier) is signed by \(signature.author)")
+                    + "\(identifier) is signed by \(signature.author); uninstall one of the two first, or sign both by "
+                    + "one team")
         }
     }
 }

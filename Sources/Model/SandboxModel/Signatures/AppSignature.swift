@@ -45,15 +45,15 @@ public struct AppSignature: Hashable, Sendable {
     /// Whether an app with this signature may take the place of one with another.
     ///
     /// The same team suffices, so that certificates can be renewed; without a team the same key. An app that the device has
-    /// signed may be followed by any other.
+    /// signed may be followed by any other. A team that is named without a signature proves nothing: such apps follow
+    /// each other only.
     public func mayFollow(_ former: AppSignature) -> Bool {
-        switch (former.signer, former.team, team) {
-        case (.device, _, _): true
-        case (_, let former?, let team?): former == team
+        switch (former.signer, signer) {
+        case (.device, _): true
+        case (.nobody, .nobody): former.team == nil || former.team == team
         // A team that was there before cannot be left out.
-        case (_, _?, nil): false
-        case (.nobody, nil, _): signer == .nobody
-        case (.owner(let former), nil, _): if case .owner(let owner) = signer { owner.key == former.key } else { false }
+        case (.owner(let last), .owner(let next)): former.team.map { $0 == team } ?? (next.key == last.key)
+        default: false
         }
     }
 }
