@@ -44,6 +44,27 @@ import Testing
         #expect(try device.deliver([photo, letter], to: notes, anyType: true).names == ["a-1.png", "b.txt"])
     }
 
+    @Test func `an app that declares too many types gets an item without them alone`() throws {
+        let app = try scratch.makeApp(
+            "Notes", identifier: "com.example.Notes",
+            """
+            /usr/bin/python3 -c 'import plistlib
+            list = plistlib.load(open("Info.plist", "rb"))
+            list["CFBundleDocumentTypes"] = [{"LSItemContentTypes": ["public.text"]}]
+            list["UTExportedTypeDeclarations"] = [
+                {"UTTypeIdentifier": f"t{n}", "UTTypeConformsTo": f"t{n + 1}",
+                 "UTTypeTagSpecification": {"public.filename-extension": "txt"}} for n in range(20000)]
+            plistlib.dump(list, open("Info.plist", "wb"), fmt=plistlib.FMT_BINARY)'
+            """)
+        let device = try scratch.makeDevice()
+        _ = try device.install(app)
+        let letter = try write("b.txt", "two")
+        let refusal = complaint { _ = try device.deliver([letter], to: notes) }
+        #expect(refusal?.kind == .undeclaredType && refusal?.message.contains("--any-type") == true)
+        #expect(refusal?.message.contains("4096") == true && refusal?.message.contains("\n") == false)
+        #expect(try device.deliver([letter], to: notes, anyType: true).names == ["b.txt"])
+    }
+
     @Test func `the Inbox comes with the first file, and names that are taken are numbered`() throws {
         let device = try scratch.makeDevice()
         _ = try device.install(sampleApp)

@@ -34,11 +34,17 @@ public struct InboxDelivery {
     }
 
     /// Checks that the app declares the type of each item, if it declares any.
+    /// - Parameter read: what was read before the app was held; an update may have come since.
     /// - Throws: ``Complaint`` of kind `undeclaredType`; nothing was delivered.
-    fileprivate func requireDeclaredTypes() throws(Complaint) {
-        guard let bundle = try? device.directory.container(.bundle, app.bundle).openDirectory(app.bundleName),
-            let types = DocumentTypes(of: bundle), types.isDeclared
-        else { return }
+    fileprivate func requireDeclaredTypes(_ read: DeclaredDocuments?) throws(Complaint) {
+        let read = read?.bundle == app.bundle ? read : DeclaredDocuments(of: app, in: device.directory)
+        guard let types = read?.types, types.isDeclared else { return }
+        guard !types.isExcessive else {
+            throw Complaint(
+                .undeclaredType,
+                "\(app.identifier) declares more than \(DocumentTypes.most) types in its Info.plist, or one with a very "
+                    + "long name, and they are not followed; deliver with --any-type")
+        }
         for item in items where !types.accept(item.name.text, isDirectory: item.isDirectory) {
             let names = types.names(of: item.name.text, isDirectory: item.isDirectory).joined(separator: ", ")
             throw Complaint(
@@ -109,6 +115,23 @@ public struct InboxDelivery {
     }
 }
 
+/// The documents that an installed app declares.
+private struct DeclaredDocuments {
+    /// The container that they were read from. Its content never changes.
+    let bundle: ContainerUUID
+    /// nil where the Info.plist cannot be read.
+    let types: DocumentTypes?
+
+    init(of app: InstalledApp, in directory: DeviceDirectory) {
+        bundle = app.bundle
+        guard let content = try? directory.container(.bundle, app.bundle).openDirectory(app.bundleName) else {
+            types = nil
+            return
+        }
+        types = DocumentTypes(of: content)
+    }
+}
+
 extension BootedDevice {
     /// Copies files or directories of the host into an app's `Documents/Inbox`, encrypted.
     ///
@@ -126,7 +149,10 @@ extension BootedDevice {
         _ paths: [String], to identifier: ContainerIdentifier, anyType: Bool = false,
         progress: (DeviceProgress) -> Bool = { _ in true }
     ) throws(Complaint) -> InboxDelivery.Result {
-        try installedApps.changing { (_) throws(Complaint) in
+        // Before other changes are kept waiting: an app makes its Info.plist as large as it likes.
+        let present = anyType ? nil : installedApps.installed(identifier)
+        let declared = present.map { DeclaredDocuments(of: $0, in: directory) }
+        return try installedApps.changing { (_) throws(Complaint) in
             let app = try app(identifier)
             if let place = app.place {
                 throw Complaint(
@@ -138,7 +164,7 @@ extension BootedDevice {
                     "the device is before first unlock; unlock it with: appcontainer unlock \(directory.path)")
             }
             let delivery = try InboxDelivery(paths, to: app, on: self)
-            if !anyType { try delivery.requireDeclaredTypes() }
+            if !anyType { try delivery.requireDeclaredTypes(declared) }
             return try delivery.run(progress: progress)
         }
     }

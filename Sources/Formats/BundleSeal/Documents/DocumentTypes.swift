@@ -15,6 +15,13 @@ public struct DocumentTypes: Sendable {
     /// CFBundleTypeExtensions of documents without content types, in small letters; `*` stands for all.
     private let extensions: Set<String>
     private let declarations: TypeDeclarations
+    /// Whether it declares more types than are followed, or longer ones. No name has a type then.
+    public let isExcessive: Bool
+
+    /// The limit of each kind of declaration, many times that of real apps.
+    public static let most = 4096
+    /// The limit of an identifier or an extension, in bytes.
+    private static let longest = 1024
 
     private static let information: FileName = "Info.plist"
 
@@ -32,6 +39,13 @@ public struct DocumentTypes: Sendable {
     public init?(decoding bytes: [UInt8]) {
         guard let list = try? PropertyListCoding.decode(DeclaredTypes.self, from: bytes) else { return nil }
         isDeclared = list.hasDocuments
+        isExcessive = !list.isModest(most: DocumentTypes.most, longest: DocumentTypes.longest)
+        guard !isExcessive else {
+            self.contentTypes = []
+            self.extensions = []
+            declarations = TypeDeclarations(CommonTypes.declarations)
+            return
+        }
         var contentTypes: Set<String> = []
         var extensions: Set<String> = []
         for document in list.documents where document.isAccepted {
@@ -129,6 +143,15 @@ private struct DeclaredTypes: Decodable {
     let hasDocuments: Bool
     let documents: [Document]
     let declarations: [TypeDeclarations.Declaration]
+
+    /// Whether no kind of declaration has more entries, and no text more bytes.
+    func isModest(most: Int, longest: Int) -> Bool {
+        var texts = [documents.flatMap(\.contentTypes), documents.flatMap(\.extensions)]
+        texts += [declarations.map(\.identifier)]
+        texts += [declarations.flatMap(\.conformsTo), declarations.flatMap(\.extensions)]
+        return documents.count <= most
+            && texts.allSatisfy { $0.count <= most && $0.allSatisfy { $0.utf8.count <= longest } }
+    }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)

@@ -94,4 +94,38 @@ import Testing
         let all = try types(["CFBundleDocumentTypes": [["CFBundleTypeExtensions": ["*"]]]])
         #expect(all.accept("a", isDirectory: false) && all.accept("b.x", isDirectory: true))
     }
+
+    // MARK: Limits
+
+    /// Types of which each conforms to the next, and all of which have the extension `a`.
+    private func chain(_ count: Int, above: Int = 1) -> [[String: Any]] {
+        (0..<count).map { number in
+            [
+                "UTTypeIdentifier": "com.example.t\(number)",
+                "UTTypeConformsTo": (1...above).map { "com.example.t\(number + $0)" },
+                "UTTypeTagSpecification": ["public.filename-extension": ["a"]],
+            ]
+        }
+    }
+
+    @Test func `a long chain of types is followed once, not from each of its types`() throws {
+        let documents = try accepting(["com.example.t3000"], ["UTExportedTypeDeclarations": chain(3000)])
+        #expect(!documents.isExcessive)
+        let start = ContinuousClock.now
+        for _ in 0..<20 { #expect(documents.accept("b.a", isDirectory: false)) }
+        #expect(documents.names(of: "b.a", isDirectory: false).count == 3000)
+        // One walk from each type takes minutes.
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test(arguments: [(2000, 1, false), (5000, 1, true), (100_000, 1, true), (100, 50, true)])
+    func `an app that declares more types than any app has is told so`(count: Int, above: Int, isExcessive: Bool) throws
+    {
+        for key in ["UTExportedTypeDeclarations", "UTImportedTypeDeclarations"] {
+            let documents = try accepting(["public.text"], [key: chain(count, above: above)])
+            #expect(documents.isExcessive == isExcessive)
+        }
+        let many = (0..<5000).map { "com.example.t\($0)" }
+        #expect(try accepting(many).isExcessive)
+    }
 }
