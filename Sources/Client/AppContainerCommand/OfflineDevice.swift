@@ -22,7 +22,7 @@ enum OfflineDevice {
             state: foreign == nil ? DeviceStatus.off : DeviceStatus.unknown, device: path,
             identifier: directory.uuid, hasPasscode: keybag.hasPasscode,
             eraseAfterTen: directory.settings.eraseAfterTen ?? false,
-            hasBackupPassword: try directory.passwordKeybag() != nil,
+            hasBackupPassword: directory.hasPasswordKeybag,
             capricious: directory.settings.capricious?.seed, apps: registry.apps.count,
             waiting: registry.waitingIdentifiers, daemon: DaemonStatus(pid: foreign?.pid, socket: nil), mounts: [])
     }
@@ -33,10 +33,20 @@ enum OfflineDevice {
         try DeviceDirectory.open(at: path).openKeybag().0.hasPasscode
     }
 
-    /// Whether a device has a backup password, by its record.
-    /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat`.
-    static func hasBackupPassword(_ path: String) throws(Complaint) -> Bool {
-        try DeviceDirectory.open(at: path).passwordKeybag() != nil
+    /// The record of a device's backup password, as far as a command needs to know it.
+    enum BackupPasswordRecord {
+        case none, whole, damaged
+    }
+
+    /// - Throws: ``Complaint`` of kind `newerFormat`, and `damaged` for the device itself.
+    static func backupPassword(_ path: String) throws(Complaint) -> BackupPasswordRecord {
+        let directory = try DeviceDirectory.open(at: path)
+        do throws(Complaint) {
+            return try directory.passwordKeybag() == nil ? .none : .whole
+        } catch {
+            guard error.kind == .damaged else { throw error }
+            return .damaged
+        }
     }
 
     /// The installed apps, with their mounts if the device is on. A daemon that ends before it answers counts as none.

@@ -113,22 +113,92 @@ import Testing
         try StoredDevice.delete(copy)
     }
 
-    @Test func `a forged, cut or exchanged record is refused, and no backup is made with it`() throws {
-        let device = try base.make(passcode: "1234")
-        try device.backupPassword.set(password)
+    /// Makes the record another that is no keybag of the device, each in turn.
+    private func eachDamage(of device: BootedDevice, _ body: (String) throws -> Void) throws {
         let (_, ring) = Keybag.create(passcode: nil, uidKey: UIDKey(), cost: PasscodeCost(level: 1)!)
         let forged = try PasswordKeybag.create(
             password: other, of: ring, proofs: SealedFileKey(UIDKey(), keybag: []),
             identifier: device.passcode.keybagIdentifier, level: 1)
         let whole = try Data(contentsOf: URL(filePath: file))
-        for bytes in [Data(forged.encoded()), whole.dropLast(), Data(), whole + [0], Data(whole.reversed())] {
+        let flipped = Data(whole.prefix(40) + [whole[40] ^ 1] + whole.dropFirst(41))
+        let long = Data(count: 1 << 20)
+        for (number, bytes) in [
+            Data(forged.encoded()), whole.dropLast(), Data(), whole + [0], Data(whole.reversed()), flipped, long,
+        ].enumerated() {
+            try shell("rm -f '\(file)'")
             try bytes.write(to: URL(filePath: file))
-            #expect(complaint { _ = try device.backupPassword.keybag(forBackupUnder: nil) }?.kind == .damaged)
-            #expect(complaint { try device.backupPassword.remove(other) }?.kind == .damaged)
-            #expect(complaint { try device.backupPassword.set(other) }?.kind == .damaged)
+            try body("bytes \(number)")
         }
+        try whole.write(to: URL(filePath: base.scratch["elsewhere"]))
+        for (name, script) in [
+            ("a link", "ln -s '\(base.scratch["elsewhere"])' '\(file)'"), ("a fifo", "mkfifo '\(file)'"),
+            ("a file of several names", "ln '\(base.scratch["elsewhere"])' '\(file)'"),
+        ] {
+            try shell("rm -f '\(file)'; \(script)")
+            try body(name)
+        }
+        try shell("rm -f '\(file)'")
         try whole.write(to: URL(filePath: file))
+    }
+
+    @Test func `a damaged record is refused while the device is locked, and names the way out`() throws {
+        let device = try base.make(passcode: "1234")
+        try device.backupPassword.set(password)
+        lock(device)
+        try eachDamage(of: device) { name in
+            for refusal in [
+                complaint { _ = try device.backupPassword.keybag(forBackupUnder: nil) },
+                complaint { _ = try device.backupPassword.keybag(forBackupUnder: other) },
+                complaint { try device.backupPassword.remove(other) },
+                complaint { try device.backupPassword.change(from: password, to: other) },
+                complaint { try device.backupPassword.set(other) },
+            ] {
+                #expect(refusal?.kind == .damaged, "\(name)")
+                #expect(refusal?.message.contains("backup-password") == true, "\(name)")
+                #expect(refusal?.message.contains("unlock") == true && refusal?.message.contains("\n") == false)
+            }
+            #expect(device.backupPassword.isSet)
+        }
         try device.backupPassword.remove(password)
+        #expect(!device.backupPassword.isSet)
+    }
+
+    @Test func `an unlocked device backs up in spite of a damaged record, and exchanges or removes it`() throws {
+        let device = try base.make(passcode: "1234")
+        try device.backupPassword.set(password)
+        try eachDamage(of: device) { name in
+            #expect(device.backupPassword.isSet, "\(name)")
+            #expect(try device.backupPassword.keybag(forBackupUnder: nil) == nil, "\(name)")
+            #expect(try device.backupPassword.keybag(forBackupUnder: other) == nil, "\(name)")
+            let record = DeviceCheck.Problem(
+                container: "device", path: "PasswordKeybag",
+                message: "is damaged; set another backup password, or remove it")
+            #expect(try device.check().problems.contains(record), "\(name)")
+            #expect(complaint { try device.backupPassword.change(from: password, to: other) }?.kind == .damaged)
+            try device.backupPassword.set(other)
+            #expect(try opens(device, other), "\(name)")
+            #expect(try device.check().problems == [], "\(name)")
+        }
+        try eachDamage(of: device) { name in
+            try device.backupPassword.remove([])
+            #expect(!FileManager.default.fileExists(atPath: file) && !device.backupPassword.isSet, "\(name)")
+        }
+        // A record that is whole needs its password as before.
+        #expect(complaint { try device.backupPassword.remove([]) }?.kind == .wrongPassword)
+        #expect(complaint { try device.backupPassword.set(other) }?.kind == .backupPasswordState)
+        try device.backupPassword.remove(password)
+    }
+
+    @Test func `a clone leaves a damaged record behind`() throws {
+        let device = try base.make(passcode: "1234")
+        try device.backupPassword.set(password)
+        try device.shutDown()
+        device.release()
+        try shell("rm '\(file)' && mkfifo '\(file)'")
+        let copy = base.scratch["copy"]
+        try StoredDevice.clone(base.scratch.device, to: copy)
+        #expect(try DeviceDirectory.open(at: copy).passwordKeybag() == nil)
+        #expect(!FileManager.default.fileExists(atPath: copy + "/PasswordKeybag"))
     }
 
     @Test func `an encrypted backup has the device's password`() throws {

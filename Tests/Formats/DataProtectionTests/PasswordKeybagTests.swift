@@ -1,5 +1,6 @@
 // The class keys under a backup password: a known answer, and what untrusted bytes can do.
 
+import Foundation
 import HashFunctions
 import SandboxModel
 import Testing
@@ -76,11 +77,32 @@ import Testing
         for protection in [ProtectionClass.complete, .completeUnlessOpen, .completeUntilFirstUserAuthentication] {
             let (device, ring) = Keybag.create(passcode: [1], uidKey: uidKey, cost: PasscodeCost(level: 1)!)
             ring.forget([protection])
-            #expect(throws: KeyFault.unavailable(protection)) {
+            #expect(throws: PasswordKeybag.MakingFault.unavailable(protection)) {
                 _ = try PasswordKeybag.create(
                     password: Self.password, of: ring, proofs: SealedFileKey(uidKey, keybag: device.identifier),
                     identifier: device.identifier, level: 1)
             }
+        }
+    }
+
+    @Test func `a host without memory gets a fault, not the end of the process`() async {
+        await #expect(processExitsWith: .success) {
+            let (device, ring) = Keybag.create(passcode: [1], uidKey: UIDKey(), cost: PasscodeCost(level: 1)!)
+            let proofs = SealedFileKey(UIDKey(), keybag: device.identifier)
+            func make(_ level: Int?) throws(PasswordKeybag.MakingFault) -> PasswordKeybag {
+                try PasswordKeybag.create(
+                    password: [2], of: ring, proofs: proofs, identifier: device.identifier, level: level)
+            }
+            let cheap = try make(1)
+            let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[0]
+            // Room for the process as it is, and for none of the 256 MiB of a guess.
+            var limit = rlimit(rlim_cur: UInt(pages)! * 4096 + (64 << 20), rlim_max: rlim_t.max)
+            try #require(unsafe setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+            #expect(throws: PasswordKeybag.MakingFault.noMemory) { _ = try make(18) }
+            #expect(throws: PasswordKeybagFault.noMemory) {
+                _ = try cheap.changingPassword(from: [2], to: [3], level: 18)
+            }
+            _ = try make(1)
         }
     }
 

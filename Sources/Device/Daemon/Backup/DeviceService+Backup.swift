@@ -25,6 +25,9 @@ extension DeviceService {
             mounts.writeOut()
             let password = request.password.map { Array($0.utf8) }
             let keybag = try device.backupPassword.keybag(forBackupUnder: password)
+            if keybag == nil, device.backupPassword.isSet {
+                log.warning("the record of the backup password is damaged; the backup is made without it")
+            }
             var sink = try BackupForms.sink(
                 for: request, of: backupDevice, apps: device.backupApps(order.app), keybag: keybag)
             let disobeyed = DisobeyedMarks(apps: device.apps)

@@ -18,7 +18,7 @@ extension DeviceService {
         DeviceStatus(
             state: locking.deviceState.rawValue, device: device.directory.path, identifier: device.directory.uuid,
             hasPasscode: device.hasPasscode, eraseAfterTen: device.directory.settings.eraseAfterTen ?? false,
-            hasBackupPassword: try device.backupPassword.keybag() != nil,
+            hasBackupPassword: device.backupPassword.isSet,
             capricious: device.directory.settings.capricious?.seed,
             graceRemaining: locking.graceRemaining,
             readable: ProtectionClass.allCases.filter { device.deviceState.canOpen($0) }.map(\.foundationName),

@@ -30,11 +30,44 @@ public final class BackupPassword: Sendable {
     /// - Throws: ``Complaint`` of kind `damaged` or `newerFormat`.
     public func keybag() throws(Complaint) -> PasswordKeybag? { try directory.passwordKeybag() }
 
-    /// The keybag for a backup, encoded; nil without a backup password.
+    /// Whether there is a record of one, be it damaged.
+    public var isSet: Bool { directory.hasPasswordKeybag }
+
+    /// The record as it was found.
+    private enum Found {
+        case none, damaged
+        case whole(PasswordKeybag)
+    }
+
+    /// Looks at the record. A damaged one is no more than that while the device is unlocked: its keys are at hand.
+    /// - Throws: ``Complaint`` of kind `damaged` unless the device is unlocked, or `newerFormat`.
+    private func found() throws(Complaint) -> Found {
+        do throws(Complaint) {
+            return if let keybag = try keybag() { .whole(keybag) } else { .none }
+        } catch {
+            guard error.kind == .damaged else { throw error }
+            guard isUnlocked else { throw damagedRecord }
+            return .damaged
+        }
+    }
+
+    /// Keys outlive the lock for a moment, in which the device is locked already.
+    private var isUnlocked: Bool { [.unlocked, .locking].contains(context.deviceState) }
+
+    private var damagedRecord: Complaint {
+        let file = "\(directory.path)/\(DeviceDirectory.Name.passwordKeybag.text)"
+        return Complaint(
+            .damaged,
+            "\(file) is damaged; unlock the device, and set another backup password, or remove it, with: "
+                + "appcontainer backup-password \(directory.path) set")
+    }
+
+    /// The keybag for a backup, encoded; nil without a backup password, and, while the device is unlocked, for a damaged
+    /// record: nothing goes in as ciphertext then.
     /// - Parameter password: of an encrypted backup, which has to be the device's where that has one.
-    /// - Throws: ``Complaint`` of kind `wrongPassword`, and as ``keybag()``.
+    /// - Throws: ``Complaint`` of kind `wrongPassword`, `newerFormat`, or `damaged` unless the device is unlocked.
     public func keybag(forBackupUnder password: [UInt8]?) throws(Complaint) -> [UInt8]? {
-        guard let keybag = try keybag() else { return nil }
+        guard case .whole(let keybag) = try found() else { return nil }
         if let password {
             _ = try opening(
                 "that is not the backup password of \(directory.path), which its encrypted backups have; give that"
@@ -43,22 +76,22 @@ public final class BackupPassword: Sendable {
         return keybag.encoded()
     }
 
-    /// Gives a device without a backup password one.
+    /// Gives a device without a backup password one, or one whose record is damaged another.
     /// - Throws: ``Complaint`` of kind `backupPasswordState` where there is one, `deviceLocked` unless every class key is
     ///   at hand, `invalidPasscode` or `damaged`.
     public func set(_ new: [UInt8]) throws(Complaint) {
         try BackupPassword.requireUsable(new)
         try changes.withLock { _ throws(Complaint) in
-            guard try keybag() == nil else { throw .hasBackupPassword(directory.path) }
+            if case .whole = try found() { throw .hasBackupPassword(directory.path) }
             let proofs = SealedFileKey(try directory.uidKey(), keybag: identifier)
             let made: PasswordKeybag
-            do throws(KeyFault) {
-                // Keys outlive the lock for a moment, in which the device is locked already.
-                guard [.unlocked, .locking].contains(context.deviceState) else { throw .unavailable(.complete) }
+            do throws(PasswordKeybag.MakingFault) {
+                guard isUnlocked else { throw .unavailable(.complete) }
                 made = try PasswordKeybag.create(
                     password: new, of: context.keys, proofs: proofs, identifier: identifier,
                     level: directory.settings.keyDerivationCost)
             } catch {
+                if case .noMemory = error { throw .noMemoryForPassword }
                 throw Complaint(
                     .deviceLocked,
                     "\(directory.path) is locked, and a backup password is set over all of its keys; unlock it first")
@@ -72,26 +105,36 @@ public final class BackupPassword: Sendable {
     ///   `damaged`.
     public func change(from old: [UInt8], to new: [UInt8]) throws(Complaint) {
         try BackupPassword.requireUsable(new)
-        try replace(old) { (keybag) throws(PasswordKeybagFault) in
+        try replace { (keybag) throws(PasswordKeybagFault) in
             try keybag.changingPassword(from: old, to: new, level: directory.settings.keyDerivationCost)
         }
     }
 
-    /// Removes the backup password. Backups that were made under it keep it.
+    /// Removes the backup password. Backups that were made under it keep it. A damaged record goes with any password, as
+    /// none opens it, while the device is unlocked.
     /// - Throws: ``Complaint`` of kind `backupPasswordState` where there is none, `wrongPassword` or `damaged`.
     public func remove(_ old: [UInt8]) throws(Complaint) {
-        try replace(old) { (keybag) throws(PasswordKeybagFault) in
+        try replace(removesDamaged: true) { (keybag) throws(PasswordKeybagFault) in
             _ = try keybag.open(password: old)
             return nil
         }
     }
 
-    /// - Parameter change: proves the old password.
+    /// - Parameters:
+    ///   - removesDamaged: whether a damaged record is removed, while the device is unlocked.
+    ///   - change: proves the old password.
     private func replace(
-        _ old: [UInt8], _ change: (PasswordKeybag) throws(PasswordKeybagFault) -> PasswordKeybag?
+        removesDamaged: Bool = false, _ change: (PasswordKeybag) throws(PasswordKeybagFault) -> PasswordKeybag?
     ) throws(Complaint) {
         try changes.withLock { _ throws(Complaint) in
-            guard let keybag = try keybag() else { throw .noBackupPassword(directory.path) }
+            let keybag: PasswordKeybag
+            switch try found() {
+            case .none: throw .noBackupPassword(directory.path)
+            case .damaged:
+                guard removesDamaged else { throw damagedRecord }
+                return try directory.replacePasswordKeybag(with: nil, holding: lock)
+            case .whole(let whole): keybag = whole
+            }
             let changed = try opening(
                 "wrong backup password for \(directory.path); give the one that was set, or, where nobody knows it, get "
                     + "rid of it with all content: appcontainer erase \(directory.path)"
@@ -111,11 +154,7 @@ public final class BackupPassword: Sendable {
             switch error {
             case .wrongPassword: throw Complaint(.wrongPassword, wrong())
             case .noMemory: throw .noMemoryForPassword
-            case .damaged, .excessiveCost, .newerVersion:
-                throw Complaint(
-                    .damaged,
-                    "\(directory.path)/\(DeviceDirectory.Name.passwordKeybag.text) is damaged; restore it from a copy of "
-                        + "the device")
+            case .damaged, .excessiveCost, .newerVersion: throw damagedRecord
             }
         }
     }

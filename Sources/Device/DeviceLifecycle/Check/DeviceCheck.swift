@@ -43,6 +43,7 @@ extension BootedDevice {
     ) throws(Complaint) -> DeviceCheck {
         var run = DeviceCheckRun(self)
         run.checkSessions()
+        run.checkBackupPassword()
         try run.checkLeftovers(repair: repair)
         // Taken once: apps may come and go meanwhile.
         let (total, containers) = (run.totalBytes, run.containers)
@@ -117,6 +118,18 @@ private struct DeviceCheckRun {
         report(
             "was missing or not written by this device; no file that was cut is believed on its word",
             at: DeviceDirectory.Name.sessions.text, of: "device")
+    }
+
+    /// Reports a record of the backup password that cannot be read.
+    mutating func checkBackupPassword() {
+        do throws(Complaint) {
+            _ = try device.backupPassword.keybag()
+        } catch {
+            let isDamaged = error.kind == .damaged
+            report(
+                isDamaged ? "is damaged; set another backup password, or remove it" : error.message,
+                at: DeviceDirectory.Name.passwordKeybag.text, of: "device")
+        }
     }
 
     /// Reports or removes what an interrupted operation left.

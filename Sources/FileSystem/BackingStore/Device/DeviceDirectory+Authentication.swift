@@ -111,8 +111,13 @@ extension DeviceDirectory {
     /// - Throws: ``Complaint`` of kind `damaged` if it is not authentic.
     func believed(_ name: FileName, limit: Int = RecordFile.largest) throws(Complaint) -> [UInt8]? {
         let authentication = try requireAuthentication()
-        let bytes = try Complaint.wrap("cannot read \(path)/\(name.text)") { () throws(SystemError) in
-            try RecordFile(name: name).read(in: root, limit: limit)
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            bytes = try RecordFile(name: name).read(in: root, limit: limit)
+        } catch {
+            // No device writes one beyond the limit.
+            guard error != .fileTooLarge else { throw DeviceRecords.damaged("\(path)/\(name.text)") }
+            throw Complaint(error, doing: "cannot read \(path)/\(name.text)")
         }
         guard let bytes else { return nil }
         guard let content = authentication.content(of: bytes, name) else {

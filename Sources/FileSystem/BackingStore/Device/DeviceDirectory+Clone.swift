@@ -56,6 +56,16 @@ extension DeviceDirectory {
         }
     }
 
+    /// The record of the backup password; nil for a damaged one too, under which the clone could open nothing.
+    private func soundPasswordKeybag() throws(Complaint) -> PasswordKeybag? {
+        do throws(Complaint) {
+            return try passwordKeybag()
+        } catch {
+            guard error.kind == .damaged else { throw error }
+            return nil
+        }
+    }
+
     /// The records that carry authentication codes, with those of a device of another UUID. A record of sessions that
     /// is not believed is left out: the clone finds it missing, as this device would.
     /// - Throws: ``Complaint`` of kind `damaged`.
@@ -67,7 +77,7 @@ extension DeviceDirectory {
         var others = [(Name.apps, try DeviceRecords.encode(try registry()))]
         if let sessions = try sessionRecord() { others.append((Name.sessions, try DeviceRecords.encode(sessions))) }
         if let identity = try identity() { others.append((Name.identity, identity)) }
-        if let keybag = try passwordKeybag() { others.append((Name.passwordKeybag, keybag.encoded())) }
+        if let keybag = try soundPasswordKeybag() { others.append((Name.passwordKeybag, keybag.encoded())) }
         return (
             authentication.sealed(try DeviceRecords.encode(record), Name.record),
             others.map { ($0, authentication.sealed($1, $0)) }

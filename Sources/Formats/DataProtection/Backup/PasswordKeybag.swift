@@ -1,7 +1,7 @@
 // The class keys of a device under its backup password: what a backup of a locked device carries, so that another device
 // can open its ciphertext.
 
-import SandboxModel
+public import SandboxModel
 
 /// Reasons why a keybag under a backup password cannot be read or opened.
 public enum PasswordKeybagFault: Error, Hashable, Sendable {
@@ -49,15 +49,23 @@ public struct PasswordKeybag: Equatable, Sendable {
 
     // MARK: Making
 
+    /// Reasons why no keybag can be made.
+    public enum MakingFault: Error, Hashable, Sendable {
+        /// The ring lacks the key of a class.
+        case unavailable(ProtectionClass)
+        /// The host does not give the memory that scrypt takes.
+        case noMemory
+    }
+
     /// The keys of a ring under a new password.
     /// - Parameters:
     ///   - level: of the cost of a guess, at most 18 of which count; nil measures it for this machine.
     ///   - identifier: of the device's keybag.
-    /// - Throws: ``KeyFault/unavailable(_:)`` unless the ring has the keys of classes A, B and C.
+    /// - Throws: ``MakingFault``: the ring has to have the keys of classes A, B and C.
     public static func create(
         password: [UInt8], of ring: KeyRing, proofs: SealedFileKey, identifier: [UInt8], level: Int?
-    ) throws(KeyFault) -> PasswordKeybag {
-        func held(_ protection: ProtectionClass) throws(KeyFault) -> ClassKey {
+    ) throws(MakingFault) -> PasswordKeybag {
+        func held(_ protection: ProtectionClass) throws(MakingFault) -> ClassKey {
             guard let key = ring.classKey(protection) else { throw .unavailable(protection) }
             return key
         }
@@ -65,7 +73,7 @@ public struct PasswordKeybag: Equatable, Sendable {
         let untilFirst = try held(.completeUntilFirstUserAuthentication)
         var random = RandomStream()
         let (cost, salt) = (newCost(level: level), random.bytes(saltLength))
-        let stretched = Derivation.scrypt(password, salt: salt, cost: cost)
+        guard let stretched = Derivation.scryptIfPossible(password, salt: salt, cost: cost) else { throw .noMemory }
         let wrap = KeyWrap(under: PasswordKeybag.key(for: .classKeys, stretched, identifier))
         var keybag = PasswordKeybag(
             identifier: identifier, cost: cost, salt: salt,
@@ -83,12 +91,15 @@ public struct PasswordKeybag: Equatable, Sendable {
         from old: [UInt8], to new: [UInt8], level: Int?
     ) throws(PasswordKeybagFault) -> PasswordKeybag {
         let opened = try open(password: old)
-        do throws(KeyFault) {
+        do throws(MakingFault) {
             return try PasswordKeybag.create(
                 password: new, of: opened.ring, proofs: opened.proofs, identifier: identifier, level: level)
         } catch {
+            switch error {
+            case .noMemory: throw .noMemory
             // An opened keybag has every key that a new one needs.
-            throw .damaged
+            case .unavailable: throw .damaged
+            }
         }
     }
 

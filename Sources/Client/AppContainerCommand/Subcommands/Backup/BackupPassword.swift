@@ -49,11 +49,14 @@ struct BackupPassword: AsyncParsableCommand {
     func run() async throws {
         // Checked before asking for a password.
         let path = try device.path()
-        let hasPassword = try OfflineDevice.hasBackupPassword(path)
-        if action == .set && hasPassword { throw Complaint.hasBackupPassword(path) }
-        if action != .set && !hasPassword { throw Complaint.noBackupPassword(path) }
+        let record = try OfflineDevice.backupPassword(path)
+        if action == .set && record == .whole { throw Complaint.hasBackupPassword(path) }
+        if action != .set && record == .none { throw Complaint.noBackupPassword(path) }
         var old: String?
-        if action != .set {
+        if action == .remove && record == .damaged {
+            // No password opens it, and the device asks for none.
+            old = ""
+        } else if action != .set {
             old =
                 try oldFile.map(PasscodeSource.password)
                 ?? PasscodeSource.ask("Old backup password", orFile: "--old-file", for: .backupPassword)
