@@ -1,5 +1,6 @@
 // The two blobs of a signature that hold an app's entitlements.
 
+import Platform
 import SandboxModel
 
 /// The entitlements of one signature: a property list (slot 5) and the same in DER (slot 7), each a blob with magic number
@@ -29,11 +30,24 @@ struct EntitlementBlobs: Equatable {
         let list = EntitlementBlobs.blob(
             EntitlementBlobs.propertyListMagic, try EntitlementsPropertyList.encode(entitlements))
         let der = EntitlementBlobs.blob(EntitlementBlobs.derMagic, EntitlementsDER.encode(entitlements))
-        guard max(list.count, der.count) <= EntitlementBlobs.largest else {
-            throw SealFault("they are larger than \(EntitlementBlobs.largest >> 10) KiB")
-        }
+        guard max(list.count, der.count) <= EntitlementBlobs.largest else { throw EntitlementBlobs.tooLarge }
         self.init(propertyList: list, der: der)
     }
+
+    /// The blobs beside a detached signature; none where there is no file.
+    /// - Parameter place: of the signature's files, from the directory.
+    /// - Throws: ``SealFault`` for a file that is there and cannot be read, such as one beyond the limit.
+    init(in directory: borrowing Descriptor, at place: [FileName]) throws(SealFault) {
+        do throws(SystemError) {
+            propertyList = try directory.blob(at: place + [SealLayout.entitlements])
+            der = try directory.blob(at: place + [SealLayout.derEntitlements])
+        } catch {
+            guard error != .fileTooLarge else { throw EntitlementBlobs.tooLarge }
+            throw SealFault("they cannot be read: \(error.message)")
+        }
+    }
+
+    private static let tooLarge = SealFault("they are larger than \(largest >> 10) KiB")
 
     /// The entitlements; none without a blob.
     /// - Throws: ``SealFault`` for a blob that cannot be read, and where the two disagree.
@@ -64,10 +78,22 @@ struct EntitlementBlobs: Equatable {
     }
 
     private static func content(_ blob: [UInt8], _ magic: UInt32) throws(SealFault) -> [UInt8] {
-        guard blob.count <= largest else { throw SealFault("they are larger than \(largest >> 10) KiB") }
+        guard blob.count <= largest else { throw tooLarge }
         guard blob.count >= 8, blob.word(at: 0) == magic, Int(blob.word(at: 4)) == blob.count else {
             throw SealFault("their blob does not begin with its magic number and length")
         }
         return Array(blob.dropFirst(8))
+    }
+}
+
+extension Descriptor {
+    /// The bytes of a file; nil where there is none.
+    fileprivate borrowing func blob(at path: [FileName]) throws(SystemError) -> [UInt8]? {
+        do throws(SystemError) {
+            return try openFile(at: path).readToEnd(limit: EntitlementBlobs.largest)
+        } catch {
+            guard error == .noEntry else { throw error }
+            return nil
+        }
     }
 }

@@ -18,13 +18,7 @@ public struct SealedEntitlements: Sendable {
     /// Those that the seal of a bundle holds now; nil for none.
     /// - Throws: ``SealFault`` where they cannot be read.
     init?(keptFrom bundle: borrowing Descriptor) throws(SealFault) {
-        var found = EntitlementBlobs(propertyList: nil, der: nil)
-        do throws(SystemError) {
-            found.propertyList = try bundle.sealFile(SealLayout.entitlements)
-            found.der = try bundle.sealFile(SealLayout.derEntitlements)
-        } catch {
-            throw SealFault("they cannot be read: \(error.message)")
-        }
+        let found = try EntitlementBlobs(in: bundle, at: [SealLayout.directory])
         guard found.propertyList != nil || found.der != nil else { return nil }
         try self.init(try found.entitlements())
     }
@@ -37,6 +31,11 @@ public struct SealedEntitlements: Sendable {
             _ = try entitlements.applicationIdentifier
         } catch {
             throw SealFault("its entitlements cannot be taken: \(error.reason)")
+        }
+        guard team.map(CodeDirectory.canName) ?? true else {
+            throw SealFault(
+                "its entitlements cannot be taken: \(Entitlements.Key.teamIdentifier) has a NUL character, or more than "
+                    + "\(CodeDirectory.longestText - 1) bytes")
         }
     }
 
@@ -52,17 +51,5 @@ public struct SealedEntitlements: Sendable {
             Part(name: SealLayout.entitlements, slot: CodeDirectory.entitlementsSlot, bytes: blobs.propertyList ?? []),
             Part(name: SealLayout.derEntitlements, slot: CodeDirectory.derEntitlementsSlot, bytes: blobs.der ?? []),
         ]
-    }
-}
-
-extension Descriptor {
-    /// The bytes of a file of this bundle's `_CodeSignature`; nil where there is none.
-    fileprivate borrowing func sealFile(_ name: FileName) throws(SystemError) -> [UInt8]? {
-        do throws(SystemError) {
-            return try openFile(at: [SealLayout.directory, name]).readToEnd(limit: EntitlementBlobs.largest)
-        } catch {
-            guard error == .noEntry else { throw error }
-            return nil
-        }
     }
 }

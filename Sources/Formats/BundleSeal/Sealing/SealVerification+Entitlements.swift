@@ -46,6 +46,9 @@ extension SealVerification {
     /// The entitlements of all programs, which have to be the same.
     private static func entitlements(of signature: CodeSignature) throws(SealFault) -> Entitlements {
         var found: Entitlements?
+        if let fault = signature.entitlementFault {
+            throw SealFault("its entitlements cannot be taken: \(fault.reason)")
+        }
         for blobs in signature.entitlements {
             let entitlements: Entitlements
             do throws(SealFault) {

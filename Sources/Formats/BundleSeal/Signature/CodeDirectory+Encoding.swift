@@ -3,6 +3,11 @@
 import HashFunctions
 
 extension CodeDirectory {
+    /// Whether a new directory can have a team: a text that a NUL ends.
+    static func canName(_ team: String) -> Bool {
+        !team.isEmpty && team.utf8.count < longestText && !team.utf8.contains(0)
+    }
+
     /// Makes the directory of a bundle, with SHA-256. Equal arguments give equal bytes.
     ///
     /// The code is one page: the program of such a bundle is checked as a file, not page by page while it runs.
@@ -18,7 +23,7 @@ extension CodeDirectory {
         let name = Array(identifier.utf8)
         precondition(!name.isEmpty && name.count <= CodeDirectory.longestText && !name.contains(0), "no identifier")
         let teamName: [UInt8] = if let team { Array(team.utf8) + [0] } else { [] }
-        precondition(teamName.count != 1 && teamName.count <= CodeDirectory.longestText, "no team")
+        precondition(team.map(CodeDirectory.canName) ?? true, "no team")
         precondition(special.keys.allSatisfy { (1...0xFFF).contains($0) }, "no special slot")
         precondition(special.values.allSatisfy { $0.count == hash.length }, "no hash of this directory")
         precondition(code.map { $0.hash.count == hash.length && $0.length <= UInt64(Int64.max) } ?? true, "no hash")

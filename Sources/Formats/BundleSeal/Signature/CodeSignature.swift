@@ -25,6 +25,8 @@ struct CodeSignature {
     private(set) var hasOneSigner = true
     /// The entitlements of each slice, or of the bundle.
     private(set) var entitlements: [EntitlementBlobs] = []
+    /// Why those of the bundle cannot be read.
+    private(set) var entitlementFault: SealFault?
     private(set) var warnings: [String] = []
     /// The hashes of all directories, by which another bundle may refer to this one.
     var hashes: [[UInt8]] { directories.map(\.codeDirectoryHash) }
@@ -84,12 +86,11 @@ struct CodeSignature {
             throw ReadError(breaks: [SealBreak(.changed, SealLayout.codeDirectoryPath)])
         }
         var signature = CodeSignature(code: .file(directory), directories: [directory])
-        signature.entitlements = [
-            EntitlementBlobs(
-                propertyList: try? parts.openFile(at: [SealLayout.entitlements]).readToEnd(
-                    limit: EntitlementBlobs.largest),
-                der: try? parts.openFile(at: [SealLayout.derEntitlements]).readToEnd(limit: EntitlementBlobs.largest))
-        ]
+        do throws(SealFault) {
+            signature.entitlements = [try EntitlementBlobs(in: parts, at: [])]
+        } catch {
+            signature.entitlementFault = error
+        }
         guard let cms = try? parts.openFile(at: [SealLayout.signature]).readToEnd() else {
             return (signature, [SealBreak(.missing, SealLayout.signaturePath)])
         }

@@ -1,6 +1,7 @@
 // The signer, the team and the entitlements of an app, as a verification reports them.
 
 import Foundation
+import HashFunctions
 import SandboxModel
 import TestSupport
 import Testing
@@ -74,6 +75,47 @@ import Testing
         let signature = try #require(try SampleApp.whole().seal().report().signature)
         #expect(signature.entitlements.isEmpty)
         #expect(signature.team == nil)
+    }
+
+    @Test(arguments: ["CodeEntitlements", "CodeEntitlementDER"])
+    func `entitlements beyond the limit are a flaw, not none`(name: String) throws {
+        let path = "_CodeSignature/\(name)"
+        let app = try SampleApp.whole().seal(entitlements: Self.values)
+        // As a signer of his own might seal it: whole but for the size.
+        let large = try app.read(path) + [UInt8](repeating: 0, count: 70 << 10)
+        try app.write(path, large)
+        let digest = HashFunction.sha256.digest(of: large)
+        let directory = try CodeDirectory(decoding: app.read(SealLayout.codeDirectoryPath))
+        let slot = name == "CodeEntitlements" ? 5 : 7
+        var special: [Int: [UInt8]] = [:]
+        for slot in 1...directory.specialSlots { special[slot] = directory.special(slot) }
+        special[slot] = digest
+        let forged = CodeDirectory(
+            identifier: directory.identifier, team: directory.teamIdentifier, special: special,
+            code: (directory.codeHash(0), directory.codeLimit))
+        try app.write(SealLayout.codeDirectoryPath, forged.bytes)
+        try app.write(SealLayout.signaturePath, CMSSignature.sign(forged.bytes, by: SampleApp.mine))
+        let report = try app.report()
+        #expect(report.breaks.isEmpty)
+        #expect(report.signature == nil)
+        #expect(report.entitlementFlaw?.contains("64 KiB") == true)
+    }
+
+    @Test(arguments: [
+        String(repeating: "T", count: 1024), String(repeating: "T", count: 5000), "TE\u{0}AM", "\u{0}",
+    ])
+    func `a team that no code directory can name is refused before anything is sealed`(team: String) throws {
+        let list = try PropertyListSerialization.data(
+            fromPropertyList: [Entitlements.Key.teamIdentifier: team], format: .binary, options: 0)
+        let fault = #expect(throws: SealFault.self) { _ = try SealedEntitlements(propertyList: Array(list)) }
+        #expect(fault?.reason.contains(Entitlements.Key.teamIdentifier) == true)
+    }
+
+    @Test func `the longest team is sealed and read`() throws {
+        var values = Self.values
+        values[Entitlements.Key.teamIdentifier] = .string(String(repeating: "T", count: 1023))
+        values[Entitlements.Key.applicationIdentifier] = nil
+        #expect(try SampleApp.whole().seal(entitlements: values).report().signature?.team?.count == 1023)
     }
 
     @Test func `entitlements are sealed as a whole`() throws {
