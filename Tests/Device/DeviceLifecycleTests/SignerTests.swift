@@ -202,6 +202,35 @@ import Testing
         #expect(try classes() == complete)
     }
 
+    // S-SEAL-7
+    @Test func `a profile expires by the device's clock`() throws {
+        let path = try scratch.makeApp("Profiled", "rm -rf _CodeSignature")
+        let list = """
+            <plist version="1.0"><dict><key>TeamIdentifier</key><array><string>AAAAAAAAAA</string></array>
+            <key>ExpirationDate</key><date>\(Date(timeIntervalSinceNow: 86400).formatted(.iso8601))</date>
+            <key>ProvisionedDevices</key><array><string>00008030-001C2D3E4F5A6B7C</string></array>
+            <key>Entitlements</key><dict><key>application-identifier</key>
+            <string>AAAAAAAAAA.com.example.Notes</string></dict></dict></plist>
+            """
+        try Data(Self.second.pem).write(to: URL(filePath: scratch["apple.pem"]))
+        try Data(list.utf8).write(to: URL(filePath: scratch["list"]))
+        try shell(
+            """
+            cd '\(scratch.path)' && openssl cms -sign -nodetach -binary -outform DER -signer apple.pem -in list \
+            -out '\(path)/embedded.mobileprovision'
+            """)
+        let app = try AppDirectory(at: path)
+        _ = try BundleSealer(identity: Self.first).seal(app.root, name: app.name) { _ in true }
+        let device = try scratch.makeDevice()
+        device.clock.ahead = 2 * 86400 * 1_000_000_000
+        let refusal = complaint { _ = try device.install(path) }
+        #expect(refusal?.kind == .invalidEntitlements && refusal?.message.contains("has expired") == true)
+        #expect(scratch.containers == emptyDevice)
+        // The phones that it names bind no device here.
+        device.clock.ahead = 0
+        _ = try device.install(path)
+    }
+
     @Test func `entitlements that cannot be acted upon install nothing`() throws {
         let device = try scratch.makeDevice()
         let other = "<key>application-identifier</key><string>AAAAAAAAAA.com.example.Other</string>"

@@ -62,7 +62,7 @@ extension BootedDevice {
                 return try staged.make(.bundle, container, owner: .current)
             }
             var intake = try BundleIntake(
-                path, into: directory, demands: demands, progress: progress, admit: admit)
+                path, into: directory, demands: demands, clock: clock, progress: progress, admit: admit)
             reached(.stagedBundle)
             let key = try bundles.key(of: container)
             try intake.seal(

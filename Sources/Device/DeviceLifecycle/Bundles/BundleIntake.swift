@@ -45,20 +45,24 @@ struct BundleIntake {
     /// As the user named it, for messages.
     private let path: String
     let demands: SealDemands
+    /// The device's, by which profiles expire.
+    private let clock: DeviceClock
 
     /// Copies or unpacks an app into its container.
     ///
     /// Flaws of a `.app` directory's seal that show without reading its content are found before the copy.
     /// - Parameters:
+    ///   - clock: the device's.
     ///   - progress: bytes copied or unpacked; false cancels.
     ///   - admit: throws where an app of this identifier is not to be taken in. Called before the copy where the
     ///     identifier is known by then.
     init(
-        _ path: String, into container: consuming Descriptor, demands: SealDemands,
+        _ path: String, into container: consuming Descriptor, demands: SealDemands, clock: DeviceClock,
         progress: (DeviceProgress) -> Bool, admit: (ContainerIdentifier) throws(Complaint) -> Void
     ) throws(Complaint) {
         self.path = path
         self.demands = demands
+        self.clock = clock
         self.container = SharedDescriptor(container)
         if ActingUser.reaching(path, { try? HostPath.status(path) })?.kind == .file {
             name = try BundleIntake.unpack(path, into: self.container.descriptor, progress)
@@ -66,7 +70,7 @@ struct BundleIntake {
             let source = try BundleSource.open(path)
             name = source.name
             try admit(source.information.identifier)
-            try BundleIntake.inspect(source, demands, progress)
+            try BundleIntake.inspect(source, demands, at: clock.now, progress)
             try BundleIntake.copy(source, to: self.container.descriptor, progress)
         }
         let (directory, name) = (self.container, name)
@@ -81,13 +85,13 @@ struct BundleIntake {
     /// - Parameter progress: bytes read, and only where the seal is broken; false cancels.
     /// - Throws: ``Complaint`` of kind `sealBroken` or `unsigned`, or ``Complaint/cancelled``.
     private static func inspect(
-        _ source: BundleSource, _ demands: SealDemands, _ progress: (DeviceProgress) -> Bool
+        _ source: BundleSource, _ demands: SealDemands, at time: HostTime, _ progress: (DeviceProgress) -> Bool
     ) throws(Complaint) {
         let isSigned = try Complaint.wrap("cannot look at \(source.path)") { () throws(SystemError) in
             try SealVerification.isSigned(source.root.descriptor)
         }
         guard isSigned else { return try requireNoSignature(source.name, demands) }
-        var verification = try SealVerification(of: source.root, name: source.name, trust: demands.trust)
+        var verification = try SealVerification(of: source.root, name: source.name, trust: demands.trust, at: time)
         guard !verification.report.isValid else { return }
         // It is refused in any case; its files are read to name the first path that is wrong.
         let total = verification.bytes
@@ -211,7 +215,7 @@ struct BundleIntake {
             notices.append("\(name.text) was not signed; the device has signed it with its own identity")
         }
         var verification: SealVerification? =
-            isSigned ? try SealVerification(of: root, name: name, trust: demands.trust) : nil
+            isSigned ? try SealVerification(of: root, name: name, trust: demands.trust, at: clock.now) : nil
         let tree = try Complaint.wrap(doing) { () throws(SystemError) in
             if let known = verification?.tree { return known }
             return try BundleTree(of: root)

@@ -5,9 +5,11 @@ import SandboxModel
 
 extension SealVerification {
     /// The signer, the team and the entitlements of a bundle whose signature holds.
-    /// - Parameter information: the Info.plist, which the signature covers.
+    /// - Parameters:
+    ///   - information: the Info.plist, which the signature covers.
+    ///   - now: seconds since 1970, by which a profile expires.
     static func facts(
-        of signature: CodeSignature, _ information: BundleInformation, in root: borrowing Descriptor
+        of signature: CodeSignature, _ information: BundleInformation, in root: borrowing Descriptor, now: Int64
     ) -> SealedFacts {
         var facts = SealedFacts()
         do throws(SealFault) {
@@ -21,7 +23,7 @@ extension SealVerification {
                 identifier: information.identifier, entitlements: entitlements, team: team,
                 certificate: signature.verified?.certificate)
             do throws(SealFault) {
-                try facts.profile?.check(claim, now: HostTime.now.nanoseconds / 1_000_000_000)
+                try facts.profile?.check(claim, now: now)
             } catch {
                 throw SealFault("\(ProvisioningProfile.fileName.text) \(error.reason)")
             }

@@ -14,6 +14,8 @@ public struct SealVerification {
     var checks: [ContentCheck] = []
     /// nil to accept any signer.
     private let trust: TrustedCertificates?
+    /// Seconds since 1970.
+    private let now: Int64
 
     /// Whether a bundle has a `_CodeSignature`.
     public static func isSigned(_ root: borrowing Descriptor) throws(SystemError) -> Bool {
@@ -24,10 +26,14 @@ public struct SealVerification {
     /// - Parameters:
     ///   - name: the bundle's directory, for complaints.
     ///   - trust: certificates, one of which has to be the signer's or of its chain; nil to accept any signer.
+    ///   - time: by which a provisioning profile expires: a device's for an installation.
     /// - Throws: ``Complaint`` of kind `unsigned` for a bundle without a signature, or with the host's error.
-    public init(of root: SharedDescriptor, name: FileName, trust: TrustedCertificates?) throws(Complaint) {
+    public init(
+        of root: SharedDescriptor, name: FileName, trust: TrustedCertificates?, at time: HostTime = .now
+    ) throws(Complaint) {
         let doing = "cannot verify \(name.text)"
         self.trust = trust
+        now = time.nanoseconds / 1_000_000_000
         tree = try Complaint.wrap(doing) { () throws(SystemError) in try BundleTree(of: root) }
         guard try Complaint.wrap(doing, { () throws(SystemError) in try SealVerification.isSigned(root.descriptor) })
         else {
@@ -131,10 +137,10 @@ public struct SealVerification {
     private mutating func record(_ signature: CodeSignature, _ information: BundleInformation, of bundle: Bundle) {
         if bundle.path.isEmpty {
             guard report.breaks.isEmpty else { return }
-            report.facts = SealVerification.facts(of: signature, information, in: bundle.tree.root.descriptor)
+            report.facts = SealVerification.facts(of: signature, information, in: bundle.tree.root.descriptor, now: now)
             report.extensions.sort { $0.name.text < $1.name.text }
         } else if SealLayout.isExtension(bundle.path) {
-            let facts = SealVerification.facts(of: signature, information, in: bundle.tree.root.descriptor)
+            let facts = SealVerification.facts(of: signature, information, in: bundle.tree.root.descriptor, now: now)
             report.extensions.append(SealedExtension(name: bundle.name, facts: facts))
         }
     }
