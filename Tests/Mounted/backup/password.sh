@@ -108,6 +108,54 @@ case_a_backup_password_is_set_on_an_unlocked_device_and_goes_with_an_erase() {
     appcontainer delete "$WORK/copy"
 }
 
+case_a_damaged_backup_password_is_replaced() {
+    passwords
+    start_protected
+    change set --new-file "$PASSWORD"
+    echo secret >"$DOCUMENTS/secret" && appcontainer protect complete "$DOCUMENTS/secret"
+    cp "$DEVICE/PasswordKeybag" "$WORK/whole"
+    local damage
+    for damage in flipped fifo link; do
+        rm -f "$DEVICE/PasswordKeybag"
+        case $damage in
+            flipped) (head -c 99 "$WORK/whole"; printf '\377'; tail -c +101 "$WORK/whole") >"$DEVICE/PasswordKeybag" ;;
+            fifo) mkfifo "$DEVICE/PasswordKeybag" ;;
+            link) ln -s "$WORK/whole" "$DEVICE/PasswordKeybag" ;;
+        esac
+        # Nothing waits for it, and what does not need it goes on.
+        same "$(timeout 30 appcontainer status "$DEVICE" --json | json hasBackupPassword)" True "$damage"
+        contains "$(timeout 30 appcontainer check "$DEVICE" || true)" "PasswordKeybag: is damaged"
+        rm -f "$BACKUP"
+        timeout 60 appcontainer backup "$DEVICE" "$BACKUP"
+        contains "$(cat "$DEVICE/daemon.log")" "record of the backup password is damaged"
+        complains 22 timeout 30 appcontainer backup-password "$DEVICE" change --old-file "$PASSWORD" --new-file "$WRONG"
+        # A locked device would back up ciphertext that nobody opens.
+        appcontainer lock "$DEVICE" --now
+        complains 22 timeout 30 appcontainer backup "$DEVICE" "$WORK/locked.tar"
+        complains 22 timeout 30 appcontainer backup-password "$DEVICE" remove
+        absent "$WORK/locked.tar"
+        unlock
+        if [ "$damage" = fifo ]; then
+            timeout 30 appcontainer backup-password "$DEVICE" remove
+            same "$(has_password "$DEVICE")" False "after the removal"
+        fi
+        timeout 30 appcontainer backup-password "$DEVICE" set --new-file "$WRONG"
+        appcontainer lock "$DEVICE" --now
+        rm -f "$BACKUP"
+        contains "$(timeout 60 appcontainer backup "$DEVICE" "$BACKUP")" "1 as ciphertext"
+        unlock
+        whole
+    done
+    appcontainer unmount "$MOUNT"
+    appcontainer shutdown "$DEVICE"
+    rm "$DEVICE/PasswordKeybag" && mkfifo "$DEVICE/PasswordKeybag"
+    same "$(timeout 30 appcontainer status "$DEVICE" --json | json hasBackupPassword)" True "off"
+    timeout 60 appcontainer clone "$DEVICE" "$WORK/copy"
+    same "$(has_password "$WORK/copy")" False "a clone"
+    appcontainer delete "$WORK/copy"
+    rm "$DEVICE/PasswordKeybag"
+}
+
 case_a_backup_of_a_locked_device_comes_back_anywhere_with_the_backup_password() {
     start_with_password
     appcontainer lock "$DEVICE" --now

@@ -144,6 +144,26 @@ TABLE
     expect <<<"ok list $DOCUMENTS/Inbox big.bin big-1.bin big-2.bin nested"
 }
 
+case_an_app_that_declares_too_many_types() {
+    appcontainer create "$DEVICE"
+    make_app com.example.Viewer Viewer
+    /usr/bin/python3 - "$WORK/Viewer.app/Info.plist" <<'END'
+import plistlib, sys
+with open(sys.argv[1], "rb") as file: content = plistlib.load(file)
+content["CFBundleDocumentTypes"] = [{"LSItemContentTypes": ["public.text"]}]
+content["UTExportedTypeDeclarations"] = [{
+    "UTTypeIdentifier": f"t{number}", "UTTypeConformsTo": f"t{number + 1}",
+    "UTTypeTagSpecification": {"public.filename-extension": "txt"}} for number in range(60000)]
+with open(sys.argv[1], "wb") as file: plistlib.dump(content, file, fmt=plistlib.FMT_BINARY)
+END
+    appcontainer install "$DEVICE" "$WORK/Viewer.app"
+    echo x >letter.txt
+    complains 59 timeout 30 appcontainer deliver "$DEVICE" com.example.Viewer letter.txt
+    contains "$(cat "$WORK/.err")" "--any-type"
+    appcontainer deliver "$DEVICE" com.example.Viewer letter.txt --any-type
+    whole
+}
+
 case_an_app_gets_the_types_that_it_declares() {
     mkdir -p "$MOUNT"
     appcontainer create "$DEVICE"

@@ -2,6 +2,7 @@
 """Entitlements, profiles and signatures, written without the program under test.
 
     entitlements.py list FILE TEAM IDENTIFIER [GROUP [CLASS]]     a property list for seal --entitlements
+    entitlements.py nest FILE LEVELS                              one more value in such a list, of so many levels with it
     entitlements.py disagree APP IDENTITY                         another DER than the property list, signed again
     entitlements.py reseal APP IDENTITY NAME                      a seal around the extension NAME as it is signed now
     entitlements.py profile FILE IDENTITY TEAM IDENTIFIER DAYS [GROUP]
@@ -30,6 +31,15 @@ def values(team, identifier, group=None, protection=None):
 def write_list(file, *rest):
     with open(file, "wb") as output:
         plistlib.dump(values(*rest), output)
+
+
+def nest(file, levels):
+    found = plistlib.loads(read(file))
+    value = "deep"
+    # The list itself is a level, and so is the text.
+    for _ in range(int(levels) - 2):
+        value = [value]
+    write(plistlib.dumps(found | {"com.example.deep": value}), file)
 
 
 def sign(content, identity, *options):
@@ -85,4 +95,4 @@ def profile(file, identity, team, identifier, days, group=None):
     write(sign(plistlib.dumps(content), identity, "-nodetach"), file)
 
 
-{"list": write_list, "disagree": disagree, "reseal": reseal, "profile": profile}[sys.argv[1]](*sys.argv[2:])
+{"list": write_list, "disagree": disagree, "reseal": reseal, "profile": profile, "nest": nest}[sys.argv[1]](*sys.argv[2:])

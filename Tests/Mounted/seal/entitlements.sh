@@ -14,11 +14,11 @@ signed() {
     appcontainer seal "$WORK/$1.app" --identity "$WORK/$2" --entitlements "$WORK/$1.entitlements"
 }
 groups() { appcontainer apps "$DEVICE" --json | json "$1" groups; }
-# refused CODE APP WORDS: it is not installed, and nothing changes
+# refused CODE APP WORDS [OPTION]: it is not installed, and nothing changes
 refused() {
     local before
     before=$(appcontainer apps "$DEVICE" --json; find "$DEVICE/Containers" | LC_ALL=C sort)
-    complains "$1" appcontainer install "$DEVICE" "$2"
+    complains "$1" appcontainer install "$DEVICE" "$2" "${@:4}"
     contains "$(cat "$WORK/.err")" "$3"
     same "$(appcontainer apps "$DEVICE" --json; find "$DEVICE/Containers" | LC_ALL=C sort)" "$before" "what is installed"
 }
@@ -93,6 +93,40 @@ case_a_group_of_another_team_is_refused() {
     signed Strange2 key BBBBBBBBBB com.example.Strange
     appcontainer install "$DEVICE" Strange2.app
     complains 54 appcontainer entitle "$DEVICE" com.example.Strange --group "$shared"
+    whole
+}
+
+case_no_group_of_the_former_team_stays_with_another_signer() {
+    appcontainer create "$DEVICE"
+    signed Mine key AAAAAAAAAA "$APP" "$shared"
+    appcontainer install "$DEVICE" Mine.app
+    signed Sibling key AAAAAAAAAA com.example.Sibling "$shared"
+    appcontainer install "$DEVICE" Sibling.app
+    signed Strange other BBBBBBBBBB
+    refused 54 Strange.app "the team AAAAAAAAAA"
+    refused 54 Strange.app "$shared" --replace-signer
+    contains "$(cat "$WORK/.err")" "uninstall"
+    appcontainer uninstall "$DEVICE" com.example.Sibling
+    appcontainer install "$DEVICE" Strange.app --replace-signer
+    same "$(groups 0)" "['$shared']" "a group that is nobody else's"
+    whole
+}
+
+case_what_installs_is_read_at_the_next_boot() {
+    appcontainer create "$DEVICE"
+    local levels
+    for levels in 12 15 16; do
+        signed "Deep$levels" key AAAAAAAAAA
+        paper nest "Deep$levels.entitlements" "$levels"
+        appcontainer seal "Deep$levels.app" --identity key --entitlements "Deep$levels.entitlements"
+        appcontainer install "$DEVICE" "Deep$levels.app"
+        appcontainer shutdown "$DEVICE"
+        contains "$(appcontainer apps "$DEVICE" --json)" '"deep"'
+        appcontainer boot "$DEVICE"
+        contains "$(appcontainer apps "$DEVICE" --json)" '"deep"'
+    done
+    paper nest Deep16.entitlements 17
+    complains 53 appcontainer seal Deep16.app --identity key --entitlements Deep16.entitlements
     whole
 }
 

@@ -151,6 +151,21 @@ plutil_class() {
 print(plistlib.load(open(sys.argv[1], "rb"))["Applications"][sys.argv[2]]["ContainerContentClass"])' "$@"
 }
 
+case_an_app_has_at_most_so_many_extensions() {
+    appcontainer create "$DEVICE"
+    # shellcheck disable=SC2046
+    extended Many $(seq -f E%.0f 64)
+    extended More $(seq -f E%.0f 65)
+    complains 13 appcontainer install "$DEVICE" More.app
+    contains "$(cat "$WORK/.err")" "at most 64"
+    same "$(apps "$DEVICE")" 0 "apps"
+    appcontainer install "$DEVICE" Many.app
+    appcontainer restart "$DEVICE"
+    same "$(apps "$DEVICE")" 1 "apps"
+    same "$(appcontainer apps "$DEVICE" --json | grep -c "\"$APP.E[0-9]*\"")" 64 "extensions"
+    whole
+}
+
 case_an_extension_that_does_not_belong_to_its_app() {
     appcontainer create "$DEVICE"
     sealed Mine Share
