@@ -39,6 +39,10 @@ struct supervisor_news process_hear(int socket) {
 
 struct supervision {
     int process;
+    // Everything below this process is frozen, or about to be.
+    int is_suspended;
+    // The process that has suspended it; -1 while there is none that can be watched.
+    int suspender;
     // -1 once nothing is to be told any more.
     int control;
     int signals;
@@ -94,11 +98,53 @@ static void close_control(struct supervision *supervision) {
     supervision->control = -1;
 }
 
+static void resume(struct supervision *supervision) {
+    supervision->is_suspended = 0;
+    if (supervision->suspender >= 0) {
+        close(supervision->suspender);
+    }
+    supervision->suspender = -1;
+}
+
+// The sender of a signal has suspended what is below this process. Should it end before it resumes that, nobody else would.
+static void suspend(struct supervision *supervision, int sender) {
+    resume(supervision);
+    supervision->is_suspended = 1;
+    // 0 for a sender that this process's namespace does not show.
+    supervision->suspender = sender > 0 ? (int)syscall(SYS_pidfd_open, sender, 0U) : -1;
+    if (supervision->suspender < 0 && sender > 0 && errno == ESRCH) {
+        supervision->is_ending = 1;
+    }
+}
+
+static void hear_signals(struct supervision *supervision) {
+    struct signalfd_siginfo signal;
+    while (read(supervision->signals, &signal, sizeof signal) == sizeof signal) {
+        if (signal.ssi_signo == PROCESS_END_ALL) {
+            supervision->is_ending = 1;
+        } else if (signal.ssi_signo == PROCESS_SUSPENDED) {
+            suspend(supervision, (int)signal.ssi_pid);
+        } else if (signal.ssi_signo == PROCESS_RESUMED) {
+            resume(supervision);
+        }
+    }
+}
+
+// Whether the process was stopped, and not by a suspension.
+static int was_stopped(struct supervision *supervision) {
+    siginfo_t state = {0};
+    if (waitid(P_PID, (id_t)supervision->process, &state, WSTOPPED | WNOHANG) != 0 || state.si_pid == 0) {
+        return 0;
+    }
+    // Word of a suspension comes before the stop.
+    hear_signals(supervision);
+    return !supervision->is_suspended;
+}
+
 // Tells of the process, and lets go of what has ended. Returns 0 when nothing is left.
 static int see_to_children(struct supervision *supervision) {
     siginfo_t state = {0};
-    if (!supervision->is_told
-        && waitid(P_PID, (id_t)supervision->process, &state, WSTOPPED | WNOHANG) == 0 && state.si_pid != 0) {
+    if (!supervision->is_told && was_stopped(supervision)) {
         process_tell(supervision->control, SUPERVISOR_STOPPED, 0);
     }
     while (1) {
@@ -152,20 +198,13 @@ static void let_go(struct supervision *supervision) {
     sigemptyset(&heard);
     sigaddset(&heard, SIGCHLD);
     sigaddset(&heard, PROCESS_END_ALL);
+    sigaddset(&heard, PROCESS_SUSPENDED);
+    sigaddset(&heard, PROCESS_RESUMED);
     supervision->signals = signalfd(-1, &heard, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void hear_signals(struct supervision *supervision) {
-    struct signalfd_siginfo signal;
-    while (read(supervision->signals, &signal, sizeof signal) == sizeof signal) {
-        if (signal.ssi_signo == PROCESS_END_ALL) {
-            supervision->is_ending = 1;
-        }
-    }
-}
-
 void process_supervise(int process, int control, const char *group) {
-    struct supervision supervision = {.process = process, .control = control};
+    struct supervision supervision = {.process = process, .suspender = -1, .control = control};
     let_go(&supervision);
     while (see_to_children(&supervision)) {
         if (supervision.is_released) {
@@ -176,10 +215,17 @@ void process_supervise(int process, int control, const char *group) {
         struct pollfd events[] = {
             {.fd = supervision.signals, .events = POLLIN},
             {.fd = supervision.control, .events = POLLIN},
+            // Readable when that process has ended.
+            {.fd = supervision.suspender, .events = POLLIN},
         };
         // A process that ends may leave children: they are looked for again soon, also if this user may not kill it.
-        if (poll(events, 2, supervision.is_ending ? (killed > 0 ? 1 : 100) : -1) < 0) {
+        if (poll(events, 3, supervision.is_ending ? (killed > 0 ? 1 : 100) : -1) < 0) {
             continue;
+        }
+        // Of the process that it was before any news of another.
+        if (events[2].revents != 0) {
+            supervision.is_ending = 1;
+            resume(&supervision);
         }
         hear_signals(&supervision);
         if (events[1].revents != 0) {

@@ -94,6 +94,51 @@ import Testing
         kill(other.supervisor, SIGKILL)
         #expect(try other.wait() == .killed(signal: SIGKILL))
     }
+
+    /// A process that sends a signal, and lives until it is told to end.
+    private func sender(of signal: Int32, to process: pid_t) throws -> ChildProcess {
+        let sender = try ChildProcess(plan("sh", "-c", "kill -\(signal) \(process); exec sleep 300"))
+        try sender.start()
+        // The shell has become sleep when the signal is sent.
+        while HostProcess(ofThread: sender.identifier).name != "sleep" {
+            usleep(1000)
+        }
+        return sender
+    }
+
+    private func end(_ process: ChildProcess) throws {
+        kill(process.supervisor, ChildProcess.endAll)
+        _ = try process.wait()
+    }
+
+    @Test(arguments: [false, true])
+    func `what is suspended is killed when the process that has suspended it ends`(isStopped: Bool) throws {
+        let child = try ChildProcess(plan("sh", "-c", "setsid sleep 300 & sleep 300"))
+        try child.start()
+        var family: [pid_t] = []
+        repeat { family = ProcessFamily.descendants(of: child.supervisor) } while family.count < 3
+        let sender = try sender(of: ChildProcess.suspended, to: child.supervisor)
+        if isStopped { for member in family { kill(member, SIGSTOP) } }
+        usleep(50_000)
+        let handles = family.compactMap(Held.init)
+        #expect(handles.count == family.count)
+        try end(sender)
+        for handle in handles { #expect(handle.hasEnded) }
+        #expect(try child.wait() == .killed(signal: SIGKILL))
+    }
+
+    @Test func `what was resumed goes on when the process that had suspended it ends`() throws {
+        let child = try ChildProcess(plan("sleep", "300"))
+        try child.start()
+        let sender = try sender(of: ChildProcess.suspended, to: child.supervisor)
+        usleep(20_000)
+        kill(child.supervisor, ChildProcess.resumed)
+        usleep(20_000)
+        try end(sender)
+        usleep(100_000)
+        #expect(kill(child.identifier, 0) == 0)
+        try end(child)
+    }
 }
 
 /// A handle in a collection.

@@ -47,7 +47,7 @@ struct ProcessFamilies {
     func kill() {
         for supervisor in supervisors {
             supervisor.send(ChildProcess.endAll)
-            // That of a suspended app may be stopped.
+            // A signal to its process group may have stopped it.
             supervisor.send(SIGCONT)
         }
         for member in members where !member.waitForEnd(until: .now) { member.send(SIGKILL) }

@@ -14,13 +14,12 @@ struct RunningProcess: Sendable {
 /// Processes with all their descendants, frozen.
 ///
 /// A program that has a control group of its own is frozen by that: at once, whatever it starts meanwhile, and seen by
-/// nobody. Others are stopped by signals until no new one comes. Their supervisors are stopped first, so that no
-/// supervisor takes this for a stop by a shell's job control.
+/// nobody. Others are stopped by signals until no new one comes. Supervisors are never frozen. They are told before, so
+/// that none takes this for a stop by a shell's job control, and each kills what is below it should this process end.
 final class FrozenFamily: Sendable {
     /// All that are frozen, each by a descriptor.
     let members: [WatchedProcess]
     private let groups: [ControlGroup]
-    private let running: [RunningProcess]
     /// Stopped by a signal; those that were stopped before are not among them.
     private let stopped: [WatchedProcess]
     private let supervisors: [WatchedProcess]
@@ -31,12 +30,11 @@ final class FrozenFamily: Sendable {
     /// Whether none of them is left.
     var hasEnded: Bool { members.allSatisfy { $0.waitForEnd(until: .now) } }
 
-    private init(_ freeze: Freeze, _ running: [RunningProcess]) {
-        self.running = running
+    private init(_ freeze: Freeze) {
         members = Array(freeze.members.values)
         groups = freeze.groups
         stopped = freeze.stopped
-        supervisors = freeze.supervisors
+        supervisors = freeze.parents
     }
 
     /// The time within which processes stop, but for those in a call that no signal interrupts.
@@ -51,7 +49,7 @@ final class FrozenFamily: Sendable {
         var freeze = Freeze(running, remains)
         let deadline = ContinuousClock.now + timeout
         let late = freeze.run(until: deadline)
-        let family = FrozenFamily(freeze, running)
+        let family = FrozenFamily(freeze)
         guard let late else { return family }
         family.thaw()
         throw Complaint(.notFrozen, "process \(late) could not be frozen within \(timeout.components.seconds) seconds")
@@ -62,16 +60,13 @@ final class FrozenFamily: Sendable {
         for group in groups { try? group.setFrozen(false) }
         for process in stopped { process.send(SIGCONT) }
         // Last: nothing below them is stopped then.
-        for supervisor in supervisors { supervisor.send(SIGCONT) }
+        for supervisor in supervisors { supervisor.send(ChildProcess.resumed) }
     }
 
     /// Kills one of them, which is frozen.
     /// - Returns: whether it has ended; false for another user's.
     func kill(_ process: WatchedProcess) -> Bool {
-        guard process.send(SIGKILL), process.waitForEnd(until: .now + .seconds(1)) else { return false }
-        // The end of the first process is for its supervisor to tell.
-        for each in running where each.process.identifier == process.identifier { each.supervisor?.send(SIGCONT) }
-        return true
+        process.send(SIGKILL) && process.waitForEnd(until: .now + .seconds(1))
     }
 }
 
@@ -79,17 +74,15 @@ final class FrozenFamily: Sendable {
 private struct Freeze {
     private let running: [RunningProcess]
     private let roots: [WatchedProcess]
-    /// Where the descendants of the roots are looked for.
-    private let parents: [WatchedProcess]
+    /// The supervisors, below which the descendants of the roots are looked for.
+    let parents: [WatchedProcess]
     /// The roots whose descendants are found only among all processes of the host.
-    private let unsupervised: [pid_t]
-    /// Those that were stopped.
-    private(set) var supervisors: [WatchedProcess] = []
+    private let unsupervised: [WatchedProcess]
     /// By identifier.
     private(set) var members: [pid_t: WatchedProcess] = [:]
     private(set) var groups: [ControlGroup] = []
     private(set) var stopped: [WatchedProcess] = []
-    /// Those that signals stop, with or without need.
+    /// Those that no group freezes: the stopped, and what was stopped before.
     private var signalled: Set<pid_t> = []
 
     /// The time between two looks.
@@ -99,19 +92,21 @@ private struct Freeze {
         self.running = running
         roots = running.map(\.process)
         parents = running.compactMap(\.supervisor) + remains
-        unsupervised = running.filter { $0.supervisor == nil }.map(\.process.identifier)
+        unsupervised = running.filter { $0.supervisor == nil }.map(\.process)
         for root in roots { members[root.identifier] = root }
     }
 
     /// - Returns: nil when all are frozen, else a process that is not.
     mutating func run(until deadline: ContinuousClock.Instant) -> pid_t? {
+        // Before the first stop, which they would tell of.
+        for parent in parents { parent.send(ChildProcess.suspended) }
         freezeGroups()
         while true {
             // Looked at before the look for new ones: what is stopped starts none.
             let late = signalled.first { !ProcessState.isStopped($0) } ?? groups.first { !$0.isFrozen }?.processes.first
             let isComplete = !lookAgain()
             if isComplete, late == nil { return nil }
-            if ContinuousClock.now > deadline { return late ?? signalled.max() ?? roots[0].identifier }
+            if ContinuousClock.now > deadline { return late ?? signalled.max() ?? roots.first?.identifier ?? 0 }
             usleep(Freeze.interval)
         }
     }
@@ -120,27 +115,26 @@ private struct Freeze {
     private mutating func freezeGroups() {
         let own = ControlGroup(of: getpid())
         for each in running {
-            if let group = ControlGroup(of: each.process.identifier), group.isOfOneProgram,
+            guard let group = ControlGroup(of: each.process.identifier), group.isOfOneProgram,
+                !groups.contains(group),
                 // Not where the app itself has started this process.
                 own.map({ $0 != group && !$0.path.hasPrefix(group.path + "/") }) ?? true,
-                groups.contains(group) || (try? group.setFrozen(true)) != nil
-            {
-                if !groups.contains(group) { groups.append(group) }
-            } else if let supervisor = each.supervisor, supervisor.send(SIGSTOP) {
-                // Stopped, it tells its maker of no stop.
-                supervisors.append(supervisor)
-            }
+                // A process that was started in another program's group is in that, with others.
+                group.holdsOnly(membersOf: (each.supervisor ?? each.process).identifier),
+                (try? group.setFrozen(true)) != nil
+            else { continue }
+            groups.append(group)
         }
     }
 
     /// Adds the processes that were started meanwhile, and stops those that no group freezes.
-    /// - Returns: whether there were new ones.
+    /// - Returns: whether to look once more, as there were new ones.
     private mutating func lookAgain() -> Bool {
         var found: Set<pid_t> = Set(roots.map(\.identifier))
         for parent in parents { found.formUnion(ProcessFamily.descendants(of: parent.identifier)) }
         let grouped = Set(groups.flatMap(\.processes))
         found.formUnion(grouped)
-        for root in unsupervised { found.formUnion(ProcessFamily.members(of: root)) }
+        for root in unsupervised { found.formUnion(ProcessFamily.members(of: root.identifier)) }
         found.remove(getpid())
         found.subtract(parents.map(\.identifier))
         var isNew = false
@@ -149,6 +143,8 @@ private struct Freeze {
             if isGrouped, members[identifier] != nil { continue }
             guard let process = members[identifier] ?? WatchedProcess(identifier) else { continue }
             isNew = true
+            // The number may have passed to another process before its descriptor was opened.
+            guard members[identifier] != nil || isMember(identifier) else { continue }
             members[identifier] = process
             guard !isGrouped else { continue }
             signalled.insert(identifier)
@@ -156,5 +152,14 @@ private struct Freeze {
             if process.send(SIGSTOP) { stopped.append(process) }
         }
         return isNew
+    }
+
+    /// Whether a process is one of those to freeze now.
+    private func isMember(_ identifier: pid_t) -> Bool {
+        groups.contains { $0.holds(identifier) }
+            || (parents + unsupervised).contains {
+                // The number of one that has ended may be another's.
+                ProcessFamily.isMember(identifier, of: $0.identifier) && !$0.waitForEnd(until: .now)
+            }
     }
 }

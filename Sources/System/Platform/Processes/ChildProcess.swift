@@ -72,6 +72,11 @@ public final class ChildProcess: Sendable {
 
     /// The signal to a supervisor at which it kills everything below it.
     public static let endAll: Int32 = PROCESS_END_ALL
+    /// The signal to a supervisor by the process that is about to freeze everything below it. Should that process end
+    /// before it sends ``resumed``, the supervisor kills everything. It tells of no stop meanwhile.
+    public static let suspended: Int32 = PROCESS_SUSPENDED
+    /// The signal to a supervisor that everything below it goes on.
+    public static let resumed: Int32 = PROCESS_RESUMED
 
     /// `fork(2)`, on a thread that then waits for the end.
     /// - Throws: EAGAIN or ENOMEM of fork(2).

@@ -72,7 +72,8 @@ public struct ControlGroup: Hashable, Sendable {
         }
     }
 
-    /// Whether it was made by ``forProgram()``, so that only that program and its descendants are in it.
+    /// Whether its name is one of ``forProgram()``. Only that program and its descendants begin in it; but one of these
+    /// may run an app of another device: see ``holdsOnly(membersOf:)``.
     public var isOfOneProgram: Bool {
         path.split(separator: "/" as Character).last?.hasPrefix(ControlGroup.prefix) ?? false
     }
@@ -83,9 +84,42 @@ public struct ControlGroup: Hashable, Sendable {
         return group == self || group.path.hasPrefix(path + "/")
     }
 
+    /// Whether all processes in it, and in groups below, are members of one's family (``ProcessFamily/members(of:)``).
+    public func holdsOnly(membersOf root: pid_t) -> Bool {
+        guard let all = processesAndBelow() else { return false }
+        return all.allSatisfy { process in
+            // Its parent may end between two steps to its ancestors, and the process itself may.
+            (0..<4).contains { _ in ProcessFamily.isMember(process, of: root) || !holds(process) }
+        }
+    }
+
+    /// - Returns: nil where this process may not see them all.
+    private func processesAndBelow() -> [pid_t]? {
+        var all: [pid_t]
+        do throws(SystemError) {
+            all = try members()
+        } catch {
+            // Removed meanwhile.
+            return error == .noEntry || error.code == ENODEV ? [] : nil
+        }
+        guard let directory = try? Descriptor.open(path: path, flags: O_RDONLY | O_DIRECTORY) else { return nil }
+        let reader = DirectoryReader(directory)
+        while let entry = try? reader.next() {
+            let name = entry.name.text
+            guard name != ".", name != "..", (try? HostPath.status("\(path)/\(name)"))?.kind == .directory else {
+                continue
+            }
+            guard let below = ControlGroup(path: "\(path)/\(name)").processesAndBelow() else { return nil }
+            all += below
+        }
+        return all
+    }
+
     /// The processes in it, without those in groups below.
-    public var processes: [pid_t] {
-        let text = (try? HostPath.contents("\(path)/cgroup.procs")) ?? []
+    public var processes: [pid_t] { (try? members()) ?? [] }
+
+    private func members() throws(SystemError) -> [pid_t] {
+        let text = try HostPath.contents("\(path)/cgroup.procs")
         return text.split(separator: UInt8(ascii: "\n")).compactMap { pid_t(String(decoding: $0, as: UTF8.self)) }
     }
 

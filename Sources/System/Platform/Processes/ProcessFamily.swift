@@ -22,6 +22,12 @@ public enum ProcessFamily {
             (self.id, self.parent, self.session) = (id, parent, session)
         }
 
+        /// - Returns: nil where there is no such process.
+        init?(running process: pid_t) {
+            guard let text = try? HostPath.contents("/proc/\(process)/stat") else { return nil }
+            self.init(text)
+        }
+
         private static func number(_ digits: ArraySlice<UInt8>) -> pid_t? {
             pid_t(String(decoding: digits, as: UTF8.self))
         }
@@ -44,14 +50,25 @@ public enum ProcessFamily {
         return found.sorted()
     }
 
+    /// Whether ``members(of:)`` names a process now: it is the other, descends from it, or from a process of its session.
+    /// Looks at the ancestors alone.
+    public static func isMember(_ process: pid_t, of other: pid_t) -> Bool {
+        var next = process
+        while next > 0 {
+            if next == other { return true }
+            guard let member = Member(running: next) else { return false }
+            if member.session == other { return true }
+            next = member.parent
+        }
+        return false
+    }
+
     private static func processes() -> [Member] {
         guard let directory = try? Descriptor.open(path: "/proc", flags: O_RDONLY | O_DIRECTORY) else { return [] }
         let reader = DirectoryReader(directory)
         var members: [Member] = []
         while let entry = try? reader.next() {
-            guard let id = pid_t(entry.name.text), let text = try? HostPath.contents("/proc/\(id)/stat"),
-                let member = Member(text)
-            else { continue }
+            guard let id = pid_t(entry.name.text), let member = Member(running: id) else { continue }
             members.append(member)
         }
         return members

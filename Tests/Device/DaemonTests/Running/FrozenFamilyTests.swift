@@ -26,7 +26,6 @@ import Testing
         }
 
         deinit {
-            WatchedProcess(process.supervisor)?.send(SIGCONT)
             WatchedProcess(process.supervisor)?.send(ChildProcess.endAll)
             _ = try? process.wait()
             _ = unsafe unlink(path)
@@ -63,8 +62,8 @@ import Testing
             let family = try FrozenFamily.freeze([program.running()], remains: [])
             #expect(!family.isByControlGroup && family.members.count >= 3)
             #expect(program.standsStill())
-            // So is the supervisor, which would tell of the stop otherwise.
-            #expect(ProcessState.isStopped(program.process.supervisor))
+            // The supervisor goes on: it kills the others should this process end.
+            #expect(!ProcessState.isStopped(program.process.supervisor))
             family.thaw()
             #expect(program.goesOn())
         }
@@ -104,6 +103,40 @@ import Testing
         #expect(family.kill(root))
         #expect(try program.process.wait() == .killed(signal: SIGKILL))
         family.thaw()
+    }
+
+    /// An app of another device, started by a program: in the group of that, but without all that is in it.
+    @Test func `a group that others are in as well is not frozen`() throws {
+        guard let group = ControlGroup.forProgram() else {
+            #expect(geteuid() != 0 || ControlGroup(of: getpid()) == nil)
+            return
+        }
+        let outer = try Program(
+            "(while :; do echo x >>$FILE; sleep 0.01; done) & (while :; do echo x >>$FILE.inner; sleep 0.01; done)",
+            group: group)
+        defer { _ = unsafe unlink(outer.path + ".inner") }
+        var status = stat()
+        while unsafe stat(outer.path + ".inner", &status) != 0 { usleep(1000) }
+        #expect(group.holdsOnly(membersOf: outer.process.supervisor))
+        let children = ProcessFamily.descendants(of: outer.process.identifier)
+        let inner = try #require(children.first { !ProcessFamily.descendants(of: $0).isEmpty })
+        #expect(group.holds(inner) && !group.holdsOnly(membersOf: inner))
+        let watched = try #require(WatchedProcess(inner) as WatchedProcess?)
+        let family = try FrozenFamily.freeze([RunningProcess(process: watched, supervisor: nil)], remains: [])
+        #expect(!family.isByControlGroup && !group.isFrozen)
+        #expect(ProcessState.isStopped(inner) && !ProcessState.isStopped(outer.process.identifier))
+        family.thaw()
+    }
+
+    @Test func `only members of a family are members of it`() throws {
+        let program = try Program("setsid sh -c 'echo x >>$FILE; sleep 300 & sleep 300' & wait")
+        let (root, supervisor) = (program.process.identifier, program.process.supervisor)
+        for member in ProcessFamily.members(of: supervisor) {
+            #expect(ProcessFamily.isMember(member, of: supervisor))
+        }
+        #expect(ProcessFamily.members(of: supervisor).count >= 4)
+        #expect(!ProcessFamily.isMember(supervisor, of: root) && !ProcessFamily.isMember(getpid(), of: supervisor))
+        #expect(!ProcessFamily.isMember(pid_t.max, of: supervisor))
     }
 
     @Test func `a process that was stopped before stays so`() throws {
