@@ -91,6 +91,15 @@ extension Route {
         }
     }
 
+    /// The same for a handler with a result.
+    static func wait<Request: ControlRequest>(
+        _ handler: @escaping @Sendable (Served) -> (Request) async throws(Complaint) -> Request.Reply
+    ) -> Route {
+        Route(Request.self) { (served, call) throws(Complaint) in
+            .success(try await handler(served)(try call.decode(Request.self)), lines: call.wantsLines)
+        }
+    }
+
     /// A handler whose response stays open behind its result, for as long as an app runs. The client ends it by its
     /// disconnect, the device by ``ClientDisconnect/occur()``.
     static func lease<Request: ControlRequest>(

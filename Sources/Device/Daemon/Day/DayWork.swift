@@ -20,6 +20,7 @@ final class DayWork: Sendable {
     }
 
     private let tasks: DayTasks
+    private let lifecycle: AppLifecycle
     private let timers: Timers
     private let backUp = Mutex<DayTasks.BackUp>({ _ in })
     private let turn = Mutex(())
@@ -29,8 +30,9 @@ final class DayWork: Sendable {
     private var locking: LockController { tasks.locking }
     private var record: DayRecord { tasks.record }
 
-    init(_ tasks: DayTasks, timers: Timers = .host) {
+    init(_ tasks: DayTasks, lifecycle: AppLifecycle, timers: Timers = .host) {
         self.tasks = tasks
+        self.lifecycle = lifecycle
         self.timers = timers
     }
 
@@ -161,6 +163,7 @@ final class DayWork: Sendable {
         let history = clock.history
         record.remember { $0.clock = history }
         locking.pass(.nanoseconds(nanoseconds))
+        lifecycle.pass(.nanoseconds(nanoseconds))
     }
 }
 

@@ -30,7 +30,11 @@ extension DeviceService {
     ///   or as ``LockController/restart()``.
     func restart(_ request: RestartRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in
-            try running.closing { () throws(Complaint) in try locking.restart() }
+            try running.closing { () throws(Complaint) in
+                // Also those that a mount holds running: after a restart nothing is in the background.
+                lifecycle.forgetAll()
+                try locking.restart()
+            }
         }
     }
 

@@ -49,10 +49,13 @@ final class RunningApps: Sendable {
     }
 
     private let state = Monitor(State())
-    /// Called when nothing holds an app running any more.
-    private let stopped: @Sendable (ContainerIdentifier) -> Void
+    /// Called when the last process of an app has ended, and when nothing holds it running any more.
+    private let stopped: Stopped
     /// Called for each process that is about to be ended, and for each app that only marks held running.
     private let ending: @Sendable (Ending) -> Void
+
+    /// - Parameter isHeld: whether a mark, or a mount, holds the app running all the same.
+    typealias Stopped = @Sendable (_ app: ContainerIdentifier, _ isHeld: Bool) -> Void
 
     /// A process, or a mark, that is ended.
     struct Ending: Sendable {
@@ -68,7 +71,7 @@ final class RunningApps: Sendable {
     }
 
     init(
-        stopped: @escaping @Sendable (ContainerIdentifier) -> Void = { _ in },
+        stopped: @escaping Stopped = { _, _ in },
         ending: @escaping @Sendable (Ending) -> Void = { _ in }
     ) {
         self.stopped = stopped
@@ -138,12 +141,13 @@ final class RunningApps: Sendable {
 
     /// Ends a hold, and calls its `released`. Does nothing for one that has ended.
     func release(_ hold: Hold) {
-        let (record, isLast) = state.access { state in
+        let (record, others) = state.access { state in
             let record = state.holds.removeValue(forKey: hold)
             if let supervisor = record?.supervisor { state.remains[hold] = supervisor }
-            return (record, record != nil && !state.holds.keys.contains { $0.app == hold.app })
+            return (record, state.holds.filter { $0.key.app == hold.app }.values)
         }
-        if isLast { stopped(hold.app) }
+        let isLast = record?.process != nil && !others.contains { $0.process != nil }
+        if record != nil, isLast || others.isEmpty { stopped(hold.app, !others.isEmpty) }
         // It may have ended before, and is not heard of again then.
         if let supervisor = record?.supervisor, supervisor.waitForEnd(until: .now) { forgetRemains(of: hold) }
         record?.released()
@@ -280,7 +284,7 @@ final class RunningApps: Sendable {
         }
         for record in others.values { record.released() }
         for app in Set(others.keys.map(\.app)).subtracting(processes.keys.map(\.app)) {
-            if !isRunning(app) { stopped(app) }
+            if !isRunning(app) { stopped(app, false) }
             if let reason { ending(Ending(app: app, reason: reason, process: nil)) }
         }
         for (hold, record) in processes {

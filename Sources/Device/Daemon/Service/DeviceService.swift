@@ -26,7 +26,7 @@ final class DeviceService: ServedDevice {
     let mounts: Mounts
     let operations = AppOperations()
     let running: RunningApps
-    let lifecycle = AppLifecycle()
+    let lifecycle: AppLifecycle
     let purger: Purger
     let locking: LockController
     let days: DayWork
@@ -77,8 +77,10 @@ final class DeviceService: ServedDevice {
         mounts = try Mounts(
             device: device, socket: socket, transport: transport, log: log, events: events, guardian: guardian)
         corruptions.watch(mounts)
+        lifecycle = AppLifecycle { app, left in events.record(.expiring(app, remaining: left / .seconds(1))) }
         running = RunningApps(
-            stopped: { [lifecycle] app in lifecycle.forget(app) }, ending: { events.record(.terminated($0)) })
+            stopped: { [lifecycle] app, isHeld in lifecycle.forget(app, isHeld: isHeld) },
+            ending: { events.record(.terminated($0)) })
         spaceWatch = SpaceWatch(device) { [mounts] in mounts.noticeTightness() }
         locking = LockController(device: device, mounts: mounts) { DeviceService.record($0, events, log) }
         var warnings: [String] = []
@@ -94,7 +96,7 @@ final class DeviceService: ServedDevice {
         let tasks = DayTasks(
             device: device, record: DayRecord(device), locking: locking, mounts: mounts, purger: purger, events: events,
             log: log)
-        days = DayWork(tasks)
+        days = DayWork(tasks, lifecycle: lifecycle)
         events.use(device.clock)
         try startPurging()
         locking.whenChanged { [weak days] in days?.arrange() }
@@ -144,6 +146,7 @@ final class DeviceService: ServedDevice {
     }
 
     private func endParts() {
+        lifecycle.endStays()
         // Frozen, they would not answer when they are asked.
         for app in lifecycle.suspended { try? running.terminate([app], nil, asking: false) }
         do throws(Complaint) {

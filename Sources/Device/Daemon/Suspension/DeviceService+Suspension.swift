@@ -11,52 +11,92 @@ import SandboxModel
 extension DeviceService {
     /// The requests about the background.
     static let suspensionRoutes: [Route<DeviceService>] = [
-        .call(suspend), .call(resume), .call(rehearseSuspension), .call(beginBackgroundTask), .call(endBackgroundTask),
+        .wait(suspend), .call(resume), .wait(rehearseSuspension), .call(beginBackgroundTask), .call(endBackgroundTask),
     ]
 
-    /// Brings an app into the background, and suspends it when its time there is over. The stay is no operation: the end
-    /// of the device does not wait for it.
-    /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `appSuspended`, `notSuspended` or `notFrozen`.
-    func suspend(_ request: SuspendRequest) throws(Complaint) -> SuspensionReport {
+    /// Brings an app into the background, and suspends it when its time there is over. It waits without a thread. The stay
+    /// is no operation: the end of the device does not wait for it, and ends it.
+    /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `appSuspended`, `notSuspended`, `notFrozen` or
+    ///   `shuttingDown`.
+    func suspend(_ request: SuspendRequest) async throws(Complaint) -> SuspensionReport {
         let app = try identifier(request.app)
-        let visit = try operations.run(on: app) { () throws(Complaint) in
-            _ = try device.app(app)
-            guard running.isRunning(app) else { throw Complaint(.notRunning, "\(app) is not running") }
-            return try enterBackground(app, for: request.after)
+        let stay = try await blocking(on: app) { (device) throws(Complaint) in
+            guard device.running.isRunning(app) else { throw Complaint(.notRunning, "\(app) is not running") }
+            let stay = try device.enterBackground(app, for: request.after)
+            // It may have ended just before, and would be in the background for ever.
+            guard device.running.isRunning(app) else {
+                device.lifecycle.forget(app)
+                device.lifecycle.finish(stay)
+                throw device.endedEarly(app)
+            }
+            return stay
         }
-        try awaitEnd(of: visit, app)
-        return try operations.run(on: app) { () throws(Complaint) in
-            guard lifecycle.beginSuspension(app, after: visit) else { throw endedEarly(app) }
-            return try freeze(app)
+        defer { lifecycle.finish(stay) }
+        try await awaitEnd(of: stay)
+        return try await blocking(on: app) { (device) throws(Complaint) in
+            guard device.lifecycle.beginSuspension(after: stay) else {
+                throw device.complaint(of: device.lifecycle.lastEnd(of: stay), app)
+            }
+            return try device.freeze(app)
         }
+    }
+
+    /// Carries out an operation on an app on a thread where it may block.
+    private func blocking<Result: Sendable>(
+        on app: ContainerIdentifier, _ body: @escaping @Sendable (DeviceService) throws(Complaint) -> Result
+    ) async throws(Complaint) -> Result {
+        let result = await WorkQueue().run { [self] () -> Swift.Result<Result, Complaint> in
+            Swift.Result { () throws(Complaint) in
+                try operations.run(on: app) { () throws(Complaint) in
+                    _ = try device.app(app)
+                    return try body(self)
+                }
+            }
+        }
+        return try result.get()
     }
 
     /// - Throws: ``Complaint`` of kind `appSuspended`.
     private func enterBackground(
-        _ app: ContainerIdentifier, for seconds: Double?
-    ) throws(Complaint) -> AppLifecycle.Visit {
+        _ app: ContainerIdentifier, for seconds: Double?, isRehearsal: Bool = false
+    ) throws(Complaint) -> AppLifecycle.Stay {
         let seconds = seconds ?? 0
-        guard let visit = lifecycle.enterBackground(app, for: UInt64(seconds * 1e9)) else {
+        // Before the app can be told that its time ends.
+        let entered = Event.entered(.background, app, remaining: seconds)
+        guard lifecycle.appState(of: app) == .foreground else { throw notInForeground(app) }
+        events.record(entered)
+        guard let stay = lifecycle.enterBackground(app, for: .seconds(seconds), isRehearsal: isRehearsal) else {
             throw notInForeground(app)
         }
         log.info("\(app) entered the background")
-        events.record(.entered(.background, app, remaining: seconds))
-        return visit
+        return stay
     }
 
-    /// Waits for the end of a stay, without an operation.
-    private func awaitEnd(of visit: AppLifecycle.Visit, _ app: ContainerIdentifier) throws(Complaint) {
-        let isDue = lifecycle.awaitEnd(of: visit, app) {
-            let left = Double(visit.deadline - visit.notice) / 1e9
-            events.record(.expiring(app, remaining: left))
+    /// Waits for the end of a stay, without an operation. An app whose client goes meanwhile comes to the foreground.
+    private func awaitEnd(of stay: AppLifecycle.Stay) async throws(Complaint) {
+        let end = await lifecycle.end(of: stay)
+        guard end != .due else { return }
+        comeBack(from: stay)
+        throw complaint(of: end, stay.app)
+    }
+
+    /// Ends a stay that led to no suspension.
+    private func comeBack(from stay: AppLifecycle.Stay) {
+        if lifecycle.endStay(stay) { events.record(.entered(.foreground, stay.app)) }
+    }
+
+    private func complaint(of end: AppLifecycle.StayEnd?, _ app: ContainerIdentifier) -> Complaint {
+        switch end {
+        case .shutdown: Complaint(.shuttingDown, "the device is shutting down; \(app) is not suspended")
+        case .ended: endedEarly(app)
+        case .abandoned: Complaint(.notSuspended, "nobody waits for the suspension of \(app) any more")
+        case .foreground, .due, nil:
+            Complaint(.notSuspended, "\(app) came to the foreground before it was suspended")
         }
-        guard isDue else { throw endedEarly(app) }
     }
 
     private func endedEarly(_ app: ContainerIdentifier) -> Complaint {
-        running.isRunning(app)
-            ? Complaint(.notSuspended, "\(app) came to the foreground before it was suspended")
-            : Complaint(.notRunning, "\(app) ended before it was suspended")
+        Complaint(.notRunning, "\(app) ended before it was suspended")
     }
 
     /// Freezes the processes of an app, and kills those that hold locks which they must not. Within an operation.
@@ -72,8 +112,12 @@ extension DeviceService {
             events.record(.entered(.foreground, app))
             throw error
         }
-        // An app that was killed meanwhile leaves nothing to suspend.
-        if !lifecycle.suspend(app, family) { family.thaw() }
+        // An app that has ended meanwhile leaves nothing to suspend, and nothing to look at.
+        guard lifecycle.suspend(app, family), running.isRunning(app) else {
+            lifecycle.forget(app)
+            family.thaw()
+            throw endedEarly(app)
+        }
         log.info("suspended \(app)", metadata: ["processes": "\(family.members.count)"])
         events.record(Event(.suspended, app: app.text))
         let killed = killHolders(in: family, of: app)
@@ -129,20 +173,22 @@ extension DeviceService {
 
     /// Looks at the locks of a process as a suspension would, while its app is in the background.
     /// - Throws: ``Complaint`` of kind `unknownApp`, `appSuspended`, `notSuspended`, `notAllowed` or `badRequest`.
-    func rehearseSuspension(_ request: SuspensionRehearsalRequest) throws(Complaint) -> SuspensionRehearsal {
+    func rehearseSuspension(
+        _ request: SuspensionRehearsalRequest
+    ) async throws(Complaint) -> SuspensionRehearsal {
         let app = try identifier(request.app)
-        let visit = try operations.run(on: app) { () throws(Complaint) in
-            _ = try device.app(app)
-            _ = try locks(of: request.pid)
-            return try enterBackground(app, for: request.after)
+        let stay = try await blocking(on: app) { (device) throws(Complaint) in
+            _ = try device.locks(of: request.pid)
+            return try device.enterBackground(app, for: request.after, isRehearsal: true)
         }
+        defer { lifecycle.finish(stay) }
+        try await awaitEnd(of: stay)
         // Also where the process has ended meanwhile.
-        defer {
-            if lifecycle.endStay(visit, app) { events.record(.entered(.foreground, app)) }
+        defer { comeBack(from: stay) }
+        return try await blocking(on: app) { (device) throws(Complaint) in
+            let tasks = device.lifecycle.unendedTasks(of: app)
+            return SuspensionRehearsal(locks: try device.locks(of: request.pid), unendedTasks: tasks)
         }
-        try awaitEnd(of: visit, app)
-        let tasks = lifecycle.unendedTasks(of: app)
-        return SuspensionRehearsal(locks: try locks(of: request.pid), unendedTasks: tasks)
     }
 
     /// - Throws: ``Complaint`` of kind `notAllowed` for a process that this one may not look into, `badRequest` where
@@ -170,7 +216,7 @@ extension DeviceService {
         let app = try identifier(request.app)
         _ = try device.app(app)
         let (task, remaining) = try lifecycle.beginTask(request.name ?? "", of: app, by: request.pid)
-        return BackgroundTask(task: task, remaining: remaining.map { Double($0) / 1e9 })
+        return BackgroundTask(task: task, remaining: remaining.map { $0 / .seconds(1) })
     }
 
     func endBackgroundTask(_ request: EndBackgroundTaskRequest) throws(Complaint) {

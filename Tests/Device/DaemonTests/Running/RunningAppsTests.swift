@@ -60,6 +60,31 @@ import Testing
         #expect(!running.isRunning(notes) && running.all.isEmpty)
     }
 
+    @Test func `the end of the last process is told, also where a mark or a mount holds the app`() throws {
+        let told = Mutex<[String]>([])
+        let running = RunningApps(stopped: { app, isHeld in told.withLock { $0.append("\(app.text) \(isHeld)") } })
+        let mount = running.hold(notes, for: .mount)
+        running.mark(notes)
+        let children = try [child("sleep 300"), child("sleep 300")]
+        let leases = try children.map { child in
+            let hold = running.hold(notes, for: .lease(isDetached: true))
+            try running.attach(child.identifier, toLease: hold.number)
+            return hold
+        }
+        running.release(leases[0])
+        #expect(told.withLock { $0 }.isEmpty)
+        running.release(leases[1])
+        #expect(told.withLock { $0 } == ["com.example.Notes true"])
+        // A lease that never had a process is none.
+        running.release(running.hold(notes, for: .lease(isDetached: false)))
+        #expect(told.withLock { $0 }.count == 1)
+        try running.closing {}
+        #expect(running.isRunning(notes) && told.withLock { $0 }.count == 1)
+        running.release(mount)
+        #expect(told.withLock { $0 } == ["com.example.Notes true", "com.example.Notes false"])
+        for child in children { child.abandon() }
+    }
+
     @Test func `an app is marked once, however often it is asked for`() throws {
         running.mark(notes)
         running.mark(notes)
