@@ -1,39 +1,8 @@
 # The background: suspension and its end, locks in group containers, background tasks.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034,SC2154
 
-GROUP=group.com.example.notes
-
-# A device with the app in a group, mounted.
-grouped() { start --group "$GROUP"; }
-app_state() { appcontainer apps "$DEVICE" --json | json 0 state; }
-suspended() { [ "$(app_state)" = suspended ]; }
-# A program that counts its steps into a file, in `runner`.
-stepping() {
-    appcontainer run "$DEVICE" "$APP" -- \
-        sh -c 'n=0; while :; do n=$((n + 1)); echo $n >Documents/steps; sleep 0.01; done' &
-    runner=$!
-    eventually test -s "$DOCUMENTS/steps"
-}
-# Whether a file keeps its length and content for a while.
-stands_still() {
-    local before
-    before=$(stat -c %s "$1"; cat "$1")
-    sleep 0.4
-    same "$(stat -c %s "$1"; cat "$1")" "$before" "$1, of an app that is suspended"
-}
-moves() {
-    local before
-    before=$(cat "$1")
-    sleep 0.05
-    [ "$(cat "$1")" != "$before" ]
-}
-# The names of events, with their states and reasons, in one line.
-lifecycle() {
-    appcontainer events "$DEVICE" | json_lines event state reason |
-        grep -E '^(entered|expiring|suspended|resumed|terminated)' | sed 's/ null//g' | paste -sd, -
-}
-# Whether a control group freezes: where root may make one.
-by_freezer() { [ "$(id -u)" = 0 ] && grep -q ' - cgroup2 ' /proc/self/mountinfo; }
+# shellcheck source=Tests/Mounted/kit/lifecycle.sh
+. "$KIT/lifecycle.sh"
 
 case_a_suspended_app_stands_still_until_it_is_resumed() {
     grouped
@@ -184,9 +153,7 @@ none_left() { [ -z "$(find /sys/fs/cgroup -maxdepth 3 -name "appcontainer-$runne
 case_a_suspension_waits_for_background_tasks() {
     grouped
     stepping
-    local socket begun
-    socket=$(control_socket)
-    task() { curl -sS --unix-socket "$socket" "http://device/v1/$1-background-task" --json "$2"; }
+    local begun
     # Without a task: the whole time.
     begun=$(date +%s%N)
     appcontainer suspend "$DEVICE" "$APP" --after 0.5
@@ -222,7 +189,6 @@ case_a_suspension_waits_for_background_tasks() {
     suspended || fail "it is not suspended"
     appcontainer terminate "$DEVICE" "$APP"
 }
-in_background() { [ "$(app_state)" = background ]; }
 
 case_what_ends_a_stay_in_the_background_ends_the_wait() {
     grouped

@@ -4,9 +4,11 @@ extension Device {
     /// Brings an app into the background, and suspends it: its processes are frozen, and one that then holds a lock on
     /// a file in a group container is killed.
     ///
-    /// - Parameter after: the time in the background before; background tasks that end earlier shorten it.
-    /// - Throws: an error of kind `notRunning`, `appSuspended` when it is in the background already, `notSuspended`
-    ///   when it was resumed meanwhile, or `notFrozen`.
+    /// - Parameter after: the time in the background before, by the device's clock, so that an advance of that passes
+    ///   it; background tasks that end earlier shorten it. A task that is cancelled meanwhile brings the app to the
+    ///   foreground.
+    /// - Throws: an error of kind `notRunning`, `appSuspended` when it is in the background already, `notSuspended` when
+    ///   it was resumed meanwhile, or `notFrozen`.
     @discardableResult
     public func suspend(_ app: String, after: Duration = .zero) async throws(DeviceError) -> SuspensionReport {
         try await send(SuspendRequest(app: app, after: after / .seconds(1)))

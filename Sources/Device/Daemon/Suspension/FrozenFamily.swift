@@ -22,6 +22,7 @@ final class FrozenFamily: Sendable {
     private let groups: [ControlGroup]
     /// Stopped by a signal; those that were stopped before are not among them.
     private let stopped: [WatchedProcess]
+    /// Those that were told.
     private let supervisors: [WatchedProcess]
 
     /// Whether everything is frozen by control groups, so that no process has got a signal.
@@ -34,7 +35,7 @@ final class FrozenFamily: Sendable {
         members = Array(freeze.members.values)
         groups = freeze.groups
         stopped = freeze.stopped
-        supervisors = freeze.parents
+        supervisors = freeze.told
     }
 
     /// The time within which processes stop, but for those in a call that no signal interrupts.
@@ -76,6 +77,8 @@ private struct Freeze {
     private let roots: [WatchedProcess]
     /// The supervisors, below which the descendants of the roots are looked for.
     let parents: [WatchedProcess]
+    /// The supervisors that know the signals of a suspension: another client's may be of its own making.
+    let told: [WatchedProcess]
     /// The roots whose descendants are found only among all processes of the host.
     private let unsupervised: [WatchedProcess]
     /// By identifier.
@@ -92,6 +95,10 @@ private struct Freeze {
         self.running = running
         roots = running.map(\.process)
         parents = running.compactMap(\.supervisor) + remains
+        told = parents.filter {
+            ProcessState.takes(ChildProcess.suspended, $0.identifier)
+                && ProcessState.takes(ChildProcess.resumed, $0.identifier)
+        }
         unsupervised = running.filter { $0.supervisor == nil }.map(\.process)
         for root in roots { members[root.identifier] = root }
     }
@@ -99,7 +106,7 @@ private struct Freeze {
     /// - Returns: nil when all are frozen, else a process that is not.
     mutating func run(until deadline: ContinuousClock.Instant) -> pid_t? {
         // Before the first stop, which they would tell of.
-        for parent in parents { parent.send(ChildProcess.suspended) }
+        for parent in told { parent.send(ChildProcess.suspended) }
         freezeGroups()
         while true {
             // Looked at before the look for new ones: what is stopped starts none.

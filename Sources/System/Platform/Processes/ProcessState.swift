@@ -15,6 +15,18 @@ public enum ProcessState {
         }
     }
 
+    /// Whether a process blocks, ignores or catches a signal, which would end it otherwise.
+    public static func takes(_ signal: Int32, _ process: pid_t) -> Bool {
+        let text = (try? HostPath.contents("/proc/\(process)/status")) ?? []
+        return text.split(separator: UInt8(ascii: "\n")).contains { line in
+            let words = String(decoding: line, as: UTF8.self).split(separator: "\t" as Character)
+            guard words.count == 2, ["SigBlk:", "SigIgn:", "SigCgt:"].contains(words[0]),
+                let set = UInt64(words[1], radix: 16)
+            else { return false }
+            return set >> UInt64(signal - 1) & 1 == 1
+        }
+    }
+
     /// The letters of stopped and ended threads in proc_pid_stat(5).
     private static let stopped = Array("TtZXx".utf8)
     /// The functions of the kernel in which a parent waits for its child of `vfork(2)`, over the years.

@@ -128,6 +128,24 @@ import Testing
         family.thaw()
     }
 
+    /// Its client may have written it before there were these signals.
+    @Test func `a supervisor that would die of the news is not told`() throws {
+        let program = try Program("(trap '' 46; while :; do echo x >>$FILE; sleep 0.01; done) & wait")
+        let root = program.process.identifier
+        #expect(!ProcessState.takes(ChildProcess.suspended, root))
+        #expect(ProcessState.takes(ChildProcess.suspended, program.process.supervisor))
+        let inner = try #require(ProcessFamily.descendants(of: root).first)
+        #expect(ProcessState.takes(ChildProcess.suspended, inner))
+        let family = try FrozenFamily.freeze(
+            [
+                RunningProcess(
+                    process: #require(WatchedProcess(inner) as WatchedProcess?), supervisor: WatchedProcess(root))
+            ], remains: [])
+        #expect(program.standsStill())
+        family.thaw()
+        #expect(program.goesOn() && kill(root, 0) == 0 && !ProcessState.isStopped(root))
+    }
+
     @Test func `only members of a family are members of it`() throws {
         let program = try Program("setsid sh -c 'echo x >>$FILE; sleep 300 & sleep 300' & wait")
         let (root, supervisor) = (program.process.identifier, program.process.supervisor)

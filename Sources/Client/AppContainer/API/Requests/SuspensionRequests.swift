@@ -6,7 +6,7 @@
 /// so many seconds, or until the last background task has ended; tasks are told shortly before by the event `expiring`.
 /// A process that then holds a lock on a file in a group container is killed.
 ///
-/// The suspension goes on when the client disconnects. Fails with `notRunning` when the app does not run, or ends
+/// When the client disconnects before, the app comes to the foreground. Fails with `notRunning` when the app does not run, or ends
 /// meanwhile; `appSuspended` when it is in the background already; `notSuspended` when it came to the foreground
 /// meanwhile; `notFrozen` when a process does not stop: then the app is in the foreground.
 public struct SuspendRequest: ControlRequest {
@@ -15,7 +15,7 @@ public struct SuspendRequest: ControlRequest {
     public static let isRepeatable = false
 
     public var app: String
-    /// The seconds in the background before; 0 when null.
+    /// The seconds in the background before, by the device's clock; 0 when null.
     public var after: Double?
 
     public init(app: String, after: Double? = nil) {
