@@ -281,12 +281,8 @@ final class AppLifecycle: Sendable {
     /// Brings an app to the foreground.
     /// - Returns: the state that it was in, and the processes that were frozen.
     func enterForeground(_ app: ContainerIdentifier) -> (App.State, FrozenFamily?) {
-        leave(app, as: .foreground)
-    }
-
-    private func leave(_ app: ContainerIdentifier, as end: StayEnd) -> (App.State, FrozenFamily?) {
         change { state in
-            switch state.leave(app, as: end) {
+            switch state.leave(app, as: .foreground) {
             case nil: (.foreground, nil)
             case .background?: (.background, nil)
             case .suspended(let family)?: (.suspended, family)
@@ -298,12 +294,12 @@ final class AppLifecycle: Sendable {
     /// - Parameter isHeld: whether a mark or a mount holds it running all the same. Then a rehearsal goes on: its app is a
     ///   process that nobody has announced.
     func forget(_ app: ContainerIdentifier, isHeld: Bool = false) {
-        let isRehearsed = state.access { state in
-            if case .background(let background)? = state.phases[app] { background.isRehearsal } else { false }
+        let phase = change { state -> Phase? in
+            if isHeld, case .background(let background)? = state.phases[app], background.isRehearsal { return nil }
+            return state.leave(app, as: .ended)
         }
-        if isHeld, isRehearsed { return }
         // Nothing of it is left, but perhaps what it has left behind is frozen.
-        leave(app, as: .ended).1?.thaw()
+        if case .suspended(let family)? = phase { family?.thaw() }
     }
 
     /// Forgets where all apps were: after a restart each is in the foreground.

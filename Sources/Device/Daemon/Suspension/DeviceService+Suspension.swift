@@ -31,7 +31,7 @@ extension DeviceService {
             }
             return stay
         }
-        defer { lifecycle.finish(stay) }
+        defer { finish(stay) }
         try await awaitEnd(of: stay)
         return try await blocking(on: app) { (device) throws(Complaint) in
             guard device.lifecycle.beginSuspension(after: stay) else {
@@ -72,17 +72,17 @@ extension DeviceService {
         return stay
     }
 
-    /// Waits for the end of a stay, without an operation. An app whose client goes meanwhile comes to the foreground.
+    /// Waits for the end of a stay, without an operation.
+    /// - Throws: ``Complaint`` where that is no suspension, as when the client goes.
     private func awaitEnd(of stay: AppLifecycle.Stay) async throws(Complaint) {
         let end = await lifecycle.end(of: stay)
-        guard end != .due else { return }
-        comeBack(from: stay)
-        throw complaint(of: end, stay.app)
+        guard end == .due else { throw complaint(of: end, stay.app) }
     }
 
-    /// Ends a stay that led to no suspension.
-    private func comeBack(from stay: AppLifecycle.Stay) {
+    /// Ends a stay that has led to no suspension, and the request that it was for.
+    private func finish(_ stay: AppLifecycle.Stay) {
         if lifecycle.endStay(stay) { events.record(.entered(.foreground, stay.app)) }
+        lifecycle.finish(stay)
     }
 
     private func complaint(of end: AppLifecycle.StayEnd?, _ app: ContainerIdentifier) -> Complaint {
@@ -181,10 +181,9 @@ extension DeviceService {
             _ = try device.locks(of: request.pid)
             return try device.enterBackground(app, for: request.after, isRehearsal: true)
         }
-        defer { lifecycle.finish(stay) }
-        try await awaitEnd(of: stay)
         // Also where the process has ended meanwhile.
-        defer { comeBack(from: stay) }
+        defer { finish(stay) }
+        try await awaitEnd(of: stay)
         return try await blocking(on: app) { (device) throws(Complaint) in
             let tasks = device.lifecycle.unendedTasks(of: app)
             return SuspensionRehearsal(locks: try device.locks(of: request.pid), unendedTasks: tasks)
