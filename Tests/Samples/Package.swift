@@ -1,7 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Six apps' storage code, and what it meets on a phone: a package as one who uses appcontainer would write it.
+// Six apps' storage code, a program of one of them, and what they meet on a phone: a package as one who uses appcontainer
+// would write it.
 
 let package = Package(
     name: "Samples",
@@ -13,6 +14,12 @@ let package = Package(
     ],
     targets: [
         .target(name: "Notes", dependencies: [.product(name: "GRDB", package: "GRDB.swift")]),
+        .executableTarget(
+            name: "Importer",
+            dependencies: [
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "ContainerFoundation", package: "appcontainer"),
+            ]),
         .target(name: "Magazine"),
         .target(name: "Reader"),
         .target(name: "Album"),
