@@ -222,12 +222,12 @@ import Testing
         let app = try AppDirectory(at: path)
         _ = try BundleSealer(identity: Self.first).seal(app.root, name: app.name) { _ in true }
         let device = try scratch.makeDevice()
-        device.clock.ahead = 2 * 86400 * 1_000_000_000
+        device.clock.advance(by: 2 * 86400 * 1_000_000_000)
         let refusal = complaint { _ = try device.install(path) }
         #expect(refusal?.kind == .invalidEntitlements && refusal?.message.contains("has expired") == true)
         #expect(scratch.containers == emptyDevice)
         // The phones that it names bind no device here.
-        device.clock.ahead = 0
+        device.clock.reset()
         _ = try device.install(path)
     }
 
