@@ -59,7 +59,7 @@ extension HeldLock {
         let remedy = lock == "sqlite" ? "end the transaction" : "release the lock"
         return
             "expected the app to survive a suspension, but \(held) by \(holder), so that a phone kills it "
-            + "(0xdead10cc); \(remedy) before the app is suspended, within beginBackgroundTask, or keep the file out of the "
-            + "group"
+            + "(0xdead10cc); \(remedy) before the app is suspended, within beginBackgroundTask, or keep the file out "
+            + "of the group"
     }
 }

@@ -106,7 +106,8 @@ static void resume(struct supervision *supervision) {
     supervision->suspender = -1;
 }
 
-// The sender of a signal has suspended what is below this process. Should it end before it resumes that, nobody else would.
+// The sender of a signal has suspended what is below this process. Should it end before it resumes that, nobody else
+// would.
 static void suspend(struct supervision *supervision, int sender) {
     resume(supervision);
     supervision->is_suspended = 1;

@@ -7,8 +7,8 @@ extension Device {
     /// - Parameter after: the time in the background before, by the device's clock, so that an advance of that passes
     ///   it; background tasks that end earlier shorten it. A task that is cancelled meanwhile brings the app to the
     ///   foreground.
-    /// - Throws: an error of kind `notRunning`, `appSuspended` when it is in the background already, `notSuspended` when
-    ///   it was resumed meanwhile, or `notFrozen`.
+    /// - Throws: an error of kind `notRunning`, `appSuspended` when it is in the background already, `notSuspended`
+    ///   when it was resumed meanwhile, or `notFrozen`.
     @discardableResult
     public func suspend(_ app: String, after: Duration = .zero) async throws(DeviceError) -> SuspensionReport {
         try await send(SuspendRequest(app: app, after: after / .seconds(1)))

@@ -38,8 +38,8 @@ struct process_plan {
 
 /// The signal at which a supervisor kills everything below it. Nothing else sends it: a real-time signal.
 #define PROCESS_END_ALL 45
-/// The signal that tells a supervisor that its sender is about to freeze everything below it. The supervisor tells of no stop
-/// then, and kills everything below it if the sender ends before PROCESS_RESUMED.
+/// The signal that tells a supervisor that its sender is about to freeze everything below it. The supervisor tells of
+/// no stop then, and kills everything below it if the sender ends before PROCESS_RESUMED.
 #define PROCESS_SUSPENDED 46
 /// The signal after everything below a supervisor goes on again.
 #define PROCESS_RESUMED 47

@@ -50,8 +50,8 @@ public enum ProcessFamily {
         return found.sorted()
     }
 
-    /// Whether ``members(of:)`` names a process now: it is the other, descends from it, or from a process of its session.
-    /// Looks at the ancestors alone.
+    /// Whether ``members(of:)`` names a process now: it is the other, descends from it, or from a process of its
+    /// session. Looks at the ancestors alone.
     public static func isMember(_ process: pid_t, of other: pid_t) -> Bool {
         var next = process
         while next > 0 {

@@ -44,8 +44,8 @@ public struct RunProcessRequest: ControlRequest {
     public var pid: Int32
     /// An ancestor of the process that is a subreaper (prctl(2)), and ends when it has no child left. Everything below
     /// it is ended with the app, whatever has started it. It gets the signal 45, at which it may end all at once. If it
-    /// blocks, catches or ignores 46 and 47, it gets 46 before everything below it is frozen, and 47 when that goes on; if the
-    /// sender of 46 ends before, nobody else will have it go on.
+    /// blocks, catches or ignores 46 and 47, it gets 46 before everything below it is frozen, and 47 when that goes on;
+    /// if the sender of 46 ends before, nobody else will have it go on.
     public var supervisor: Int32?
 
     public init(lease: UInt64, pid: Int32, supervisor: Int32? = nil) {

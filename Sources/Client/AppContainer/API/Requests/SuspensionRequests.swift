@@ -6,9 +6,9 @@
 /// so many seconds, or until the last background task has ended; tasks are told shortly before by the event `expiring`.
 /// A process that then holds a lock on a file in a group container is killed.
 ///
-/// When the client disconnects before, the app comes to the foreground. Fails with `notRunning` when the app does not run, or ends
-/// meanwhile; `appSuspended` when it is in the background already; `notSuspended` when it came to the foreground
-/// meanwhile; `notFrozen` when a process does not stop: then the app is in the foreground.
+/// When the client disconnects before, the app comes to the foreground. Fails with `notRunning` when the app does not
+/// run, or ends meanwhile; `appSuspended` when it is in the background already; `notSuspended` when it came to the
+/// foreground meanwhile; `notFrozen` when a process does not stop: then the app is in the foreground.
 public struct SuspendRequest: ControlRequest {
     public typealias Reply = SuspensionReport
     public static let path = "suspend"
