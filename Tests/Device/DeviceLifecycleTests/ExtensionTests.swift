@@ -102,6 +102,27 @@ import Testing
         #expect(device.registry.extensions(of: notes).count == 64)
     }
 
+    @Test func `updates bring an extension no more groups than it may have`() throws {
+        let device = try scratch.makeDevice()
+        func next(_ numbers: Range<Int>) throws -> String {
+            let path = try app("Share", isSigned: false)
+            let groups = numbers.map { "<string>group.n\($0)</string>" }.joined()
+            let key = "com.apple.security.application-groups"
+            try seal(
+                "\(path)/PlugIns/Share.appex",
+                "<plist version=\"1.0\"><dict><key>\(key)</key><array>\(groups)</array></dict></plist>")
+            try seal(path, nil)
+            return path
+        }
+        _ = try device.install(next(0..<200))
+        let before = (device.apps, scratch.containers)
+        let refusal = complaint { _ = try device.install(next(100..<300)) }
+        #expect(refusal?.kind == .badRequest && refusal?.message.contains(share.text) == true)
+        #expect(device.apps == before.0 && scratch.containers == before.1)
+        _ = try device.install(next(100..<256))
+        #expect(try device.app(share).groups.count == 256)
+    }
+
     @Test func `an extension keeps no group of its former team's when its signer changes`() throws {
         let device = try scratch.makeDevice()
         _ = try device.install(app("Share"))

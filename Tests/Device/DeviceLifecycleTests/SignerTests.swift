@@ -148,6 +148,8 @@ import Testing
                 try rules.requireOwn([id("group.shared")], of: signature, id("com.example.Notes"))
             }
             #expect((refusal?.kind == .anotherSigner) == isRefused)
+            // Both name one team, so that the team's name says nothing.
+            if isRefused { #expect(refusal?.message.contains("nobody (ad hoc") == true) }
         }
     }
 

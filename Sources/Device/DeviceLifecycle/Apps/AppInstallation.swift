@@ -29,6 +29,10 @@ extension BootedDevice {
         return try installedApps.changing { (changes) throws(Complaint) in
             try requireOwnIdentifiers(app)
             try entitlements.requireFew(for: app.identifier, besides: installedApps.installed(app.identifier))
+            for part in app.extensions {
+                try AppEntitlements(groups: part.groups, iCloud: part.iCloud)
+                    .requireFew(for: part.identifier, besides: installedApps.installed(part.identifier))
+            }
             let rules = SignerRules(registry)
             if !app.replacesSigner { try rules.requireSuccessor(app) }
             try rules.requireOwn(entitlements.groups, of: app.signature, app.identifier)

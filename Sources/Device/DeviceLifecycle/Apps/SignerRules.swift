@@ -59,11 +59,11 @@ struct SignerRules {
 extension AppSignature {
     /// By whom, in a sentence.
     var author: String {
-        if let team { return "the team \(Array(team.utf8).shown)" }
+        let team = team.map { "the team \(Array($0.utf8).shown)" }
         return switch signer {
         case .device: "the device"
-        case .nobody: "nobody"
-        case .owner(let owner): "\(Array(owner.name.utf8).shown)"
+        case .nobody: team.map { "nobody (ad hoc, and names \($0))" } ?? "nobody"
+        case .owner(let owner): team ?? Array(owner.name.utf8).shown
         }
     }
 }
