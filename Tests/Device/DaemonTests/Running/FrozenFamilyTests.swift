@@ -26,8 +26,11 @@ import Testing
         }
 
         deinit {
-            WatchedProcess(process.supervisor)?.send(ChildProcess.endAll)
+            let supervisor = WatchedProcess(process.supervisor)
+            supervisor?.send(ChildProcess.endAll)
             _ = try? process.wait()
+            // Nothing is left then that would make the file anew.
+            _ = supervisor?.waitForEnd(until: .now + .seconds(10))
             _ = unsafe unlink(path)
         }
 
