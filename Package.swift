@@ -56,8 +56,8 @@ let package = Package(
     ],
     targets: [
         // Ground: C that Swift cannot import by itself.
-        // Without pkgConfig: SwiftPM would warn of each library that is missing, in every package that depends on this one,
-        // also where nothing that needs it is built.
+        // Without pkgConfig: SwiftPM would warn of each library that is missing, in every package that depends on this
+        // one, also where nothing that needs it is built.
         .systemLibrary(name: "CFuse", path: "Sources/System/CFuse"),
         .systemLibrary(name: "COpenSSL", path: "Sources/System/COpenSSL"),
         .systemLibrary(name: "CArchive", path: "Sources/System/CArchive"),
@@ -78,7 +78,8 @@ let package = Package(
         module("HashFunctions", in: "System", uses: ["COpenSSL", "Platform"]),
         module("PropertyLists", in: "System"),
 
-        // Floor 2: formats, and the FUSE protocol. None knows another, but FinderBackup has its keys from DataProtection.
+        // Floor 2: formats, and the FUSE protocol. None knows another, but FinderBackup has its keys from
+        // DataProtection.
         module("DataProtection", in: "Formats", uses: ["COpenSSL", "HashFunctions", "Platform", "SandboxModel"]),
         module(
             "BundleSeal", in: "Formats",
@@ -142,8 +143,8 @@ let package = Package(
                 library("Logging", of: "swift-log"),
             ]),
 
-        // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the one
-        // that is compiled for. The flag tells the sources that the manifest was read on Linux.
+        // Floor 7: what an app imports in place of Foundation. A manifest knows the system that reads it, and not the
+        // one that is compiled for. The flag tells the sources that the manifest was read on Linux.
         module(
             "ContainerFoundation", in: "Client", uses: ["AppContainer", "CDarwin", "Platform", "SandboxModel"],
             settings: [.define("LINUX_HOST")]),
@@ -282,8 +283,8 @@ if Context.environment["APPCONTAINER_FUZZ"] != nil {
 }
 
 #if !os(Linux)
-    // Elsewhere there is nothing to mount, and an app's code imports Foundation by another name: that alone, and nothing that
-    // would have to be fetched or installed for it.
+    // Elsewhere there is nothing to mount, and an app's code imports Foundation by another name: that alone, and
+    // nothing that would have to be fetched or installed for it.
     package.products = [.library(name: "ContainerFoundation", targets: ["ContainerFoundation"])]
     package.dependencies = []
     package.targets = [

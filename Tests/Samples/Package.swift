@@ -1,8 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Six apps' storage code, a program of one of them, and what they meet on a phone: a package as one who uses appcontainer
-// would write it.
+// Six apps' storage code, a program of one of them, and what they meet on a phone: a package as one who uses
+// appcontainer would write it.
 
 let package = Package(
     name: "Samples",

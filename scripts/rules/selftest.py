@@ -103,6 +103,7 @@ BREAKS = [
     ("devices_are_reached_by_descriptor",
      {KEEP: SOUND[KEEP] + "let status = HostPath.status(path)\n"}, f"{KEEP}:2:"),
     ("no_file_is_long", changed(NAME, "package struct", "\n" * 400 + "package struct"), f"{NAME}:401:"),
+    ("no_comment_is_wide", changed(NAME, "// A name.", "// A name." + " It is short." * 9), f"{NAME}:1:"),
     ("no_function_is_long", changed("Sources/System/Store/Storing.swift", "{\n", "{\n    let brace = \"}\"\n"),
      "Sources/System/Store/Storing.swift:3:"),
     ("no_function_is_long",

@@ -6,6 +6,7 @@ import re
 from sources import hidden
 
 LONGEST_FILE = 400
+LONGEST_LINE = 120
 LONGEST_FUNCTION = 60
 FULLEST_FOLDER = 20
 MOST_PARAMETERS = 5
@@ -24,6 +25,15 @@ def no_file_is_long(tree):
     for file in tree.swift("Sources"):
         if len(file.lines) > LONGEST_FILE:
             yield f"{file.name}:{LONGEST_FILE + 1}: {len(file.lines)} lines; at most {LONGEST_FILE}"
+
+
+def no_comment_is_wide(tree):
+    """swift-format keeps code as narrow. A row of a table is one line."""
+    for file in tree.swift():
+        for number, line in enumerate(file.lines, 1):
+            words = line.strip()
+            if len(line) > LONGEST_LINE and words.startswith("//") and not words.startswith("/// |"):
+                yield f"{file.name}:{number}: {len(line)} columns; at most {LONGEST_LINE}"
 
 
 def no_function_is_long(tree):

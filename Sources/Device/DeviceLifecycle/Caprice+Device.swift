@@ -8,8 +8,8 @@ extension BootedDevice {
     /// The decisions of this turn; nil on a device that obeys.
     public var caprice: Caprice? { directory.settings.capricious.map { Caprice($0) } }
 
-    /// Ends a turn: from now on each decision is another. Where the device cannot record that, the next turn repeats this
-    /// one.
+    /// Ends a turn: from now on each decision is another. Where the device cannot record that, the next turn repeats
+    /// this one.
     /// - Parameter deed: of the kind whose occasion it was.
     public func endTurn(of deed: Caprice.Deed) {
         guard caprice != nil else { return }

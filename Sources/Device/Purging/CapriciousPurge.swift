@@ -36,8 +36,8 @@ struct CapriciousPurge {
         device.endTurn(of: .purgedEarly)
     }
 
-    /// Takes `Library/Caches` away, with all in it, from the containers whose turn it is, unless an app of theirs runs or a
-    /// file in it is open. The app may make it anew.
+    /// Takes `Library/Caches` away, with all in it, from the containers whose turn it is, unless an app of theirs runs
+    /// or a file in it is open. The app may make it anew.
     private func removeCaches(into outcome: inout PurgeOutcome, of app: ContainerIdentifier?) {
         for source in PurgeCandidates.sources(device.apps) where app.map({ source.apps.contains($0) }) ?? true {
             guard

@@ -1,6 +1,6 @@
 // A plan in batches, which several threads carry out at the same time: removal waits for the host's disk.
-// Locks: `results`, `ended` and `turn`, none within another; `goOn` is called under `ended`, and `turn` is held while entries
-// are taken from an app.
+// Locks: `results`, `ended` and `turn`, none within another; `goOn` is called under `ended`, and `turn` is held while
+// entries are taken from an app.
 
 import BackingStore
 import Synchronization
@@ -81,8 +81,8 @@ final class PurgeBatches: Sendable {
         purged.add(result.purged.count, ordering: .relaxed)
     }
 
-    /// Adds all results to an outcome, in the order of the batches. A batch that was not carried out was not needed, or the
-    /// purge was ended before it.
+    /// Adds all results to an outcome, in the order of the batches. A batch that was not carried out was not needed, or
+    /// the purge was ended before it.
     func add(to outcome: inout PurgeOutcome, _ units: [PurgeUnit]) {
         let rest: PurgeRefusal = isEnded ? .cancelled : .targetReached
         for (batch, result) in zip(batches, results.withLock { $0 }) {

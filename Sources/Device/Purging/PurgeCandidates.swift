@@ -37,7 +37,8 @@ struct PurgeCandidates {
     /// Of each unit: the indices of its container and of its entry.
     private(set) var places: [(container: Int, entry: Int)] = []
 
-    /// Looks through `Library/Caches` and `tmp` on the host. Entries that come or go meanwhile may be missing or be there.
+    /// Looks through `Library/Caches` and `tmp` on the host. Entries that come or go meanwhile may be missing or be
+    /// there.
     ///
     /// - Parameters:
     ///   - only: one app; nil for all.

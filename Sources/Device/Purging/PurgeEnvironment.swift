@@ -3,7 +3,8 @@
 public import ContainerVolume
 public import SandboxModel
 
-/// The mounts, running apps and operations of the process that serves a device. Every member may be called on any thread.
+/// The mounts, running apps and operations of the process that serves a device. Every member may be called on any
+/// thread.
 public protocol PurgeEnvironment: Sendable {
     /// The apps that run now. Nothing of theirs is purged.
     var runningApps: Set<ContainerIdentifier> { get }

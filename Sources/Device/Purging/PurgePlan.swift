@@ -144,8 +144,8 @@ struct PurgePlan: Sendable {
 
     /// Plans a purge.
     ///
-    /// Units of one age go in the order of their app, their directory and their name: the same units give the same plan,
-    /// in whatever order they are given.
+    /// Units of one age go in the order of their app, their directory and their name: the same units give the same
+    /// plan, in whatever order they are given.
     ///
     /// - Parameters:
     ///   - running: the apps that are running; nothing of theirs goes, so that the other apps make space for them.

@@ -29,8 +29,8 @@ struct PurgeRun: Sendable {
         return PurgePlan(candidates.units, running: running, demand: PurgeDemand(.everything)).bytes
     }
 
-    /// Has the kernel drop what it caches of all that went. Writers wait for space and not for memory: to be called when
-    /// none waits any more.
+    /// Has the kernel drop what it caches of all that went. Writers wait for space and not for memory: to be called
+    /// when none waits any more.
     func forgetWithdrawn() {
         for app in device.apps { environment.volume(of: app.identifier)?.forgetWithdrawn() }
     }
@@ -181,8 +181,8 @@ struct PurgeRun: Sendable {
         }
     }
 
-    /// Takes entries of one directory of one container, unless an app of it has come to run or an operation is at work on
-    /// one.
+    /// Takes entries of one directory of one container, unless an app of it has come to run or an operation is at work
+    /// on one.
     private func withdraw(
         _ entries: [PurgeableEntry], from directory: PurgeableDirectory, of candidate: PurgeCandidates.Container
     ) -> Attempt {

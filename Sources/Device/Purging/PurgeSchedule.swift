@@ -5,16 +5,17 @@ import SandboxModel
 
 /// The purger's queue and decisions.
 ///
-/// Commands add jobs, writers without space ask and wait, and the ledger reports low space. The thread takes turns: each
-/// turn carries out the jobs that were added before it, then at most one purge for writers or for low space, and answers
-/// every writer that had asked before it. A purge that found nothing keeps the next one away for a while.
+/// Commands add jobs, writers without space ask and wait, and the ledger reports low space. The thread takes turns:
+/// each turn carries out the jobs that were added before it, then at most one purge for writers or for low space, and
+/// answers every writer that had asked before it. A purge that found nothing keeps the next one away for a while.
 struct PurgeSchedule<Job> {
     /// The time between two looks at the host's space, and between two writings of the record of use.
     static var lookInterval: Duration { .seconds(5) }
     /// Back-off after a fruitless purge.
     static var backOffTime: Duration { .seconds(2) }
 
-    /// The facts on which it depends what may be purged: when they change, a purge that found nothing is worth another try.
+    /// The facts on which it depends what may be purged: when they change, a purge that found nothing is worth another
+    /// try.
     struct Conditions: Equatable {
         let running: Set<ContainerIdentifier>
         /// Counts openings, closes and creations of files (``UseRecord``).

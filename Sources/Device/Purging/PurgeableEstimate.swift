@@ -4,8 +4,8 @@ import SandboxModel
 
 /// The number of purgeable bytes, as it was last found. To find it, containers are walked.
 ///
-/// A figure is good for a second while nothing is known to have changed. While files change, it is found again for a tenth
-/// of the time, and no more.
+/// A figure is good for a second while nothing is known to have changed. While files change, it is found again for a
+/// tenth of the time, and no more.
 struct PurgeableEstimate {
     /// The facts that change when the figure may have changed.
     struct Conditions: Equatable {

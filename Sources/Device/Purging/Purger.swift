@@ -1,6 +1,7 @@
 // The purger's thread, which commands, writers without space and the clock wake. PurgeSchedule decides what it does.
-// Locks: that of `state`, for moments, by writers too; nothing of the volume or the store is called under it but to ask how
-// much space is available. `estimate` is held while containers are walked. The thread holds neither while it purges.
+// Locks: that of `state`, for moments, by writers too; nothing of the volume or the store is called under it but to ask
+// how much space is available. `estimate` is held while containers are walked. The thread holds neither while it
+// purges.
 
 public import BackingStore
 public import DeviceLifecycle
@@ -128,8 +129,8 @@ public final class Purger: SpaceRelief {
         return order.isDryRun ? second : first.followed(by: second)
     }
 
-    /// Microseconds in which the kernel reports a close. close(2) returns before: a file that was closed just now counts
-    /// as open a moment longer.
+    /// Microseconds in which the kernel reports a close. close(2) returns before: a file that was closed just now
+    /// counts as open a moment longer.
     private static let closingTime: UInt32 = 20_000
 
     private func purgeOnce(_ order: PurgeOrder, goOn: @escaping @Sendable (Int) -> Bool) -> PurgeOutcome? {

@@ -9,10 +9,10 @@ public import SandboxModel
 /// The volume carries out operations, one file for each family (`Volume+Lookup`, `Volume+Open` and so on). State lies
 /// in the types that the operations delegate to, each with its lock rule.
 ///
-/// Lock rule: every call may come from any thread. Locks, outermost first: `names`; those of directories' entries and then
-/// of files' places (``EntryLocks``); the open lock of one node (``OpenFileTable``); the locks of ``EncryptedFile``; those
-/// of the node table and the directory cache. Reading and writing take none of the first three: the open decided what
-/// they need.
+/// Lock rule: every call may come from any thread. Locks, outermost first: `names`; those of directories' entries and
+/// then of files' places (``EntryLocks``); the open lock of one node (``OpenFileTable``); the locks of
+/// ``EncryptedFile``; those of the node table and the directory cache. Reading and writing take none of the first
+/// three: the open decided what they need.
 public final class Volume: Sendable {
     /// The content of the root.
     public enum View: Sendable {

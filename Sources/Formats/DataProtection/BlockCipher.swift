@@ -152,8 +152,8 @@ public import Platform
     // MARK: Steps
 
     /// Stores a fresh nonce. Random ones of 96 bits are good for 2^32 seals under one key (NIST SP 800-38D, 8.3): the
-    /// chance that two of them are equal is then 2^-33. A small write seals a block and its tag page, two nonces, so that
-    /// 8 TiB of single blocks written to one file reach the bound. Nothing counts them (ThreatModel.md).
+    /// chance that two of them are equal is then 2^-33. A small write seals a block and its tag page, two nonces, so
+    /// that 8 TiB of single blocks written to one file reach the bound. Nothing counts them (ThreatModel.md).
     @inline(__always)
     private func takeNonce(to slot: PageBuffer, at offset: Int) {
         if nextNonce > PageBuffer.pageSize - BlockCipher.nonceLength {

@@ -13,8 +13,8 @@ public enum KeybagFault: Error, Hashable, Sendable {
     /// Whole, but made under another device's UID key.
     case otherDevice
     /// The passcode is not the keybag's; or it has none and one was given, or the reverse.
-    /// - mark: equal for equal passcodes given to one keybag; empty where none was given, or none is set. It is made from
-    ///   the stretched passcode, so that a guess costs as much as at the keybag.
+    /// - mark: equal for equal passcodes given to one keybag; empty where none was given, or none is set. It is made
+    ///   from the stretched passcode, so that a guess costs as much as at the keybag.
     case wrongPasscode(mark: [UInt8])
 }
 
@@ -88,8 +88,8 @@ public struct Keybag: Equatable, Sendable {
     }
 
     /// Adds classes A, B and C to the ring. Takes as long as the cost demands.
-    /// - Throws: ``KeybagFault/wrongPasscode(mark:)``, ``KeybagFault/otherDevice``, ``KeybagFault/damaged``; the ring is then
-    ///   unchanged.
+    /// - Throws: ``KeybagFault/wrongPasscode(mark:)``, ``KeybagFault/otherDevice``, ``KeybagFault/damaged``; the ring
+    ///   is then unchanged.
     public func unlock(passcode: [UInt8], uidKey: UIDKey, into ring: KeyRing) throws(KeybagFault) {
         try protectedKeys(passcode: passcode, uidKey: uidKey).insert(into: ring)
     }

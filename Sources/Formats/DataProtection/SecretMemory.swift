@@ -119,7 +119,7 @@ extension MessageDigest {
 
 /// The state of the memory for keys in this process.
 public enum SecretMemory {
-    /// False once a page of keys, or of bytes that become keys, could not be locked: RLIMIT_MEMLOCK is too small, and a key may be swapped out. Keys
-    /// work all the same; the process that serves a device warns once.
+    /// False once a page of keys, or of bytes that become keys, could not be locked: RLIMIT_MEMLOCK is too small, and a
+    /// key may be swapped out. Keys work all the same; the process that serves a device warns once.
     public static var isLocked: Bool { SecretArena.shared.isLocked && RandomBatch.shared.isLocked }
 }

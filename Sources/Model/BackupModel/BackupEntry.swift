@@ -25,8 +25,8 @@ public struct BackupEntry: Sendable {
         ///   - data: the ranges that are not holes, ascending; a file without holes has one range, an empty one none.
         case plain(length: Int64, data: [Range<Int64>])
         /// The backing file, encrypted, because the key of its class was not available, and then the proof of its
-        /// origin. The device that made it can decrypt it, whose keybag has this identifier, and another with the keybag
-        /// and the backup password that ``BackupSource/passwordKeybag`` is for. `length` is in bytes, of both.
+        /// origin. The device that made it can decrypt it, whose keybag has this identifier, and another with the
+        /// keybag and the backup password that ``BackupSource/passwordKeybag`` is for. `length` is in bytes, of both.
         case sealed(length: Int64, keybag: [UInt8])
 
         /// Bytes of the file in the backup, including holes.

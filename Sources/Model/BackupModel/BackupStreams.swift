@@ -40,8 +40,8 @@ public protocol BackupSource {
     /// The groups whose containers may be in the backup, also those that no app of it names.
     var groups: [ContainerIdentifier] { get }
 
-    /// The class keys of the device that made the backup, under its backup password and encoded; nil where the backup has
-    /// none. Not checked.
+    /// The class keys of the device that made the backup, under its backup password and encoded; nil where the backup
+    /// has none. Not checked.
     var passwordKeybag: [UInt8]? { get }
 
     /// The next entry of a wanted domain; nil after the last.

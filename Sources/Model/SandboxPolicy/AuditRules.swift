@@ -1,5 +1,5 @@
-// Apple's rules for stored data, from "iOS Data Storage Guidelines" and App Review's former section 2.23: pure functions from
-// a file and its place to the rules that it breaks.
+// Apple's rules for stored data, from "iOS Data Storage Guidelines" and App Review's former section 2.23: pure
+// functions from a file and its place to the rules that it breaks.
 
 public import SandboxModel
 
@@ -22,7 +22,8 @@ public enum AuditRule: String, CaseIterable, Sendable {
     case recreatableBackedUp
     /// A document, by a pattern of the user's, would not be backed up.
     case documentNotBackedUp
-    /// A file that is a document by its name only would not be backed up. The guidelines ask for that where it is a download.
+    /// A file that is a document by its name only would not be backed up. The guidelines ask for that where it is a
+    /// download.
     case documentExcluded
     /// A document can be read while the device is locked.
     case documentReadableWhileLocked
@@ -60,8 +61,8 @@ public struct AuditedItem: Sendable {
     /// Of a file; nil for a directory, and for a file that has none or whose class cannot be told.
     public var protection: ProtectionClass?
 
-    /// Nothing is checked: an item that contradicts itself, such as a directory with a class, breaks the rules of whatever
-    /// it says.
+    /// Nothing is checked: an item that contradicts itself, such as a directory with a class, breaks the rules of
+    /// whatever it says.
     /// - Parameters:
     ///   - path: from the container.
     ///   - isData: whether that is the app's data container.

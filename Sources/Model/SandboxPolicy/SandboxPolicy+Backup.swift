@@ -1,10 +1,11 @@
-// The content of a backup, by place and by mark of exclusion. Asked by the mount, and by a backup's walk over a container.
+// The content of a backup, by place and by mark of exclusion. Asked by the mount, and by a backup's walk over a
+// container.
 
 public import SandboxModel
 
 extension SandboxPolicy {
-    /// The number of names of a path that lead to a place which is never in a backup: 2 for a path in `Library/Caches`; nil
-    /// for a path that may be in a backup.
+    /// The number of names of a path that lead to a place which is never in a backup: 2 for a path in `Library/Caches`;
+    /// nil for a path that may be in a backup.
     ///
     /// - Parameters:
     ///   - path: from the app's home, and so from the data container as well; in a group container behind
@@ -19,8 +20,8 @@ extension SandboxPolicy {
         return PurgeableDirectory.allCases.map(\.path).first { path.starts(with: $0) }?.count
     }
 
-    /// Whether a place of a data container, as the host has it, is never in a backup, with all that is in it. At the top only
-    /// the directories of apps are backed up, and nothing of the system's, such as an update under way.
+    /// Whether a place of a data container, as the host has it, is never in a backup, with all that is in it. At the
+    /// top only the directories of apps are backed up, and nothing of the system's, such as an update under way.
     public static func isNeverInBackup(inData path: [FileName]) -> Bool {
         if path.count == 1 { return !backedUpNames.contains(path[0]) }
         return PurgeableDirectory.allCases.contains { $0.path == path }
@@ -35,14 +36,14 @@ extension SandboxPolicy {
 
     /// The treatment of a path by a backup.
     ///
-    /// A path that bears a mark itself is excluded, wherever it lies. Of several excluded directories above it the outermost
-    /// is named: there a backup stops, and nothing below can bring a path back in.
+    /// A path that bears a mark itself is excluded, wherever it lies. Of several excluded directories above it the
+    /// outermost is named: there a backup stops, and nothing below can bring a path back in.
     ///
     /// - Parameters:
     ///   - path: from the app's home.
     ///   - never: as ``neverInBackup(_:bundle:)``.
-    ///   - isMarked: whether the first so many names lead to something with the mark. Asked for the path itself, then from
-    ///     the outermost directory inwards; never for the home, which bears none.
+    ///   - isMarked: whether the first so many names lead to something with the mark. Asked for the path itself, then
+    ///     from the outermost directory inwards; never for the home, which bears none.
     public static func inclusion<Failure: Error>(
         of path: [FileName], never: Int?, isMarked: (Int) throws(Failure) -> Bool
     ) throws(Failure) -> BackupInclusion {

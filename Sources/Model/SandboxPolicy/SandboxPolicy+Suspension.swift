@@ -2,8 +2,8 @@
 
 public import SandboxModel
 
-/// The bytes that SQLite locks instead of content: those of the database are in its page "File Locking And Concurrency",
-/// those of `-shm` in "WAL-mode File Format".
+/// The bytes that SQLite locks instead of content: those of the database are in its page "File Locking And
+/// Concurrency", those of `-shm` in "WAL-mode File Format".
 enum SQLiteLocks {
     /// PENDING_BYTE, RESERVED_BYTE and the 510 bytes of SHARED, in the database.
     static let database: ClosedRange<UInt64> = 0x4000_0000...0x4000_01FF
@@ -24,8 +24,8 @@ extension SandboxPolicy {
     ///
     /// Any lock on any file, except:
     /// - on a file that is exempt by its attribute, or belongs to a database that is;
-    /// - on a SQLite database in WAL mode: its readers share a lock for the life of the connection, so that the locks in
-    ///   `-shm` say whether a transaction is open. A connection in this mode is known by its lock there;
+    /// - on a SQLite database in WAL mode: its readers share a lock for the life of the connection, so that the locks
+    ///   in `-shm` say whether a transaction is open. A connection in this mode is known by its lock there;
     /// - on `-shm`, `-wal` and `-journal` for themselves.
     ///
     /// - Parameter files: those of group containers on which the process holds a lock.

@@ -21,8 +21,8 @@ import Testing
         try Data().write(to: container.url(file))
         try await container.setProtection(.complete, of: file)
         try await container.lock()
-        // Each takes 6 KB of the 4 MiB that a file of the record has: the second is nearly full. By other processes, whose
-        // refusals do not count against those of this one.
+        // Each takes 6 KB of the 4 MiB that a file of the record has: the second is nearly full. By other processes,
+        // whose refusals do not count against those of this one.
         for _ in 0..<2 { try readByAnother(file, times: 600) }
         let before = try await container.device.recordedEvents().count
         let refusals = try await expectRefused(.dataProtection) { for _ in 0..<250 { read(file) } }

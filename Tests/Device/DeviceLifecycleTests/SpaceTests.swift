@@ -13,8 +13,8 @@ struct SpaceTests {
     private let scratch = Scratch()
     private let group = id("group.com.example.shared")
 
-    /// A device with the sample app, and with a file of 300000 bytes that has a name in its data container and one in its
-    /// group.
+    /// A device with the sample app, and with a file of 300000 bytes that has a name in its data container and one in
+    /// its group.
     private func makeDevice() throws -> BootedDevice {
         let device = try scratch.makeDevice()
         let app = try device.install(sampleApp, groups: [group])

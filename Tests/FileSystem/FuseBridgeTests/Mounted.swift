@@ -13,8 +13,8 @@ struct Mounted {
     let session: Session
     let path: String
 
-    /// /dev/fuse, and io_uring where the kernel's setting allows it. `APPCONTAINER_TEST_TRANSPORT=dev-fuse` leaves io_uring
-    /// out where something else changes the setting.
+    /// /dev/fuse, and io_uring where the kernel's setting allows it. `APPCONTAINER_TEST_TRANSPORT=dev-fuse` leaves
+    /// io_uring out where something else changes the setting.
     static let transports: [TransportChoice] = {
         let isLeftOut = ProcessInfo.processInfo.environment["APPCONTAINER_TEST_TRANSPORT"] == "dev-fuse"
         return isLeftOut || !isOffered ? [.devFuse] : [.devFuse, .ioUring]

@@ -1,4 +1,5 @@
-// Tests of the transports: what the kernel asks over io_uring beside the usual requests, and a demand that cannot be met.
+// Tests of the transports: what the kernel asks over io_uring beside the usual requests, and a demand that cannot be
+// met.
 
 import CPlatform
 import Glibc

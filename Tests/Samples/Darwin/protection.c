@@ -3,8 +3,8 @@
 //     cc -include appcontainer/darwin.h -o protection protection.c
 //     ./protection DIRECTORY LOCK UNLOCK RESTART
 //
-// DIRECTORY is an empty one in an unlocked app's home; the others are shell commands that lock the device, unlock it, and
-// boot it anew.
+// DIRECTORY is an empty one in an unlocked app's home; the others are shell commands that lock the device, unlock it,
+// and boot it anew.
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -7,8 +7,8 @@ import Platform
 import SandboxModel
 
 extension PassthroughFileSystem {
-    /// The flags for the host. The kernel's writeback cache reads the rest of a page that was written in part, and places
-    /// appended bytes itself.
+    /// The flags for the host. The kernel's writeback cache reads the rest of a page that was written in part, and
+    /// places appended bytes itself.
     private static func hostFlags(_ flags: Int32) -> Int32 {
         let access = flags & O_ACCMODE == O_WRONLY ? O_RDWR : flags & O_ACCMODE
         return access | flags & O_TRUNC

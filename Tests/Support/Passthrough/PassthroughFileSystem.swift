@@ -20,8 +20,8 @@ final class PassthroughFileSystem: FileSystem {
             self.mayBeWritten = mayBeWritten
         }
 
-        /// Tells the host that the file is read on. Workers read a file's pieces out of their order, in which the host would
-        /// not read far ahead by itself.
+        /// Tells the host that the file is read on. Workers read a file's pieces out of their order, in which the host
+        /// would not read far ahead by itself.
         func noteReading(from offset: Int64) {
             guard offset > 0, !isAdvised.load(ordering: .relaxed) else { return }
             isAdvised.store(true, ordering: .relaxed)

@@ -20,7 +20,8 @@ struct ProcessDescriptors: ~Copyable, Sendable {
         return Descriptor(owning: try systemCall { unsafe openat(directory, name, flags | O_CLOEXEC) })
     }
 
-    /// `linkat(2)` of the descriptor's link, with AT_SYMLINK_FOLLOW: it leads to the file itself, be that a link or not.
+    /// `linkat(2)` of the descriptor's link, with AT_SYMLINK_FOLLOW: it leads to the file itself, be that a link or
+    /// not.
     borrowing func link(_ node: Node, to name: FileName, in parent: Node) throws(SystemError) {
         let directory = self.directory.number
         let source = String(node.descriptor.number)

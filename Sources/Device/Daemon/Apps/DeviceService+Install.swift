@@ -65,7 +65,8 @@ extension DeviceService {
         }
     }
 
-    /// Carries out an operation on an app and its extensions, none of which runs, and keeps them from starting meanwhile.
+    /// Carries out an operation on an app and its extensions, none of which runs, and keeps them from starting
+    /// meanwhile.
     /// - Parameters:
     ///   - terminates: whether a running app is ended first, in up to three attempts.
     ///   - body: gets the identifiers of the app and of all extensions that it has or will have.

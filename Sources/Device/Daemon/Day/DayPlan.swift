@@ -24,8 +24,8 @@ struct DayPlan {
         let work: Work
         let time: Int64
 
-        /// Whether a backup is written, which is due before an advance of the clock ends. Nobody can look at it before, and
-        /// of a phone's backups a later one takes the place of an earlier one.
+        /// Whether a backup is written, which is due before an advance of the clock ends. Nobody can look at it before,
+        /// and of a phone's backups a later one takes the place of an earlier one.
         func isWritten(until target: Int64?) -> Bool {
             target.map { time > $0 - Int64(DayPlan.writtenBackups) * DayPlan.day } ?? true
         }
@@ -79,8 +79,8 @@ struct DayPlan {
     ///   - due: when each item that stayed is old enough; nil for one that stayed for another reason.
     ///   - daily: whether to look each day, whatever there is.
     static func nextCleaning(after now: Int64, until target: Int64?, due: [Int64?], daily: Bool) -> Int64 {
-        // Nothing that is new can be old before. During an advance nothing becomes new, and nobody begins or ends to use
-        // anything: its end is early enough for another look.
+        // Nothing that is new can be old before. During an advance nothing becomes new, and nobody begins or ends to
+        // use anything: its end is early enough for another look.
         let old = due.compactMap(\.self).min() ?? max(now + oldAge, target ?? 0)
         var next = max(old, min(now + hour, max(target ?? .max, now + second)))
         if due.contains(nil) { next = min(next, max(now + day, target ?? 0)) }

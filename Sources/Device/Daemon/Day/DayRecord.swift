@@ -8,8 +8,8 @@ import Synchronization
 
 /// Guards the settings of a device's days.
 ///
-/// Lock: `settings` is held while they are written, so that memory never has what could not be stored, and of two changes
-/// neither is lost.
+/// Lock: `settings` is held while they are written, so that memory never has what could not be stored, and of two
+/// changes neither is lost.
 final class DayRecord: Sendable {
     private let device: BootedDevice
     private let settings: Mutex<DaySettings>

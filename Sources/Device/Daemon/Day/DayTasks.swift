@@ -31,7 +31,8 @@ struct DayTasks: Sendable {
     private var clock: DeviceClock { device.clock }
 
     /// - Parameter target: the time to which an advance moves the clock; nil for a task that is due now.
-    /// - Throws: ``Complaint`` of kind `shuttingDown` when the device ends before the task has; it is due then as before.
+    /// - Throws: ``Complaint`` of kind `shuttingDown` when the device ends before the task has; it is due then as
+    ///   before.
     func carryOut(_ due: DayPlan.Due, until target: Int64?, _ backUp: BackUp) throws(Complaint) -> Outcome {
         switch due.work {
         case .lock: lock()

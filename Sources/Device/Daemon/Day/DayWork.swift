@@ -113,8 +113,8 @@ final class DayWork: Sendable {
     /// Advances the clock. The work that is due meanwhile is done in its order.
     /// - Parameter seconds: not negative.
     /// - Returns: the events of that work.
-    /// - Throws: ``Complaint`` of kind `badRequest` beyond a hundred years, `shuttingDown`, or that of a backup that failed;
-    ///   then the clock is advanced all the same.
+    /// - Throws: ``Complaint`` of kind `badRequest` beyond a hundred years, `shuttingDown`, or that of a backup that
+    ///   failed; then the clock is advanced all the same.
     func advance(by seconds: Int64) throws(Complaint) -> [Event] {
         try turn.withLock { _ throws(Complaint) in
             try requireTime()

@@ -45,7 +45,8 @@ extension DeviceService {
     }
 
     /// Begins or ends the daily backups, and tells when the next one is due.
-    /// - Throws: ``Complaint`` of kind `notFound` for a directory that is not there, `badRequest` for one in the device.
+    /// - Throws: ``Complaint`` of kind `notFound` for a directory that is not there, `badRequest` for one in the
+    ///   device.
     func schedule(_ request: ScheduleRequest) throws(Complaint) -> BackupSchedule {
         if let directory = request.backup {
             try requireDirectory(directory)
@@ -84,7 +85,8 @@ extension DeviceService {
     }
 
     /// Writes a scheduled backup: a Finder backup of everything, which a locked device can make.
-    /// - Throws: ``Complaint`` of kind `shuttingDown` when the device ends meanwhile, and others as ``backUp(_:progress:)``.
+    /// - Throws: ``Complaint`` of kind `shuttingDown` when the device ends meanwhile, and others as
+    ///   ``backUp(_:progress:)``.
     func makeScheduledBackup(_ path: String) throws(Complaint) {
         do throws(Complaint) {
             if let directory = HostPath.place(of: path)?.directory { try requireDirectory(directory) }

@@ -104,8 +104,8 @@ public enum EventRecord {
         return line.bytes + Array("}\n".utf8)
     }
 
-    /// The event with a path of at most ``HomePath/longest`` bytes and the mark: a mount point, or the name of a file in
-    /// a bundle, may be longer. The other texts are short.
+    /// The event with a path of at most ``HomePath/longest`` bytes and the mark: a mount point, or the name of a file
+    /// in a bundle, may be longer. The other texts are short.
     private static func bounded(_ event: Event) -> Event {
         guard let path = event.path, path.utf8.count > HomePath.longest + HomePath.mark.utf8.count else { return event }
         var end = path.utf8.suffix(HomePath.longest)

@@ -1,5 +1,5 @@
-// Refusals of the record in words: equal ones together, with the rule that refused them. So are the ends of processes that
-// were suspended with a lock.
+// Refusals of the record in words: equal ones together, with the rule that refused them. So are the ends of processes
+// that were suspended with a lock.
 
 public import AppContainer
 import SandboxModel

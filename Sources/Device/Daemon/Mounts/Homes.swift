@@ -51,8 +51,8 @@ struct Homes: Sendable {
         mountPoint.hasPrefix("\(directory)/\(purpose.rawValue)/")
     }
 
-    /// Removes all directories, after their mounts are gone: at the end, and what a killed daemon has left. Also the empty
-    /// ones, of a daemon that was killed before it made a mount point or after it removed the last.
+    /// Removes all directories, after their mounts are gone: at the end, and what a killed daemon has left. Also the
+    /// empty ones, of a daemon that was killed before it made a mount point or after it removed the last.
     func removeAll() {
         for purpose in Purpose.allCases {
             let parent = "\(directory)/\(purpose.rawValue)"

@@ -180,7 +180,8 @@ final class Mounts: Sendable {
     /// Ends all mounts, at the end of the device.
     func endAll() {
         table.shutDown()
-        // The thread of a session that ended by itself may not have come to its mount point yet, and the process ends soon.
+        // The thread of a session that ended by itself may not have come to its mount point yet, and the process ends
+        // soon.
         homes.removeAll()
         reportOmissions()
     }

@@ -100,8 +100,8 @@ extension DeviceService {
     }
 
     /// Gives a lease its process.
-    /// - Throws: ``Complaint`` of kind `notRunning` where the lease has ended, `appSuspended` where the app is not in the
-    ///   foreground any more: the process must not go on.
+    /// - Throws: ``Complaint`` of kind `notRunning` where the lease has ended, `appSuspended` where the app is not in
+    ///   the foreground any more: the process must not go on.
     func runProcess(_ request: RunProcessRequest) throws(Complaint) {
         try operations.run { () throws(Complaint) in
             try running.attach(request.pid, under: request.supervisor, toLease: request.lease)
@@ -151,8 +151,8 @@ extension DeviceService {
         try terminate(try identifier(request.app), request.memory == true ? .memory : .terminate)
     }
 
-    /// Ends the processes and marks of an app and its extensions, or of an extension; returns when nothing of it runs. A
-    /// mount that was made to run it ends too, unless something else uses it. The caller has no operation on the app.
+    /// Ends the processes and marks of an app and its extensions, or of an extension; returns when nothing of it runs.
+    /// A mount that was made to run it ends too, unless something else uses it. The caller has no operation on the app.
     /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `notAllowed` for a process of another user, or
     ///   `inUse` for one that does not end.
     func terminate(_ app: ContainerIdentifier, _ reason: RunningApps.Reason = .terminate) throws(Complaint) {

@@ -225,8 +225,8 @@ final class RunningApps: Sendable {
 
     // MARK: Ending
 
-    /// Ends the processes and marks of an app and its extensions, with whatever ended processes of them have left behind;
-    /// returns when they run no more.
+    /// Ends the processes and marks of an app and its extensions, with whatever ended processes of them have left
+    /// behind; returns when they run no more.
     /// - Parameters:
     ///   - family: the app first.
     ///   - reason: for the event; nil for none.

@@ -9,8 +9,8 @@ import Synchronization
 /// The apps that are in the background or suspended, and the background tasks of all apps. An app that is in neither
 /// state is in the foreground.
 ///
-/// A request that waits for the end of a stay is a continuation and holds no thread. Locks: `looks` is held while the time
-/// of stays is looked at, so that a notice is told before the end; below it that of the state, for moments only.
+/// A request that waits for the end of a stay is a continuation and holds no thread. Locks: `looks` is held while the
+/// time of stays is looked at, so that a notice is told before the end; below it that of the state, for moments only.
 /// Processes are frozen and continued, and requests woken, without either.
 final class AppLifecycle: Sendable {
     /// One stay of an app in the background, for a suspension or for a rehearsal of one.
@@ -202,8 +202,8 @@ final class AppLifecycle: Sendable {
 
     // MARK: Time
 
-    /// Lets time pass for all stays in the background. Returns when those that are over then have led to a suspension, or
-    /// after ten seconds.
+    /// Lets time pass for all stays in the background. Returns when those that are over then have led to a suspension,
+    /// or after ten seconds.
     func pass(_ time: Duration) {
         let stays = state.access { state in
             state.backgrounds.map { background in
@@ -291,8 +291,8 @@ final class AppLifecycle: Sendable {
     }
 
     /// Forgets where an app was whose last process has ended.
-    /// - Parameter isHeld: whether a mark or a mount holds it running all the same. Then a rehearsal goes on: its app is a
-    ///   process that nobody has announced.
+    /// - Parameter isHeld: whether a mark or a mount holds it running all the same. Then a rehearsal goes on: its app
+    ///   is a process that nobody has announced.
     func forget(_ app: ContainerIdentifier, isHeld: Bool = false) {
         let phase = change { state -> Phase? in
             if isHeld, case .background(let background)? = state.phases[app], background.isRehearsal { return nil }

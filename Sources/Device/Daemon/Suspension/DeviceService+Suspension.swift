@@ -14,8 +14,8 @@ extension DeviceService {
         .wait(suspend), .call(resume), .wait(rehearseSuspension), .call(beginBackgroundTask), .call(endBackgroundTask),
     ]
 
-    /// Brings an app into the background, and suspends it when its time there is over. It waits without a thread. The stay
-    /// is no operation: the end of the device does not wait for it, and ends it.
+    /// Brings an app into the background, and suspends it when its time there is over. It waits without a thread. The
+    /// stay is no operation: the end of the device does not wait for it, and ends it.
     /// - Throws: ``Complaint`` of kind `unknownApp`, `notRunning`, `appSuspended`, `notSuspended`, `notFrozen` or
     ///   `shuttingDown`.
     func suspend(_ request: SuspendRequest) async throws(Complaint) -> SuspensionReport {

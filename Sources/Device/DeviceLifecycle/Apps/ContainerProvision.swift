@@ -28,8 +28,8 @@ struct ContainerProvision {
 
     // MARK: New containers
 
-    /// The data container of an app or extension that is being installed: one that a restore brought, or a new one in the
-    /// staging directory.
+    /// The data container of an app or extension that is being installed: one that a restore brought, or a new one in
+    /// the staging directory.
     /// - Throws: ``Complaint`` with the host's error, such as `noSpace`. The caller discards `staged`.
     func stageData(
         of app: ContainerIdentifier, _ signature: AppSignature, isExtension: Bool = false,
@@ -126,7 +126,8 @@ struct ContainerProvision {
                 if status.kind == .directory { walk.add(entry.name) }
                 guard status.owner == former.user else { continue }
                 try directory.descriptor.give(entry.name, to: owner)
-                // A change of the owner clears the set-user-ID and set-group-ID bits, which no file has here (`NodeModes`).
+                // A change of the owner clears the set-user-ID and set-group-ID bits, which no file has here
+                // (`NodeModes`).
                 guard status.kind != .symbolicLink, status.kind != .file, status.permissions & 0o6000 != 0 else {
                     continue
                 }

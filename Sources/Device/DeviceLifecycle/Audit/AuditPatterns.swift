@@ -28,7 +28,8 @@ public struct AuditPatterns: Sendable {
     }
 
     /// The built-in patterns and further ones. A line is a sort and a pattern of fnmatch(3) with a blank between them;
-    /// a pattern that ends with a slash is for directories and all that is in them. Empty lines and lines that begin with `#` are comments.
+    /// a pattern that ends with a slash is for directories and all that is in them. Empty lines and lines that begin
+    /// with `#` are comments.
     ///
     /// - Parameters:
     ///   - text: the further lines.
@@ -56,8 +57,8 @@ public struct AuditPatterns: Sendable {
         patterns.append((sort, isForDirectories, Glob(isForDirectories ? String(pattern.dropLast()) : pattern)))
     }
 
-    /// The pattern that decides on a file or directory; nil where none matches. A pattern for a directory matches all that
-    /// is in it as well.
+    /// The pattern that decides on a file or directory; nil where none matches. A pattern for a directory matches all
+    /// that is in it as well.
     /// - Parameters:
     ///   - path: from the container.
     ///   - cover: the match of the directory that it lies in.

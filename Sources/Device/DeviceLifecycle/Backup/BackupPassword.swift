@@ -62,8 +62,8 @@ public final class BackupPassword: Sendable {
                 + "appcontainer backup-password \(directory.path) set")
     }
 
-    /// The keybag for a backup, encoded; nil without a backup password, and, while the device is unlocked, for a damaged
-    /// record: nothing goes in as ciphertext then.
+    /// The keybag for a backup, encoded; nil without a backup password, and, while the device is unlocked, for a
+    /// damaged record: nothing goes in as ciphertext then.
     /// - Parameter password: of an encrypted backup, which has to be the device's where that has one.
     /// - Throws: ``Complaint`` of kind `wrongPassword`, `newerFormat`, or `damaged` unless the device is unlocked.
     public func keybag(forBackupUnder password: [UInt8]?) throws(Complaint) -> [UInt8]? {
@@ -77,8 +77,8 @@ public final class BackupPassword: Sendable {
     }
 
     /// Gives a device without a backup password one, or one whose record is damaged another.
-    /// - Throws: ``Complaint`` of kind `backupPasswordState` where there is one, `deviceLocked` unless every class key is
-    ///   at hand, `invalidPasscode` or `damaged`.
+    /// - Throws: ``Complaint`` of kind `backupPasswordState` where there is one, `deviceLocked` unless every class key
+    ///   is at hand, `invalidPasscode` or `damaged`.
     public func set(_ new: [UInt8]) throws(Complaint) {
         try BackupPassword.requireUsable(new)
         try changes.withLock { _ throws(Complaint) in
@@ -110,8 +110,8 @@ public final class BackupPassword: Sendable {
         }
     }
 
-    /// Removes the backup password. Backups that were made under it keep it. A damaged record goes with any password, as
-    /// none opens it, while the device is unlocked.
+    /// Removes the backup password. Backups that were made under it keep it. A damaged record goes with any password,
+    /// as none opens it, while the device is unlocked.
     /// - Throws: ``Complaint`` of kind `backupPasswordState` where there is none, `wrongPassword` or `damaged`.
     public func remove(_ old: [UInt8]) throws(Complaint) {
         try replace(removesDamaged: true) { (keybag) throws(PasswordKeybagFault) in

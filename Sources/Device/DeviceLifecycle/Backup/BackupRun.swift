@@ -26,7 +26,8 @@ extension BootedDevice {
     ///
     /// - Parameters:
     ///   - openFile: the file that a volume has open for an inode of the host; nil if none has.
-    ///   - disobeyed: gets the places that bear the mark of exclusion and went in all the same, by the device's caprice.
+    ///   - disobeyed: gets the places that bear the mark of exclusion and went in all the same, by the device's
+    ///     caprice.
     ///   - progress: bytes of the host that were come to.
     /// - Throws: ``Complaint`` of kind `damaged` where a file does not authenticate, `inUse` where a container was
     ///   replaced meanwhile, or what the sink throws. The sink is not finished then.

@@ -206,8 +206,8 @@ struct ContainerRestore: ~Copyable {
             of: name, access: entry.modificationTime, modification: entry.modificationTime)
     }
 
-    /// The set-ID bits of an archive count only on a device of root: anybody else's archive could lend the rights of the
-    /// device's owner. A directory's bits lend none.
+    /// The set-ID bits of an archive count only on a device of root: anybody else's archive could lend the rights of
+    /// the device's owner. A directory's bits lend none.
     private func permissions(of entry: BackupEntry) -> mode_t {
         geteuid() == 0 || entry.kind == .directory ? entry.permissions : entry.permissions & 0o1777
     }

@@ -144,8 +144,8 @@ struct ContainerWalk: ~Copyable {
         return isOut ? .excluded : .included
     }
 
-    /// Reads the names of the directory that the cursor has come to, and makes it the innermost one. A directory that is
-    /// gone is left again.
+    /// Reads the names of the directory that the cursor has come to, and makes it the innermost one. A directory that
+    /// is gone is left again.
     private mutating func descend(
         _ inclusion: BackupInclusion, lifted: mode_t?, path: () -> [FileName]
     ) throws(Complaint) {

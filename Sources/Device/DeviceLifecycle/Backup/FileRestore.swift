@@ -61,7 +61,8 @@ struct FileRestore {
     /// - Parameters:
     ///   - bytes: plain content, or that of the backing file and its proof, as the entry says.
     ///   - doing: what failed, as the beginning of a message.
-    /// - Throws: ``Complaint`` of kind `invalidBackup` for ciphertext that is none, `noSpace`, or with the host's error.
+    /// - Throws: ``Complaint`` of kind `invalidBackup` for ciphertext that is none, `noSpace`, or with the host's
+    ///   error.
     func write(_ bytes: borrowing RawSpan, at offset: Int64, doing: String) throws(Complaint) {
         switch content {
         case .encrypted(let file):

@@ -32,8 +32,9 @@ extension BootedDevice {
     ///   - apps: those that the caller has seen to: they are not mounted, and are not going to be meanwhile.
     ///   - password: the backup password of the device that made the backup, for its ciphertext; nil for none.
     ///   - progress: bytes restored.
-    /// - Throws: ``Complaint`` of kind `invalidBackup`, `otherDevice`, `passwordNeeded` or `wrongPassword` for ciphertext that is not
-    ///   this device's, `deviceLocked` where a class is closed, `noSpace`, and what the source throws. The device is as it was then.
+    /// - Throws: ``Complaint`` of kind `invalidBackup`, `otherDevice`, `passwordNeeded` or `wrongPassword` for
+    ///   ciphertext that is not this device's, `deviceLocked` where a class is closed, `noSpace`, and what the source
+    ///   throws. The device is as it was then.
     public func restore(
         from source: inout some BackupSource, replacing apps: Set<ContainerIdentifier>, password: [UInt8]? = nil,
         progress: (DeviceProgress) -> Bool = { _ in true }

@@ -1,4 +1,5 @@
-// The keys of the ciphertext in a backup: this device's own, or those of another device that the backup's password opens.
+// The keys of the ciphertext in a backup: this device's own, or those of another device that the backup's password
+// opens.
 
 import BackingStore
 import BackupModel

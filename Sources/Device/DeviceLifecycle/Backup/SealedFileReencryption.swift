@@ -6,8 +6,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// Encrypts a file of another device anew. Its proof has been checked, so that its bytes are those that the other device
-/// wrote into the backup; its seals are checked here.
+/// Encrypts a file of another device anew. Its proof has been checked, so that its bytes are those that the other
+/// device wrote into the backup; its seals are checked here.
 struct SealedFileReencryption {
     let name: FileName
     let parent: SharedDescriptor

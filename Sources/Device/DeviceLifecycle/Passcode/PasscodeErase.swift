@@ -1,12 +1,13 @@
-// The erase after ten wrong passcodes, as "Erase Data" of iOS: decided by their count, carried out at once or by the next
-// boot.
+// The erase after ten wrong passcodes, as "Erase Data" of iOS: decided by their count, carried out at once or by the
+// next boot.
 
 import BackingStore
 import DataProtection
 public import SandboxModel
 
 extension DeviceDirectory {
-    /// Erases the device if ten wrong passcodes have decided that. A process that ends before leaves the decision behind.
+    /// Erases the device if ten wrong passcodes have decided that. A process that ends before leaves the decision
+    /// behind.
     /// - Returns: whether it was so.
     func eraseAfterAttempts(holding lock: DeviceLock) throws(Complaint) -> Bool {
         // A record of attempts that cannot be read keeps every passcode out, and is for the next attempt to report.

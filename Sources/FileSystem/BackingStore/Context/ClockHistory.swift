@@ -50,8 +50,8 @@ public struct ClockHistory: Codable, Equatable, Sendable {
         moves[moves.count - 1].ahead += nanoseconds
     }
 
-    /// Nanoseconds by which the clock was ahead at a time that the host has given to a file. Such a time may be a tick too
-    /// early: a file that seems to be from just before a move is from just after it.
+    /// Nanoseconds by which the clock was ahead at a time that the host has given to a file. Such a time may be a tick
+    /// too early: a file that seems to be from just before a move is from just after it.
     func ahead(at host: HostTime) -> Int64 {
         moves.last { host.nanoseconds >= $0.host - HostTime.tick }?.ahead ?? 0
     }

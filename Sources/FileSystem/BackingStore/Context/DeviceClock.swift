@@ -5,8 +5,8 @@ import Synchronization
 
 /// The clock of a device. Its ages and waits are measured by it. Files have the times of the host.
 ///
-/// Lock: `moves` is innermost; the present difference is an atomic beside it, for calls on files. One thread at a time moves
-/// the clock.
+/// Lock: `moves` is innermost; the present difference is an atomic beside it, for calls on files. One thread at a time
+/// moves the clock.
 public final class DeviceClock: Sendable {
     private let moves: Mutex<ClockHistory>
     private let difference: Atomic<Int64>

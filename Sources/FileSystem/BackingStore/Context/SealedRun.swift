@@ -7,8 +7,8 @@ import Synchronization
 
 /// Whole blocks over existing ones, sealed into an image.
 ///
-/// Lock: its fields belong to the thread that writes it, from the moment at which it joins a ``SealedRunQueue`` to the one
-/// at which it is done; before and after, to its owner. An acknowledged one has no owner any more.
+/// Lock: its fields belong to the thread that writes it, from the moment at which it joins a ``SealedRunQueue`` to the
+/// one at which it is done; before and after, to its owner. An acknowledged one has no owner any more.
 final class SealedRun: @unchecked Sendable {
     /// The most blocks. Longer writes need the lock for a smaller part of their time.
     static let capacity = 16
@@ -64,8 +64,8 @@ final class SealedRun: @unchecked Sendable {
     static func sealOffset(_ index: Int) -> Int { index * BlockCipher.slotLength }
 }
 
-/// The runs of a device. A write takes one, and whoever writes its blocks gives it back; there are as many as ever waited at
-/// once.
+/// The runs of a device. A write takes one, and whoever writes its blocks gives it back; there are as many as ever
+/// waited at once.
 final class SealedRunPool: Sendable {
     // Lock: innermost. Runs hold ciphertext only, so a lock of the device need not zero them.
     private let idle = ShortLock<[SealedRun]>([])

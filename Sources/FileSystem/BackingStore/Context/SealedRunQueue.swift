@@ -2,7 +2,8 @@
 
 import Synchronization
 
-/// The runs of one file that wait for the holder of its lock. Lock: a leaf. No object of its own: each open file has one.
+/// The runs of one file that wait for the holder of its lock. Lock: a leaf. No object of its own: each open file has
+/// one.
 ///
 /// While a holder writes what waits, a write of the kernel's writeback need not: its pages are clean as soon as it is
 /// answered, as they are when the host has them, and no call can look at the file before the holder is done.
@@ -26,7 +27,8 @@ struct SealedRunQueue: ~Copyable {
     /// The most runs that wait and are acknowledged: beyond them writers wait, so that memory is bounded.
     private static let mostAcknowledged = 8
 
-    /// - Returns: whether the run is acknowledged: it is the holder's from now on. Otherwise the caller waits for the lock.
+    /// - Returns: whether the run is acknowledged: it is the holder's from now on. Otherwise the caller waits for the
+    ///   lock.
     func add(_ run: SealedRun) -> Bool {
         run.isDone.store(false, ordering: .relaxed)
         return state.withLock { state in
@@ -40,8 +42,8 @@ struct SealedRunQueue: ~Copyable {
         }
     }
 
-    /// Begins to acknowledge runs. The caller holds the file's lock exclusively, and calls ``take(_:isLast:)`` until that
-    /// finds none.
+    /// Begins to acknowledge runs. The caller holds the file's lock exclusively, and calls ``take(_:isLast:)`` until
+    /// that finds none.
     /// - Parameter terms: nil to end that early.
     func acknowledge(_ terms: Terms?) {
         state.withLock { $0.terms = terms }

@@ -96,8 +96,8 @@ public final class StoreContext: Sendable {
     /// Whether a write failed halfway in this session.
     public var isDisturbed: Bool { !disturbance.isNone }
 
-    /// The files in which a write failed halfway. They are recorded with the end of the session, so that their pages are
-    /// verified more closely.
+    /// The files in which a write failed halfway. They are recorded with the end of the session, so that their pages
+    /// are verified more closely.
     public var disturbedFiles: [DisturbedFile] { disturbance.files }
 
     /// Records a write that failed halfway. Only the end of the session ends that state.

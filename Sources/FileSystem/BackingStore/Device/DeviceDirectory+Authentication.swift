@@ -1,4 +1,5 @@
-// The records that a device believes only if they carry its authentication code, and devices from before there were any.
+// The records that a device believes only if they carry its authentication code, and devices from before there were
+// any.
 
 import DataProtection
 import Platform

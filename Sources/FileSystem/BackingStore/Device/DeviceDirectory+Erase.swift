@@ -73,8 +73,8 @@ extension DeviceDirectory {
             // Events name files of the erased apps.
             for name in [Name.events, Name.olderEvents] where try root.exists(name) { _ = try root.removeTree(name) }
             try root.synchronizeEntries()
-            // Last: this ends the erase. Where a power cut brings the name back, the erase is finished again: whatever is
-            // put on the device synchronizes this directory first.
+            // Last: this ends the erase. Where a power cut brings the name back, the erase is finished again: whatever
+            // is put on the device synchronizes this directory first.
             try root.removeDirectory(Name.erasing)
         }
     }

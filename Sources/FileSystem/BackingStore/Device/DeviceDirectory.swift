@@ -101,8 +101,8 @@ public final class DeviceDirectory: Sendable {
         currentRecord.withLock { $0 = record }
     }
 
-    /// Opens a device for reading, without its lock. A process of the superuser acts as the device's owner from then on,
-    /// where that is another user whom it trusts (``DeviceOwner``).
+    /// Opens a device for reading, without its lock. A process of the superuser acts as the device's owner from then
+    /// on, where that is another user whom it trusts (``DeviceOwner``).
     /// - Throws: ``Complaint`` of kind `deviceMissing`, `notADevice`, `foreignOwner`, `newerFormat` or `damaged`.
     public static func open(at path: String) throws(Complaint) -> DeviceDirectory {
         guard !path.isEmpty else {

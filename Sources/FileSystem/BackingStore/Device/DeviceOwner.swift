@@ -4,8 +4,8 @@ import Glibc
 import Platform
 import SandboxModel
 
-/// A device is served to its own user. Another user's device is refused unless the process names that user: the owner of
-/// a device can replace every file in it, between two calls too, and has its keys.
+/// A device is served to its own user. Another user's device is refused unless the process names that user: the owner
+/// of a device can replace every file in it, between two calls too, and has its keys.
 public enum DeviceOwner {
     /// The variable of the environment that names the other user whose devices are served: a login name or a uid.
     public static let variable = "APPCONTAINER_TRUST_OWNER"

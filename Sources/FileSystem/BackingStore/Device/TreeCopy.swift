@@ -11,7 +11,8 @@ struct TreeCopy: ~Copyable {
     private let target: TreeCursor
     /// Of files with several names: the path of the first copied name.
     private var firstNames: [Inode: [FileName]] = [:]
-    /// For each directory of the target on the way, the mode that shuts out its owner, which is set when the copy leaves.
+    /// For each directory of the target on the way, the mode that shuts out its owner, which is set when the copy
+    /// leaves.
     private var closed: [mode_t?] = []
 
     private struct Inode: Hashable {
@@ -26,7 +27,8 @@ struct TreeCopy: ~Copyable {
         self.target = TreeCursor(top)
     }
 
-    /// Copies everything. The modes of the source are as before when this value is gone; only a kill leaves them lifted.
+    /// Copies everything. The modes of the source are as before when this value is gone; only a kill leaves them
+    /// lifted.
     /// - Parameter progress: called with the bytes copied since the last call; false cancels.
     /// - Returns: false if cancelled.
     mutating func run(progress: (Int64) -> Bool) throws(SystemError) -> Bool {

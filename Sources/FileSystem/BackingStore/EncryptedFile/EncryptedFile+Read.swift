@@ -8,8 +8,8 @@ public import SandboxModel
 extension EncryptedFile {
     /// Reads up to ``Workspace/largestTransfer`` bytes and lends them to `body`, with no lock held.
     ///
-    /// - Parameter memory: takes the plaintext of whole blocks, each where it belongs in the range. The caller zeroes it,
-    ///   also after an error.
+    /// - Parameter memory: takes the plaintext of whole blocks, each where it belongs in the range. The caller zeroes
+    ///   it, also after an error.
     /// - Throws: `corrupt` if any block of the range does not authenticate. Never a part of the range: the kernel would
     ///   show the rest as zeros. EIO for a range that was lost.
     public func read(
@@ -90,7 +90,8 @@ extension EncryptedFile {
         return BlockCipher.Place(memory.buffer, memory.offset + place)
     }
 
-    /// Decrypts one block of the image, in place or to a place outside of it, and zeroes the bytes behind its valid ones.
+    /// Decrypts one block of the image, in place or to a place outside of it, and zeroes the bytes behind its valid
+    /// ones.
     /// - Parameter source: the block, as much of it as was read.
     /// - Returns: false for a hole.
     private func openBlock(

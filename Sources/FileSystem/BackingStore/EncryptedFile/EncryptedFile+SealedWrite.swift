@@ -5,10 +5,10 @@
 // file. Their encryption runs in parallel, and one tag page is written for all that wait in its group. As for any other
 // blocks that exist, the tag page is written first: its other slots still describe the old blocks.
 //
-// A thread that finds another one writing leaves its run there and answers the kernel at once: on few processors the wait
-// costs more than the write. Until the run is on the host the lock is held, so nothing can tell; only a process that is
-// killed in these microseconds loses the pages, as it loses those that the kernel had not sent yet. The thread that writes
-// tells the kernel of a failure, with its own answer.
+// A thread that finds another one writing leaves its run there and answers the kernel at once: on few processors the
+// wait costs more than the write. Until the run is on the host the lock is held, so nothing can tell; only a process
+// that is killed in these microseconds loses the pages, as it loses those that the kernel had not sent yet. The thread
+// that writes tells the kernel of a failure, with its own answer.
 
 import DataProtection
 import Platform
@@ -17,8 +17,8 @@ import Synchronization
 
 extension EncryptedFile {
     /// Writes bytes that fill whole blocks and replace existing ones.
-    /// - Returns: `written`, also where another thread is about to write them and holds the lock until then; `refused` if
-    ///   they do not, or if they are to be written in the ordinary way.
+    /// - Returns: `written`, also where another thread is about to write them and holds the lock until then; `refused`
+    ///   if they do not, or if they are to be written in the ordinary way.
     /// - Throws: as ``write(_:at:for:)``; EIO where blocks that other threads left here could not be written.
     func writeSealed(
         _ bytes: borrowing RawSpan, at offset: Int64, _ write: SealedRun.Write, _ workspace: Workspace
@@ -81,8 +81,8 @@ extension EncryptedFile {
     private static let manyRuns = 64
 
     /// Writes all runs that wait, and those that are left here meanwhile. The caller holds the lock exclusively.
-    /// - Parameter acknowledging: whether others may leave theirs. Only the reply to a write from the kernel's cache can tell
-    ///   of their failure: the next fsync(2) or close(2) reports it.
+    /// - Parameter acknowledging: whether others may leave theirs. Only the reply to a write from the kernel's cache
+    ///   can tell of their failure: the next fsync(2) or close(2) reports it.
     /// - Returns: whether no acknowledged run was lost.
     func writeSealedRuns(acknowledging: Bool, _ workspace: Workspace) -> Bool {
         hasLostRuns = false
@@ -136,8 +136,8 @@ extension EncryptedFile {
         (try? tagPage(group, workspace)) ?? nil
     }
 
-    /// The index of the first run that cannot be written with those before it: it is of another group, or of a block that
-    /// one of them has. A tag page describes the block that is on the disk and the one to come, and no third.
+    /// The index of the first run that cannot be written with those before it: it is of another group, or of a block
+    /// that one of them has. A tag page describes the block that is on the disk and the one to come, and no third.
     private func endOfBatch(from start: Int, _ workspace: Workspace) -> Int {
         let group = takenRuns[start].write.group
         var places = takenRuns[start].write.places
@@ -151,8 +151,8 @@ extension EncryptedFile {
         return end
     }
 
-    /// Writes the tag page of a group, and then the blocks of runs of that group. After an error the state in memory is read
-    /// anew.
+    /// Writes the tag page of a group, and then the blocks of runs of that group. After an error the state in memory is
+    /// read anew.
     private func writeBatch(_ runs: Range<Int>, in group: Int, _ workspace: Workspace) {
         var next = runs.lowerBound
         do throws(Fault) {

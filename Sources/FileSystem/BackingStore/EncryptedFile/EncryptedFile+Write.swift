@@ -15,8 +15,8 @@ extension EncryptedFile {
     ///
     /// - Parameter purpose: a call is refused earlier than writeback. Bytes that writeback cannot write are lost to
     ///   their application: see ``LostRanges``.
-    /// - Parameter fromCache: whether they are pages of the kernel's cache. Such a write may return before the blocks are on
-    ///   the host: until then the lock is held. Their failure is told by the write that holds it.
+    /// - Parameter fromCache: whether they are pages of the kernel's cache. Such a write may return before the blocks
+    ///   are on the host: until then the lock is held. Their failure is told by the write that holds it.
     /// - Returns: a range whose writeback may begin once the caller has its reply; usually nil.
     /// - Throws: ENOSPC and other errors of the host; completed runs of the same write then stay. EFBIG behind
     ///   ``ContentLayout/maximumLength``. EIO if other writes from the cache are lost. EIO or

@@ -1,5 +1,5 @@
-// A device that disobeys at times, as a phone's system may: each decision follows from a seed, and from nothing that differs
-// from run to run.
+// A device that disobeys at times, as a phone's system may: each decision follows from a seed, and from nothing that
+// differs from run to run.
 
 import HashFunctions
 public import SandboxModel
@@ -38,8 +38,8 @@ public struct Capriciousness: Codable, Equatable, Sendable {
     }
 }
 
-/// The decisions of a device that disobeys. A pure function: the same seed, the same turn and the same path give the same
-/// decision, on whichever device and at whatever time.
+/// The decisions of a device that disobeys. A pure function: the same seed, the same turn and the same path give the
+/// same decision, on whichever device and at whatever time.
 public struct Caprice: Sendable {
     /// A way to disobey. Events have the raw values.
     public enum Deed: String, CaseIterable, Sendable {

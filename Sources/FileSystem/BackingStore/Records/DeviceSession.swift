@@ -80,8 +80,8 @@ struct SessionRecord: Codable, Equatable {
     /// Each is an ``UnfinishedChange/text``: decoding a type of its own would cost every start more.
     var unfinished: [String]?
 
-    /// The most of them that are kept, the latest: the record has to fit into ``RecordReserve``. Of older ones the blocks
-    /// that were not written whole cannot be read.
+    /// The most of them that are kept, the latest: the record has to fit into ``RecordReserve``. Of older ones the
+    /// blocks that were not written whole cannot be read.
     private static let mostUnfinished = 1000
 
     struct Span: Codable, Equatable {

@@ -10,7 +10,8 @@ public struct PasscodeAttempts: Codable, Equatable, Sendable {
     /// The boot and the time of the last attempt; after a boot, of the first look at this record.
     public let bootID: String
     public let nanoseconds: Int64
-    /// The mark of the last wrong passcode in hexadecimal digits; nil where it is not known. Given again it does not count.
+    /// The mark of the last wrong passcode in hexadecimal digits; nil where it is not known. Given again it does not
+    /// count.
     public var lastWrong: String?
 
     /// Permitted values of ``wrong``.

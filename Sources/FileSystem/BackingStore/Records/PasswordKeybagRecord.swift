@@ -9,7 +9,8 @@ extension DeviceDirectory {
     public var hasPasswordKeybag: Bool { (try? root.exists(Name.passwordKeybag)) ?? false }
 
     /// The class keys under the backup password; nil where none is set.
-    /// - Throws: ``Complaint`` of kind `damaged` for anything that this device has not written as it is, or `newerFormat`.
+    /// - Throws: ``Complaint`` of kind `damaged` for anything that this device has not written as it is, or
+    ///   `newerFormat`.
     public func passwordKeybag() throws(Complaint) -> PasswordKeybag? {
         guard let bytes = try believed(Name.passwordKeybag, limit: 1 << 16) else { return nil }
         let file = "\(path)/\(Name.passwordKeybag.text)"

@@ -63,7 +63,8 @@ public final class UseRecord: Sendable {
     // MARK: Recording
 
     /// Records that an entry is used now. Allocates only for an entry without a recorded use.
-    /// - Parameter place: called only then; nil for an entry that lies in no container any more, whose use does not count.
+    /// - Parameter place: called only then; nil for an entry that lies in no container any more, whose use does not
+    ///   count.
     public func record(_ inode: UInt64, at place: () -> Place?) {
         changes.wrappingAdd(1, ordering: .relaxed)
         let now = clock()
@@ -90,8 +91,9 @@ public final class UseRecord: Sendable {
 
     // MARK: Reading
 
-    /// The last use of an entry; without a record its birth, and without that ``HostTime/unknown``. It is never later than
-    /// now. A record of more than a day from now counts as none: somebody set the clock back, or made the record up.
+    /// The last use of an entry; without a record its birth, and without that ``HostTime/unknown``. It is never later
+    /// than now. A record of more than a day from now counts as none: somebody set the clock back, or made the record
+    /// up.
     ///
     /// - Parameter directory: a container's `Library/Caches` or `tmp`.
     public func lastUse(of name: FileName, _ status: FileStatus, in directory: borrowing Descriptor) -> HostTime {

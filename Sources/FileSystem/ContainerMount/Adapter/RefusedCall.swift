@@ -80,7 +80,8 @@ public struct CallInHand: Sendable {
 }
 
 extension CallName {
-    /// A READ may belong to a write(2), because the kernel reads a block before it changes a part of it: look at the caller.
+    /// A READ may belong to a write(2), because the kernel reads a block before it changes a part of it: look at the
+    /// caller.
     fileprivate init(_ kind: CurrentRequest.Kind, ofThread thread: pid_t) {
         switch kind {
         case .open: self = .open
@@ -96,7 +97,8 @@ extension CallName {
         }
     }
 
-    /// The kernel's requests before a write(2) occur in other calls too, so this looks at the system call of the caller.
+    /// The kernel's requests before a write(2) occur in other calls too, so this looks at the system call of the
+    /// caller.
     /// - Parameter unseen: the result if the caller is not visible; `asked` if nil.
     fileprivate init(_ asked: CallName, ofThread thread: pid_t, unseen: CallName? = nil) {
         guard asked == .write, thread != 0, let call = HostProcess.contentCall(ofThread: thread) else {
@@ -113,8 +115,8 @@ extension CallName {
             }
     }
 
-    /// The call of a refused SETATTR. It may hold several changes, which the volume checks in this order; data protection
-    /// refuses a change of size only.
+    /// The call of a refused SETATTR. It may hold several changes, which the volume checks in this order; data
+    /// protection refuses a change of size only.
     init(_ change: FileStatusChange, _ fault: Fault) {
         self =
             if change.size != nil, fault == .refused(.dataProtection) {

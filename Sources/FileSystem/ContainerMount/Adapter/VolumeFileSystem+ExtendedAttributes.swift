@@ -10,8 +10,8 @@ extension VolumeFileSystem {
     /// The attribute that write(2) removes from a file. Under the inode lock and before it changes a page, the kernel
     /// looks it up, unless it has cached that the attribute is absent.
     ///
-    /// While locked we report one and refuse to remove it, so the write fails under the inode lock. The check of GETATTR
-    /// comes before that lock, so its answer may be out of date.
+    /// While locked we report one and refuse to remove it, so the write fails under the inode lock. The check of
+    /// GETATTR comes before that lock, so its answer may be out of date.
     private static let capability = Array("security.capability".utf8)
 
     func extendedAttribute(_ name: [UInt8], of node: KernelNode, reply: consuming ExtendedAttributeReply) {

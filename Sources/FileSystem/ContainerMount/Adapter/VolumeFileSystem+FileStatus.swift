@@ -11,7 +11,8 @@ extension VolumeFileSystem {
         do throws(Fault) {
             send(try volume.status(of: node.id, handle: handle), of: node, reply)
         } catch {
-            // lseek(2) to the end asks by the handle, as write(2) does. It reaches no content, and goes as fstat(2) does.
+            // lseek(2) to the end asks by the handle, as write(2) does. It reaches no content, and goes as fstat(2)
+            // does.
             if handle != nil, HostProcess.contentCall(ofThread: reply.caller.thread) == .seek,
                 let status = try? volume.status(of: node.id, handle: nil)
             {

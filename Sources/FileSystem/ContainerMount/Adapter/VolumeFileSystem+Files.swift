@@ -13,7 +13,8 @@ extension VolumeFileSystem {
         do throws(Fault) {
             let handle = try volume.open(node.id, flags: flags, by: reply.caller.thread)
             try clearSetIDsIfAsked(of: handle, closing: true, for: reply.caller)
-            // The kernel may hold pages still that it could not write out: they are dropped after the reply to the write.
+            // The kernel may hold pages still that it could not write out: they are dropped after the reply to the
+            // write.
             if !reply.opened(handle, keepsContent: !handle.hasLoss) { volume.close(handle) }
         } catch {
             fail(reply, error, .open, of: node.id)
@@ -115,8 +116,8 @@ extension VolumeFileSystem {
         guard volume.mayHoldUnwrittenData(handle), let kernel else {
             return seekNow(handle, from: offset, toHole: toHole, reply: reply)
         }
-        // The kernel sends LSEEK without writing dirty pages out: have it do so first. This thread must be free to serve
-        // those writes, so the notification's thread replies.
+        // The kernel sends LSEEK without writing dirty pages out: have it do so first. This thread must be free to
+        // serve those writes, so the notification's thread replies.
         let waiting = WaitingReply(reply)
         let isSent = kernel.forgetContent(of: KernelNode(handle.nodeID)) { [self] in
             guard let reply = waiting.take() else { return }

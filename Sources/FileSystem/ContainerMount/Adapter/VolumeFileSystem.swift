@@ -1,5 +1,5 @@
-// The FUSE filesystem of a volume: converts requests for the volume, and its results for the kernel. Requests about names
-// are here; the others are in the extensions.
+// The FUSE filesystem of a volume: converts requests for the volume, and its results for the kernel. Requests about
+// names are here; the others are in the extensions.
 
 import ContainerVolume
 import FuseBridge

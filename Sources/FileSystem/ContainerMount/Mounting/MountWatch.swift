@@ -21,8 +21,8 @@ final class MountWatch: Sendable {
         }
     }
 
-    /// Microseconds that the thread lets pass, because one mount or unmount is several changes: each is looked at by the
-    /// process of each device, and the next waits for them all in the kernel.
+    /// Microseconds that the thread lets pass, because one mount or unmount is several changes: each is looked at by
+    /// the process of each device, and the next waits for them all in the kernel.
     private static let pause: UInt32 = 10_000
 
     /// Ends the thread and waits for it. Do not call it from that thread.

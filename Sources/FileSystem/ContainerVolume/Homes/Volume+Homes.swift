@@ -31,8 +31,8 @@ extension Volume {
     /// Whether several homes show what a directory lists, so that the kernel is to ask each time.
     public func isShared(_ directory: NodeID) -> Bool { homes.sharing.mayExist && table.isShared(directory) }
 
-    /// Makes an entry in a directory, and again as long as a purge releases space. The lock of the directory's entries is
-    /// held meanwhile: shared where the kernel lets nobody else find the entry before it is whole, exclusively where
+    /// Makes an entry in a directory, and again as long as a purge releases space. The lock of the directory's entries
+    /// is held meanwhile: shared where the kernel lets nobody else find the entry before it is whole, exclusively where
     /// other homes come by another directory of the kernel's.
     func making<Result>(in directory: NodeID, _ body: (Node) throws(Fault) -> Result) throws(Fault) -> Result {
         try space.retrying { () throws(Fault) in

@@ -5,8 +5,8 @@ import SandboxModel
 
 /// Keeps directories open, so that a call on an entry is one system call on the host.
 ///
-/// Of the directories on the way down to a deep one, a few are kept as well, far apart: the way down to another deep one
-/// begins there.
+/// Of the directories on the way down to a deep one, a few are kept as well, far apart: the way down to another deep
+/// one begins there.
 ///
 /// Lock rule: its lock is innermost, like the node table's, and guards `Node.directory` too. No descriptor is closed
 /// while it is held.

@@ -10,10 +10,10 @@ import SandboxModel
 /// A node costs no descriptor: its directory and name find it again.
 ///
 /// Lock rule, by field:
-/// - `parent`, `name`, `rare`, `zone`, `view`, `scope`: change under the volume's `names` held exclusively, or, where a further
-///   name becomes known, under the table's lock; read under either. No directory moves while `names` is held. `parent`,
-///   `name` and `rare` of a file change under its place's lock (``EntryLocks``) and the table's, and are read under
-///   either.
+/// - `parent`, `name`, `rare`, `zone`, `view`, `scope`: change under the volume's `names` held exclusively, or, where a
+///   further name becomes known, under the table's lock; read under either. No directory moves while `names` is held.
+///   `parent`, `name` and `rare` of a file change under its place's lock (``EntryLocks``) and the table's, and are read
+///   under either.
 /// - `lookups`, `children`: the table's lock.
 /// - `open`, `isStale`, `isNameless`: the node's open lock (``OpenFileTable``).
 /// - `directory`: the directory cache's lock.

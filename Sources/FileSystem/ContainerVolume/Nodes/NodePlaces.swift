@@ -6,8 +6,9 @@ import SandboxModel
 
 /// Resolves nodes to places on the host.
 ///
-/// Lock rule: the caller of each method holds the volume's `names`, so that no directory moves until the place was used,
-/// and for a file's place that place's lock too (``EntryLocks``), unless it holds `names` exclusively. Below it these methods take the locks of the table and of the directory cache, one at a time.
+/// Lock rule: the caller of each method holds the volume's `names`, so that no directory moves until the place was
+/// used, and for a file's place that place's lock too (``EntryLocks``), unless it holds `names` exclusively. Below it
+/// these methods take the locks of the table and of the directory cache, one at a time.
 final class NodePlaces: Sendable {
     let table: NodeTable
     let epochs = RestartEpochs()
@@ -97,7 +98,8 @@ final class NodePlaces: Sendable {
         return reached
     }
 
-    /// The directory and name by which a directory is opened; nil for one that has a descriptor of its own, or no place.
+    /// The directory and name by which a directory is opened; nil for one that has a descriptor of its own, or no
+    /// place.
     private func entry(_ node: Node) -> (parent: Node, name: FileName)? {
         node.hasEntryOnHost ? table.location(of: node) : nil
     }

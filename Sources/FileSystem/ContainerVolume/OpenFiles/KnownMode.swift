@@ -8,8 +8,8 @@ import Synchronization
 /// The mode that an open file has on the host. Known of a file that was created by the call that opened it, and of no
 /// other.
 ///
-/// An archive's file is created, written, and given owner, mode and times: a look at the host before each costs more than
-/// the change.
+/// An archive's file is created, written, and given owner, mode and times: a look at the host before each costs more
+/// than the change.
 ///
 /// Lock rule: none, the mode is an atomic. Where it is set, the caller holds the node's open lock. An ordinary user's
 /// daemon has a volume for each mount, and another of them may show the same file and change its mode: nothing that

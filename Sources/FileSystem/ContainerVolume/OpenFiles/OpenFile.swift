@@ -73,8 +73,8 @@ public final class FileHandle: Sendable {
         if case .encrypted(let file) = content { file.isComplete } else { false }
     }
 
-    /// Whether a part of the content cannot be read, because what the kernel wrote back was refused: for want of space, or
-    /// because the key had gone.
+    /// Whether a part of the content cannot be read, because what the kernel wrote back was refused: for want of space,
+    /// or because the key had gone.
     public var hasLoss: Bool {
         if case .encrypted(let file) = content { file.hasLoss } else { false }
     }

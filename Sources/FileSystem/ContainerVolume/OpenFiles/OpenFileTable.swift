@@ -10,8 +10,8 @@ import Synchronization
 /// The open files of a volume, with the rules of the device's state about their content.
 ///
 /// Lock rule: each node has an open lock, one of 64, that guards the node's `open`, `isStale` and `isNameless`. The
-/// open lock is taken after the volume's `names` and ``EntryLocks``, and before the locks of `EncryptedFile`, the table and
-/// the directory cache. Reading and writing take none: a handle holds the content.
+/// open lock is taken after the volume's `names` and ``EntryLocks``, and before the locks of `EncryptedFile`, the table
+/// and the directory cache. Reading and writing take none: a handle holds the content.
 final class OpenFileTable: Sendable {
     let places: NodePlaces
     let context: StoreContext

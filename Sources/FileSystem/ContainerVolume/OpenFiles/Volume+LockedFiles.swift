@@ -1,4 +1,5 @@
-// The files of group containers, for a look at the locks that processes hold on them. The kernel keeps the locks itself.
+// The files of group containers, for a look at the locks that processes hold on them. The kernel keeps the locks
+// itself.
 
 public import SandboxModel
 

@@ -27,8 +27,8 @@ extension Volume {
     ///
     /// - Parameter fromCache: whether they are pages of the kernel's cache, for no call that waits for them.
     /// - Returns: write-back that the caller begins once it has answered the write.
-    /// - Throws: `refused` when the device's state has closed the content; EBADF without the right to write; ENOSPC; EIO if
-    ///   pages of other requests are lost.
+    /// - Throws: `refused` when the device's state has closed the content; EBADF without the right to write; ENOSPC;
+    ///   EIO if pages of other requests are lost.
     @discardableResult
     public func write(
         _ handle: FileHandle, bytes: borrowing RawSpan, to offset: Int64, fromCache: Bool = false

@@ -7,14 +7,15 @@ import Platform
 /// A call that holds the volume's `names` exclusively needs none of them: rmdir, every rename that moves a directory or
 /// changes a zone, purges and updates. Any other call holds `names` shared, so that no directory moves, and takes
 ///
-/// - the lock of a directory: shared while it relies on an entry there, exclusively while entries of files go or move. It
-///   is one lock for all homes that show the directory.
-/// - the lock of a file, which is anything but a directory: shared while it relies on the place of the file, exclusively
-///   while the file gets, loses or changes a name. A file is found by any of its names, so the lock goes by its inode.
+/// - the lock of a directory: shared while it relies on an entry there, exclusively while entries of files go or move.
+///   It is one lock for all homes that show the directory.
+/// - the lock of a file, which is anything but a directory: shared while it relies on the place of the file,
+///   exclusively while the file gets, loses or changes a name. A file is found by any of its names, so the lock goes by
+///   its inode.
 ///
 /// Lock rule: after `names` and before the open lock of a node. Directories come first, then files, each kind at most
-/// once in a call; of two, the one of the lower stripe is taken first, and two of one stripe are one. So each thread takes
-/// stripes in ascending order, and no two can wait for each other.
+/// once in a call; of two, the one of the lower stripe is taken first, and two of one stripe are one. So each thread
+/// takes stripes in ascending order, and no two can wait for each other.
 final class EntryLocks: Sendable {
     static let count = 256
     /// Directories have the first half of the stripes and files the second, because a file is known only when its

@@ -40,8 +40,8 @@ struct NamedNode {
 
 /// A directory entry that is about to lose its name, by removal or because another entry replaces it.
 ///
-/// From the making of this value until its release the caller holds the volume's `names` exclusively, or, for a file, the
-/// locks of the directory's entries and of the file's place (``EntryLocks``).
+/// From the making of this value until its release the caller holds the volume's `names` exclusively, or, for a file,
+/// the locks of the directory's entries and of the file's place (``EntryLocks``).
 struct RemovedName {
     /// nil where the kernel does not know the node.
     let node: Node?

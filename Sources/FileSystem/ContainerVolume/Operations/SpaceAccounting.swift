@@ -6,7 +6,8 @@ import SandboxModel
 
 /// Counts entries in the device's space ledger.
 ///
-/// Lock rule: it has no state of its own. It takes a node's open lock, so the caller may hold `names` and locks of entries, but no open lock.
+/// Lock rule: it has no state of its own. It takes a node's open lock, so the caller may hold `names` and locks of
+/// entries, but no open lock.
 struct SpaceAccounting {
     let space: SpaceLedger
     let openFiles: OpenFileTable
@@ -16,8 +17,8 @@ struct SpaceAccounting {
         space.recount(status.inode, from: 0, to: space.weights.bytes(status))
     }
 
-    /// A name was removed. The caller holds the lock of the file's place exclusively, or `names`, so that the file is not
-    /// opened meanwhile.
+    /// A name was removed. The caller holds the lock of the file's place exclusively, or `names`, so that the file is
+    /// not opened meanwhile.
     func recordRemoval(_ removed: RemovedName) {
         let status = removed.status
         if status.kind != .directory, status.linkCount > 1 { return }

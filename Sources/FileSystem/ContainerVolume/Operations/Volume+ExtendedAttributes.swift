@@ -12,8 +12,8 @@ extension Volume {
     private static let replaceFlag: Int32 = 2
 
     /// The value of an attribute.
-    /// - Throws: `refused` for a name of the system's; ENODATA when the attribute is not there; EOPNOTSUPP for a namespace
-    ///   that is not served.
+    /// - Throws: `refused` for a name of the system's; ENODATA when the attribute is not there; EOPNOTSUPP for a
+    ///   namespace that is not served.
     public func attribute(_ name: [UInt8], of node: NodeID) throws(Fault) -> [UInt8] {
         // The kernel asks for `security.capability` before each write: the answer needs no node.
         switch ExtendedAttributeName(name) {

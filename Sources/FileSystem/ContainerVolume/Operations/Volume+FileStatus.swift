@@ -106,8 +106,8 @@ extension Volume {
         return nil
     }
 
-    /// The answer to the kernel that has sent the time of a write. It looks at nothing of that answer, so the host is not
-    /// asked: that would be a call more for each file that is written.
+    /// The answer to the kernel that has sent the time of a write. It looks at nothing of that answer, so the host is
+    /// not asked: that would be a call more for each file that is written.
     private func statusOfWritten(_ node: Node, at time: timespec) -> FileStatus {
         var shown = stat()
         shown.st_ino = ino_t(node.inode)

@@ -65,8 +65,8 @@ extension Volume {
                 do throws(SystemError) {
                     found = entry(try directory.descriptor.status(of: name), name, parent)
                 } catch {
-                    // An entry may go from the host while the directory is listed: it is then not listed. One that may not be
-                    // looked up, in a directory without search permission, is.
+                    // An entry may go from the host while the directory is listed: it is then not listed. One that may
+                    // not be looked up, in a directory without search permission, is.
                     if error == .noEntry { continue }
                 }
             }

@@ -1,5 +1,6 @@
-// unlink, rmdir and rename. A file loses or changes its name under the locks of the entries concerned, and calls on other
-// names go on. A directory does so under `names`, held exclusively: everything below it loses or changes its place.
+// unlink, rmdir and rename. A file loses or changes its name under the locks of the entries concerned, and calls on
+// other names go on. A directory does so under `names`, held exclusively: everything below it loses or changes its
+// place.
 
 import BackingStore
 public import Platform

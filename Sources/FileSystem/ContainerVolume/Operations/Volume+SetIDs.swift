@@ -78,8 +78,8 @@ extension Volume {
 }
 
 extension FileStatusChange {
-    /// Whether this is a chown(2) with neither an owner nor a group. Of a file, a write(2) that clears set-ID bits comes
-    /// with nothing at all.
+    /// Whether this is a chown(2) with neither an owner nor a group. Of a file, a write(2) that clears set-ID bits
+    /// comes with nothing at all.
     func isEmptyOwnerChange(of node: Node) -> Bool { isEmpty && (setsChangeTime || node.kind == .special) }
 }
 

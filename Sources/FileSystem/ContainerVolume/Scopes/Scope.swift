@@ -4,7 +4,8 @@ import SandboxModel
 
 /// A part of a home whose directories have the same home, and are purged or taken away together.
 ///
-/// A home has a scope. So have the entries of it that an update exchanges, and each entry of `Library/Caches` and `tmp`.
+/// A home has a scope. So have the entries of it that an update exchanges, and each entry of `Library/Caches` and
+/// `tmp`.
 /// Every other directory has the scope of the directory above it. A file has none: it asks its directory.
 ///
 /// At most four lie above each other. So a directory that comes to lie in an entry of `Library/Caches` takes that

@@ -6,8 +6,8 @@ public import Platform
 public import SandboxModel
 
 extension Volume {
-    /// Removes an empty directory, whatever the rules of its zone are. Homes see at once that it is gone, and a process in it
-    /// finds and makes nothing there.
+    /// Removes an empty directory, whatever the rules of its zone are. Homes see at once that it is gone, and a process
+    /// in it finds and makes nothing there.
     /// - Parameter directory: the directory of the host that has it.
     /// - Throws: the host's error, such as ENOTEMPTY; nothing has changed then.
     public func removeEmptyDirectory(

@@ -45,8 +45,8 @@ public struct OpenReply<Handle: AnyObject & Sendable>: ~Copyable, Reply {
     let token: ReplyToken
     unowned let session: Session
 
-    /// - Parameter keepsContent: whether the kernel may show what it holds of the file's content. Otherwise it drops that
-    ///   before open(2) returns.
+    /// - Parameter keepsContent: whether the kernel may show what it holds of the file's content. Otherwise it drops
+    ///   that before open(2) returns.
     /// - Returns: false if the kernel did not take the reply: the filesystem must close the handle itself.
     @discardableResult
     public consuming func opened(_ handle: Handle, keepsContent: Bool = true) -> Bool {

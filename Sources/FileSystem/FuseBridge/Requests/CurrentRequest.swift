@@ -1,6 +1,7 @@
 // The request that the calling thread serves, so that code far below can report an error with its caller.
 //
-// It costs nothing per request: each worker's thread remembers where its request lies, and the header is read from there.
+// It costs nothing per request: each worker's thread remembers where its request lies, and the header is read from
+// there.
 
 public import Glibc
 
@@ -34,7 +35,8 @@ public struct CurrentRequest: Sendable {
     }
 
     /// Whether the request changes content for a caller without CAP_FSETID, so that set-ID bits are to be cleared: the
-    /// flags of FUSE_HANDLE_KILLPRIV_V2, which libfuse 3.14 does not pass on. False on a thread that serves no requests.
+    /// flags of FUSE_HANDLE_KILLPRIV_V2, which libfuse 3.14 does not pass on. False on a thread that serves no
+    /// requests.
     @inline(__always)
     public static var clearsSetIDs: Bool {
         switch opcode {
@@ -55,8 +57,8 @@ public struct CurrentRequest: Sendable {
     @inline(__always)
     public static var writesPages: Bool { opcode == 16 && flag(0, at: 20) }
 
-    /// A bit of the request's own structure (linux/fuse.h), which follows the header of 40 bytes. False on a thread that
-    /// serves no requests.
+    /// A bit of the request's own structure (linux/fuse.h), which follows the header of 40 bytes. False on a thread
+    /// that serves no requests.
     @inline(__always)
     private static func flag(_ bit: UInt32, at offset: Int) -> Bool {
         // As in `current`.

@@ -18,8 +18,8 @@ public struct KernelNode: RawRepresentable, Hashable, Sendable {
 public struct RequestCaller: Sendable {
     public let user: uid_t
     public let group: gid_t
-    /// The thread that made the call, as gettid(2) returns it; 0 for the kernel's own requests, and for a caller in a PID
-    /// namespace that is not visible here.
+    /// The thread that made the call, as gettid(2) returns it; 0 for the kernel's own requests, and for a caller in a
+    /// PID namespace that is not visible here.
     public let thread: pid_t
 }
 
@@ -87,8 +87,8 @@ public protocol FileSystem: AnyObject, Sendable {
     func read(_ handle: Handle, count: Int, from offset: Int64, reply: consuming DataReply)
     /// - Parameter bytes: valid during the call only.
     func write(_ handle: Handle, bytes: RawSpan, to offset: Int64, reply: consuming CountReply)
-    /// Whether bytes that are read or written must not remain in memory: the bridge then zeroes the request or the reply
-    /// that carried them.
+    /// Whether bytes that are read or written must not remain in memory: the bridge then zeroes the request or the
+    /// reply that carried them.
     func mustZeroContent(_ handle: Handle) -> Bool
     /// The last descriptor is closed and the last mapping gone, or the mount has ended. There is no reply.
     func close(_ handle: Handle)

@@ -121,8 +121,8 @@ extension FileSystem {
             reply: reply)
     }
 
-    /// Serves the four ioctls of inode flags, and no other. The kernel turns every way to read or set the flags into one
-    /// of these, on a file that it opens for the purpose (fs/fuse/ioctl.c, fuse_fileattr_get).
+    /// Serves the four ioctls of inode flags, and no other. The kernel turns every way to read or set the flags into
+    /// one of these, on a file that it opens for the purpose (fs/fuse/ioctl.c, fuse_fileattr_get).
     func serveControl(
         _ request: fuse_req_t, _ node: KernelNode, _ command: UInt32, _ input: UnsafeRawBufferPointer,
         _ outputSize: Int

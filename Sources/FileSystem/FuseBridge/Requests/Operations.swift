@@ -1,8 +1,8 @@
 // The table of libfuse callbacks: each converts a request's arguments and calls the filesystem.
 //
-// C callbacks cannot be generic, so the session keeps an existential; requests with a handle continue in an extension of
-// FileSystem, where the handle's type is known. The table is built in nonisolated functions: a callback isolated to the
-// main actor would trap on a worker's thread.
+// C callbacks cannot be generic, so the session keeps an existential; requests with a handle continue in an extension
+// of FileSystem, where the handle's type is known. The table is built in nonisolated functions: a callback isolated to
+// the main actor would trap on a worker's thread.
 
 import CFuse
 import CPlatform

@@ -9,8 +9,8 @@ final class ConnectionControl: Sendable {
     private let type: String
     /// The number of the connection; nil where /proc does not tell.
     private let number: UInt32?
-    /// nil where fusectl is not mounted. Opened at the beginning: the number of a connection that is gone may be that of
-    /// another one.
+    /// nil where fusectl is not mounted. Opened at the beginning: the number of a connection that is gone may be that
+    /// of another one.
     private let file: SharedDescriptor?
 
     /// - Parameter path: where the connection has just been mounted.

@@ -10,8 +10,8 @@ import Synchronization
     @unsafe let session: OpaquePointer
 }
 
-/// Sends notifications in order. Errors are ignored: the kernel does not know the node or the name, or the mount is gone,
-/// so nothing is cached.
+/// Sends notifications in order. Errors are ignored: the kernel does not know the node or the name, or the mount is
+/// gone, so nothing is cached.
 @safe final class NotificationQueue: @unchecked Sendable {
     struct Notice: Sendable {
         let send: @Sendable (Connection) -> Void
@@ -75,7 +75,8 @@ import Synchronization
         }
     }
 
-    /// Drops the waiting notifications, but for those whose end somebody waits for, and all later ones. Returns at once.
+    /// Drops the waiting notifications, but for those whose end somebody waits for, and all later ones. Returns at
+    /// once.
     func close() {
         queue.access { _ in isClosed.store(true, ordering: .relaxed) }
     }

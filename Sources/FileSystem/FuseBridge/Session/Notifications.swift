@@ -33,8 +33,8 @@ import Synchronization
         return content.add(NotificationQueue.Notice(send: send, then: then))
     }
 
-    /// Invalidates an inode's status, and returns when the kernel has done so: it takes no lock for that which a request
-    /// holds. Only for a thread that serves a request.
+    /// Invalidates an inode's status, and returns when the kernel has done so: it takes no lock for that which a
+    /// request holds. Only for a thread that serves a request.
     public func forgetStatusAtOnce(of node: KernelNode) {
         guard let connection = direct.withLock({ $0 }) else { return }
         // The session outlives its workers.

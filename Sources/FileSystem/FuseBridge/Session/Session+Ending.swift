@@ -88,8 +88,8 @@ extension Session {
         }
     }
 
-    /// Where fusectl is not mounted, by a mount. That of the session may be out of sight: then by another one, which can be
-    /// made only where the directory, whose lock mount(2) takes, is not one of the connection.
+    /// Where fusectl is not mounted, by a mount. That of the session may be out of sight: then by another one, which
+    /// can be made only where the directory, whose lock mount(2) takes, is not one of the connection.
     private func abortByForce(_ control: ConnectionControl) -> Bool {
         if control.isMounted(at: path) { return HostMount.abort(path) }
         guard (try? mountAgain(source: options.source, at: path)) != nil else { return false }

@@ -69,8 +69,8 @@ extension Session {
         for number in opened.withLock({ $0 }) { fileSystem.closeAbandoned(number, in: self) }
         fileSystem.ended()
         let isLeft = isStopping && negotiation.usesRings
-        // The kernel lets go of rings, and with them of the connection, a moment after their threads; till then calls in a
-        // mount that is left would be cancelled or aborted, and not fail with ENOTCONN.
+        // The kernel lets go of rings, and with them of the connection, a moment after their threads; till then calls
+        // in a mount that is left would be cancelled or aborted, and not fail with ENOTCONN.
         let isAborted = isLeft && abort()
         control.withLock { $0 = nil }
         unsafe fuse_session_destroy(connection)

@@ -5,7 +5,8 @@ import Platform
 /// Decides whether a worker stays on its queue's processor. Used by the worker's own thread.
 ///
 /// A client that waits for each reply is served fastest on its own processor. But the kernel's writeback sends many
-/// requests at a time from one processor: bound to it, all of that queue's threads would share it while others are idle.
+/// requests at a time from one processor: bound to it, all of that queue's threads would share it while others are
+/// idle.
 struct ProcessorBinding {
     /// nil for a worker that is never bound.
     private let processor: Int?
@@ -26,7 +27,8 @@ struct ProcessorBinding {
     }
 
     /// Notes a request.
-    /// - Parameter queuedUp: whether it was there before the one before it was over, and no process waits for its reply.
+    /// - Parameter queuedUp: whether it was there before the one before it was over, and no process waits for its
+    ///   reply.
     mutating func note(queuedUp: Bool) {
         guard let processor else { return }
         backlog = queuedUp ? min(backlog + 1, ProcessorBinding.limit) : max(backlog - 1, 0)

@@ -9,8 +9,8 @@ import Synchronization
 struct RetrievalNumbers: ~Copyable {
     private let count = Atomic<UInt64>(0)
 
-    /// A number that no request of the kernel has and no other retrieval. The kernel counts from 0 and never gets so far;
-    /// the lowest bit marks interrupts.
+    /// A number that no request of the kernel has and no other retrieval. The kernel counts from 0 and never gets so
+    /// far; the lowest bit marks interrupts.
     func next() -> UInt64 { 1 << 63 | count.add(1, ordering: .relaxed).newValue << 1 }
 }
 

@@ -73,8 +73,8 @@ import Synchronization
     /// The kernel has put a request here.
     func noteDelivery() { holdsRequest = true }
 
-    /// Whether a process waits for the reply to the request that the kernel has put here. Writeback and RELEASE name none, nor
-    /// does a request of a process that is not visible here.
+    /// Whether a process waits for the reply to the request that the kernel has put here. Writeback and RELEASE name
+    /// none, nor does a request of a process that is not visible here.
     var isAwaited: Bool { header.load(UInt32.self, at: RingEntry.processOffset) != 0 }
 
     /// The request that the kernel has put here, in one piece; nil if its lengths contradict each other.
@@ -205,8 +205,8 @@ import Synchronization
 
     // MARK: Wiping
 
-    /// Zeroes what requests and replies have left, but for a request that has not begun. The kernel keeps the entry, and
-    /// writes it anew for the next request.
+    /// Zeroes what requests and replies have left, but for a request that has not begun. The kernel keeps the entry,
+    /// and writes it anew for the next request.
     func wipe() {
         let reach = RingEntry.requestHeader + RingEntry.largestOperation
         content.wipe(RingEntry.lead - reach, count: reach)

@@ -1,7 +1,7 @@
 // The threads, queues and memory of a connection over io_uring, as decided before any is made.
 
-/// The kernel has a queue of requests for each possible processor, and puts a request into that of its caller's. An entry
-/// is room for one request of one queue; every queue needs one, or the kernel waits.
+/// The kernel has a queue of requests for each possible processor, and puts a request into that of its caller's. An
+/// entry is room for one request of one queue; every queue needs one, or the kernel waits.
 struct RingPlan: Equatable {
     /// A thread with a ring, and an entry for each of its queues.
     struct Worker: Equatable {

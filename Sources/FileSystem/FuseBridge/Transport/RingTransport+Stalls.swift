@@ -7,8 +7,9 @@ extension RingTransport {
     /// The request that each worker served at a look.
     typealias Progress = [ObjectIdentifier: UInt64]
 
-    /// Adds a worker to each queue of which every entry has served one request since the last look, so that none would take
-    /// the next. A mount has a few such workers at most: clients that all wait for the host's disk would get a thread each.
+    /// Adds a worker to each queue of which every entry has served one request since the last look, so that none would
+    /// take the next. A mount has a few such workers at most: clients that all wait for the host's disk would get a
+    /// thread each.
     /// - Returns: whether a queue has no worker without a request.
     func relieveQueues(_ last: inout Progress) -> Bool {
         let workers = members.withLock { $0.map(\.worker) }

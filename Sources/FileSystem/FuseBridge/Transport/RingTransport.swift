@@ -142,8 +142,8 @@ import Synchronization
         return entry?.answerLate(unique, reply) ?? false
     }
 
-    /// Whether an entry of the queue is free. The kernel may need one for a reply that a thread waits for, so a worker is
-    /// added where they are few.
+    /// Whether an entry of the queue is free. The kernel may need one for a reply that a thread waits for, so a worker
+    /// is added where they are few.
     /// - Parameter file: regular, and known to the kernel.
     /// - Returns: false if there is none, and none could be added.
     func hasFreeEntry(_ queue: RingQueue, besides file: KernelNode) -> Bool {

@@ -68,7 +68,8 @@ import Synchronization
         wipe(asked: .max)
     }
 
-    /// Makes the ring and enters it once: a process that may not (seccomp(2)) has to know before the kernel counts on it.
+    /// Makes the ring and enters it once: a process that may not (seccomp(2)) has to know before the kernel counts on
+    /// it.
     /// - Returns: 0, or an errno.
     private func makeRing() -> Int32 {
         let code = unsafe ring_make(&ring, memory.base, UInt32(entries.count))
@@ -97,11 +98,11 @@ import Synchronization
         session.fail("\(step) failed: \(SystemError(code: failure != 0 ? failure : refusal).message)")
     }
 
-    /// Has the kernel look at the queue of an entry that was added later. It gives a request that came while no entry was
-    /// free to the next one that commits, and not to a new one: so it is asked to send something (FUSE_NOTIFY_RETRIEVE of
-    /// no bytes, which brings a NOTIFY_REPLY), from the queue's processor.
-    /// - Parameter files: regular ones, at least one of which the kernel knows. Without one, the next request that comes by
-    ///   itself does.
+    /// Has the kernel look at the queue of an entry that was added later. It gives a request that came while no entry
+    /// was free to the next one that commits, and not to a new one: so it is asked to send something
+    /// (FUSE_NOTIFY_RETRIEVE of no bytes, which brings a NOTIFY_REPLY), from the queue's processor.
+    /// - Parameter files: regular ones, at least one of which the kernel knows. Without one, the next request that
+    ///   comes by itself does.
     private func pump(_ files: [KernelNode]) {
         for entry in entries where Processors.bindThread(to: Int(entry.queue.number)) {
             // It fails for a file that is forgotten, and where the connection has ended.
@@ -128,8 +129,8 @@ import Synchronization
         enter { unsafe ring_submit(&ring, wait) }
     }
 
-    /// Repeats the call while the kernel has no memory for it: a command that it has not seen is a request that waits for
-    /// ever.
+    /// Repeats the call while the kernel has no memory for it: a command that it has not seen is a request that waits
+    /// for ever.
     private func enter(_ call: () -> Int32) -> Bool {
         while true {
             let code = call()
@@ -188,8 +189,8 @@ import Synchronization
         }
     }
 
-    /// Polls for as long as it takes an active client to send its next request, as a worker of /dev/fuse does. It stops when
-    /// another entry of its queue becomes free, for the kernel gives that one the next request.
+    /// Polls for as long as it takes an active client to send its next request, as a worker of /dev/fuse does. It stops
+    /// when another entry of its queue becomes free, for the kernel gives that one the next request.
     private func spin() {
         guard transport.mayPoll, polling.begins() else { return }
         let queue = entries[0].queue
@@ -255,8 +256,8 @@ import Synchronization
     private static let notifyReply: UInt32 = 41
 
     /// Waits until another thread has replied, such as that of the notifications for LSEEK.
-    /// - Returns: false if there is none yet and other entries are to be served meanwhile, or if the session is stopping: the
-    ///   kernel then answers itself.
+    /// - Returns: false if there is none yet and other entries are to be served meanwhile, or if the session is
+    ///   stopping: the kernel then answers itself.
     private func waitForReply(_ entry: RingEntry) -> Bool {
         serving.end()
         defer { serving.begin() }

@@ -1,5 +1,5 @@
-// Detects that every active worker is stalled in a request, such as a lookup on a cold disk, and wakes another worker, or
-// adds one over io_uring.
+// Detects that every active worker is stalled in a request, such as a lookup on a cold disk, and wakes another worker,
+// or adds one over io_uring.
 
 import Glibc
 import Platform
@@ -15,8 +15,8 @@ struct StallDetector: ~Copyable {
 
     /// Counts a request before it is served, and wakes the thread if it sleeps.
     ///
-    /// Either this finds the thread asleep, or the thread sees the request in its last look before it sleeps. That takes
-    /// sequential consistency.
+    /// Either this finds the thread asleep, or the thread sees the request in its last look before it sleeps. That
+    /// takes sequential consistency.
     @inline(__always)
     borrowing func tookRequest() {
         taken.add(1, ordering: .sequentiallyConsistent)

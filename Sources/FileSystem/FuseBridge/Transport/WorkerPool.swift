@@ -43,8 +43,8 @@ import Synchronization
     /// - Parameter index: of the worker, from 0.
     func run(_ index: Int) {
         let worker = workers[index]
-        // A root daemon writes on behalf of others: without CAP_FSETID the host clears set-user-ID and set-group-ID bits
-        // at a write, as it does for them.
+        // A root daemon writes on behalf of others: without CAP_FSETID the host clears set-user-ID and set-group-ID
+        // bits at a write, as it does for them.
         SetIDCapability.drop()
         HostThread.allowInterruption()
         var request = unsafe fuse_buf()
@@ -85,8 +85,8 @@ import Synchronization
         for worker in workers { worker.serving.wait() }
     }
 
-    /// Has every worker zero its request memory, and waits for it. Do not call it from a worker, nor with a lock held that
-    /// a request takes.
+    /// Has every worker zero its request memory, and waits for it. Do not call it from a worker, nor with a lock held
+    /// that a request takes.
     /// - Parameter interrupt: interrupts a worker's thread, by its index.
     func wipe(interrupt: (Int) -> Void) {
         let asked = wipes.add(1, ordering: .sequentiallyConsistent).newValue
@@ -100,8 +100,8 @@ import Synchronization
         }
     }
 
-    /// Reads the next request, again and again for as long as it takes an active client to send one. Where reads block, as
-    /// over io_uring, it waits.
+    /// Reads the next request, again and again for as long as it takes an active client to send one. Where reads block,
+    /// as over io_uring, it waits.
     /// - Returns: its size; nil if there is none, or for an errno.
     private func read(into worker: RequestWorker, spinning: Bool) -> Int? {
         let mayRepeat = spinning && WorkerPool.processors > 1
@@ -130,8 +130,8 @@ import Synchronization
         return unsafe poll(&request, 1, 0) > 0
     }
 
-    /// Whether other requests should not wait for this one: it waits for the host's disk as a rule, moves many bytes, or
-    /// has others queued behind it.
+    /// Whether other requests should not wait for this one: it waits for the host's disk as a rule, moves many bytes,
+    /// or has others queued behind it.
     /// - Parameter backlog: the number of requests in a row, including this one, that had another queued behind.
     private func mayTakeLong(_ request: UnsafeMutableRawPointer, backlog: Int) -> Bool {
         // struct fuse_in_header begins with the length of the request and its opcode (linux/fuse.h).

@@ -4,7 +4,8 @@ import Glibc
 public import Platform
 public import SandboxModel
 
-/// An open `.app` directory, or the `.appex` of an extension. Its name is that of the directory, also where the path is a link to it.
+/// An open `.app` directory, or the `.appex` of an extension. Its name is that of the directory, also where the path is
+/// a link to it.
 public struct AppDirectory: Sendable {
     public let root: SharedDescriptor
     /// The directory's own name.

@@ -3,8 +3,8 @@
 import Platform
 import SandboxModel
 
-/// The entitlements of one signature: a property list (slot 5) and the same in DER (slot 7), each a blob with magic number
-/// and length (xnu, osfmk/kern/cs_blobs.h).
+/// The entitlements of one signature: a property list (slot 5) and the same in DER (slot 7), each a blob with magic
+/// number and length (xnu, osfmk/kern/cs_blobs.h).
 struct EntitlementBlobs: Equatable {
     var propertyList: [UInt8]?
     var der: [UInt8]?

@@ -5,8 +5,8 @@ import SwiftASN1
 
 /// The DER of entitlements: the content of a signature's slot 7.
 ///
-/// An application tag 16 holds the version 1 and a dictionary. A dictionary is a context tag 16 of sequences, each of a key
-/// and its value; an array is a sequence of values (as `codesign` has written it since macOS 12; TN3125).
+/// An application tag 16 holds the version 1 and a dictionary. A dictionary is a context tag 16 of sequences, each of a
+/// key and its value; an array is a sequence of values (as `codesign` has written it since macOS 12; TN3125).
 enum EntitlementsDER {
     private static let outermost = ASN1Identifier(tagWithNumber: 16, tagClass: .application)
     private static let dictionary = ASN1Identifier(tagWithNumber: 16, tagClass: .contextSpecific)

@@ -6,8 +6,8 @@ import SandboxModel
 /// The property list of entitlements: the content of a signature's slot 5, and of a file for `seal --entitlements`.
 enum EntitlementsPropertyList {
     /// Decodes a list in XML or binary form.
-    /// - Throws: ``SealFault`` for a list that is no dictionary, and for values that no entitlement has: dates, data and
-    ///   fractions.
+    /// - Throws: ``SealFault`` for a list that is no dictionary, and for values that no entitlement has: dates, data
+    ///   and fractions.
     static func decode(_ bytes: [UInt8]) throws(SealFault) -> Entitlements {
         let value: EntitlementValue
         do throws(PropertyListCoding.Flaw) {

@@ -31,8 +31,8 @@ public struct BundleSealer {
     ///   - name: the bundle's directory, for complaints.
     ///   - progress: called with the number of further bytes read; false cancels and keeps the earlier seal.
     /// - Returns: false when cancelled.
-    /// - Throws: ``Complaint`` of kind `invalidApp`, `invalidEntitlements` for those that a nested bundle is to keep, or
-    ///   with the host's error.
+    /// - Throws: ``Complaint`` of kind `invalidApp`, `invalidEntitlements` for those that a nested bundle is to keep,
+    ///   or with the host's error.
     public func seal(
         _ root: SharedDescriptor, name: FileName, progress: (Int64) -> Bool
     ) throws(Complaint) -> Bool {

@@ -3,10 +3,11 @@
 import Platform
 import SandboxModel
 
-/// The search for the executable that was sealed. Info.plist names it; one that was changed may name another file, or none.
+/// The search for the executable that was sealed. Info.plist names it; one that was changed may name another file, or
+/// none.
 enum SealedExecutable {
-    /// The file that can only be the executable: the one file directly in the bundle that CodeResources neither seals nor
-    /// leaves out. The code directory seals it instead.
+    /// The file that can only be the executable: the one file directly in the bundle that CodeResources neither seals
+    /// nor leaves out. The code directory seals it instead.
     /// - Returns: nil where there is no such file, or more than one.
     static func found(in tree: BundleTree, _ encoded: [UInt8]?) -> FileName? {
         guard let encoded, let resources = try? CodeResources(decoding: encoded),

@@ -1,5 +1,5 @@
-// The class keys of a device under its backup password: what a backup of a locked device carries, so that another device
-// can open its ciphertext.
+// The class keys of a device under its backup password: what a backup of a locked device carries, so that another
+// device can open its ciphertext.
 
 public import SandboxModel
 
@@ -20,7 +20,8 @@ public enum PasswordKeybagFault: Error, Hashable, Sendable {
 
 /// The class keys A, B and C, and the key of proofs, each wrapped under a key that scrypt makes of the backup password.
 ///
-/// Neither the UID key nor anything that depends on it is needed to open it: the password is all that protects the keys.
+/// Neither the UID key nor anything that depends on it is needed to open it: the password is all that protects the
+/// keys.
 /// The key of class D is left out, because content of class D is never closed.
 public struct PasswordKeybag: Equatable, Sendable {
     /// The identifier of the device's keybag. Sealed content of a backup names it.

@@ -1,7 +1,7 @@
 // The names of the directories that every app's home has.
 
-/// The layout of an app's home. Apple's "File System Programming Guide" lists the directories; `Groups` and `iCloud` are
-/// where this project shows the containers that an app shares.
+/// The layout of an app's home. Apple's "File System Programming Guide" lists the directories; `Groups` and `iCloud`
+/// are where this project shows the containers that an app shares.
 public enum HomeLayout {
     public static let documents: FileName = "Documents"
     /// In `Documents`. Made by the first delivery, and by the system alone.

@@ -14,7 +14,8 @@ public struct AppSignature: Hashable, Sendable {
 
     /// A signer's key and name.
     public struct OfKey: Hashable, Sendable {
-        /// SHA-256 of the certificate's SubjectPublicKeyInfo: it stays when the certificate is renewed with the same key.
+        /// SHA-256 of the certificate's SubjectPublicKeyInfo: it stays when the certificate is renewed with the same
+        /// key.
         public let key: [UInt8]
         /// The common name of the certificate, for people.
         public let name: String
@@ -44,9 +45,9 @@ public struct AppSignature: Hashable, Sendable {
 
     /// Whether an app with this signature may take the place of one with another.
     ///
-    /// The same team suffices, so that certificates can be renewed; without a team the same key. An app that the device has
-    /// signed may be followed by any other. A team that is named without a signature proves nothing: such apps follow
-    /// each other only.
+    /// The same team suffices, so that certificates can be renewed; without a team the same key. An app that the device
+    /// has signed may be followed by any other. A team that is named without a signature proves nothing: such apps
+    /// follow each other only.
     public func mayFollow(_ former: AppSignature) -> Bool {
         switch (former.signer, signer) {
         case (.device, _): true

@@ -42,8 +42,9 @@ public enum EntitlementValue: Hashable, Sendable {
     }
 }
 
-/// In JSON and in property lists, as the plain value. A value that is nested more deeply than ``deepest`` does not decode,
-/// by its own levels: those of what it lies in do not count, so that a value that was read somewhere is read everywhere.
+/// In JSON and in property lists, as the plain value. A value that is nested more deeply than ``deepest`` does not
+/// decode, by its own levels: those of what it lies in do not count, so that a value that was read somewhere is read
+/// everywhere.
 extension EntitlementValue: Codable {
     private struct Key: CodingKey {
         let stringValue: String

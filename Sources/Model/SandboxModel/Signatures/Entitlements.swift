@@ -99,8 +99,8 @@ public struct Entitlements: Hashable, Sendable {
 
     /// The first key whose value a provisioning profile does not allow; nil if it allows all.
     ///
-    /// A profile allows a value that it has, each element of a list that it has, and every text that begins with its own
-    /// where that ends with `*` (Apple, TN3125).
+    /// A profile allows a value that it has, each element of a list that it has, and every text that begins with its
+    /// own where that ends with `*` (Apple, TN3125).
     public func firstKey(notAllowedBy profile: Entitlements) -> String? {
         values.keys.sorted().first { key in
             guard let allowed = profile.values[key] else { return true }

@@ -1,4 +1,5 @@
-// The purger's view of the device's process: running apps and operations keep it away, and purged entries become events.
+// The purger's view of the device's process: running apps and operations keep it away, and purged entries become
+// events.
 
 import AppContainer
 import BackingStore

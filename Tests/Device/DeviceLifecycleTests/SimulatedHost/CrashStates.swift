@@ -1,9 +1,9 @@
 // The states in which a host that loses power may come up again.
 //
-// All that was synchronized is there. Of the other changes any subset may be, applied in order; one that is built on a change
-// that was lost is lost with it. fsync(2) of a file makes its content, length, attributes and mode durable, fdatasync(2)
-// its content and length, fsync(2) of a directory its entries: a rename or an exchange as a whole, with either directory,
-// and with it the earlier names of what it moved.
+// All that was synchronized is there. Of the other changes any subset may be, applied in order; one that is built on a
+// change that was lost is lost with it. fsync(2) of a file makes its content, length, attributes and mode durable,
+// fdatasync(2) its content and length, fsync(2) of a directory its entries: a rename or an exchange as a whole, with
+// either directory, and with it the earlier names of what it moved.
 // A file's fsync(2) does not make its name durable, though ext4, xfs and btrfs give that to a new file: the store does
 // not rely on it.
 

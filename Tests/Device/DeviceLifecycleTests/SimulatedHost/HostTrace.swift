@@ -1,5 +1,5 @@
-// The calls of a workload on the host, as changes that a host that loses power keeps or loses, with the synchronizations
-// between them.
+// The calls of a workload on the host, as changes that a host that loses power keeps or loses, with the
+// synchronizations between them.
 
 import CHostFaults
 import Glibc

@@ -91,8 +91,8 @@ extension HostTree {
         for (place, mode) in modes.reversed() { try HostPath.changeMode(of: place, to: mode) }
     }
 
-    /// Has the sessions of a device name an earlier boot of the host, under a code of the device. A record that the device
-    /// would not believe stays as it is.
+    /// Has the sessions of a device name an earlier boot of the host, under a code of the device. A record that the
+    /// device would not believe stays as it is.
     private func boot(_ directory: borrowing Descriptor, of device: HostNode, _ booted: String) throws {
         let name = DeviceDirectory.Name.sessions
         guard let key = content(of: DeviceDirectory.Name.uidKey, in: device).flatMap({ UIDKey($0) }),

@@ -5,7 +5,8 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// One place at which the store synchronizes something, with the places that call it where it has no meaning of its own.
+/// One place at which the store synchronizes something, with the places that call it where it has no meaning of its
+/// own.
 struct SyncSite: Hashable, CustomStringConvertible {
     /// A call in a function, by the address to which it returns.
     struct Call: Hashable {
@@ -36,7 +37,8 @@ struct SyncSite: Hashable, CustomStringConvertible {
 
     private static let known = Mutex<[UInt: String?]>([:])
 
-    /// `Module.function` of the store for an address in it; nil elsewhere, and for a function that runs what it is given.
+    /// `Module.function` of the store for an address in it; nil elsewhere, and for a function that runs what it is
+    /// given.
     private static func function(at address: UInt) -> String? {
         known.withLock { known in
             if let function = known[address] { return function }

@@ -131,7 +131,8 @@ import Testing
         }
         try shell("cp '\(scratch["clone/Sessions.json"])' '\(path)/Sessions.json'")
         #expect(try start(path).start == .unknown)
-        // The record of the clone's own device is the device, with that UUID: nothing else of this one is then believed.
+        // The record of the clone's own device is the device, with that UUID: nothing else of this one is then
+        // believed.
         try shell("cp '\(scratch["clone/Device.json"])' '\(path)/Device.json'")
         #expect(refusal(path)?.kind == .damaged)
     }

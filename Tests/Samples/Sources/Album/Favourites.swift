@@ -4,8 +4,8 @@ public import Foundation
 
 /// Pictures below `Documents`, in a list that is kept as JSON.
 ///
-/// An update moves the app's home: a whole path that was stored names nothing any more. So the list has paths relative to
-/// `Documents`. Version 1 of the app stored whole ones; what follows `Documents` in them still holds.
+/// An update moves the app's home: a whole path that was stored names nothing any more. So the list has paths relative
+/// to `Documents`. Version 1 of the app stored whole ones; what follows `Documents` in them still holds.
 public struct Favourites: Sendable {
     private let documents: URL
     private let list: URL

@@ -10,8 +10,8 @@ import GRDB
 /// importer JOURNAL MANNER: with JOURNAL `delete` or `wal`, and MANNER
 /// - `idle`: it has the database open, and no transaction;
 /// - `importing`: it is in the middle of one, and does not care about the background;
-/// - `heeding`: the same, but has GRDB end the transaction when the app enters the background, and tells what is left when
-///   it is active again.
+/// - `heeding`: the same, but has GRDB end the transaction when the app enters the background, and tells what is left
+///   when it is active again.
 @main struct Importer {
     private static let group = "group.com.example.notes"
 

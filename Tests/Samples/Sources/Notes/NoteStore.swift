@@ -11,7 +11,8 @@ public final class NoteStore: Sendable {
 
     /// Opens the notes, or makes them.
     ///
-    /// Files of class `completeUnlessOpen` stay usable after a lock where they are open, so that the app finishes its work.
+    /// Files of class `completeUnlessOpen` stay usable after a lock where they are open, so that the app finishes its
+    /// work.
     /// Later opens are refused, so it opens all that it will need here: the connection that writes, and the only one
     /// that reads.
     ///

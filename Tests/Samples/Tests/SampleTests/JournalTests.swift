@@ -1,5 +1,5 @@
-// A new phone: what was somebody's own comes along with the backup, and the app makes the rest again. And days: the phone
-// backs itself up at night, and removes old temporary files.
+// A new phone: what was somebody's own comes along with the backup, and the app makes the rest again. And days: the
+// phone backs itself up at night, and removes old temporary files.
 
 import AppContainer
 import AppContainerTesting

@@ -14,8 +14,8 @@ extension OneProcessTests {
         private let phone = AppContainer.current
         private let directory: URL
 
-        /// Foundation on Linux passes over the class that the app asks for: the group's directory gives it to what is made
-        /// in it.
+        /// Foundation on Linux passes over the class that the app asks for: the group's directory gives it to what is
+        /// made in it.
         init() async throws {
             directory = phone.url(inGroup: group)
             try await phone.setProtection(.completeUnlessOpen, of: directory.path)

@@ -55,6 +55,6 @@ size_t trace_count(void);
 /// Valid until the next arming.
 const struct trace_entry *trace_at(size_t index);
 
-/// The demangled name of the function of this program that holds an address, which the caller frees; null for a function
-/// of a library.
+/// The demangled name of the function of this program that holds an address, which the caller frees; null for a
+/// function of a library.
 char *trace_function(const void *address);

@@ -8,8 +8,8 @@ import ContainerFoundation
 
 #if os(Linux) || canImport(UIKit)
     extension Notes {
-        /// Tells what it hears, until it is active again. In the background it begins a task, and ends that when its time
-        /// expires.
+        /// Tells what it hears, until it is active again. In the background it begins a task, and ends that when its
+        /// time expires.
         @MainActor static func live() async {
             let names = [
                 UIApplication.willResignActiveNotification, UIApplication.didEnterBackgroundNotification,
