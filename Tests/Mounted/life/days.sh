@@ -64,8 +64,14 @@ case_the_wait_after_wrong_passcodes_passes() {
     unlock
 }
 
+# A file's time may be a tick of the kernel early.
+of_the_past() { [ "$(date +%s%N)" -gt $(($(date -d "$(stat -c %w "$1")" +%s%N) + 20000000)) ]; }
+
 case_old_items_of_tmp_go_when_nobody_runs() {
     start
+    # It takes no record of its use.
+    ln -s x "$MOUNT/tmp/link"
+    eventually of_the_past "$(backing)/tmp/link"
     mkdir "$MOUNT/tmp/old" "$MOUNT/Library/Caches/old"
     echo x >"$MOUNT/tmp/old/file"
     advance 71h
@@ -76,9 +82,10 @@ case_old_items_of_tmp_go_when_nobody_runs() {
     appcontainer terminate "$DEVICE" "$APP"
     advance 1d
     absent "$MOUNT/tmp/old"
+    [ ! -L "$MOUNT/tmp/link" ] || fail "the link is there"
     test -e "$MOUNT/tmp/young" || fail "an item of a day went"
     test -e "$MOUNT/Library/Caches/old" || fail "a cache went"
-    same "$(happened cleaned)" 1 "events"
+    same "$(happened cleaned)" 2 "events"
     # Use makes it young.
     exec 9<"$MOUNT/tmp/young"
     advance 4d
@@ -184,6 +191,13 @@ case_a_long_advance_writes_the_last_backups() {
     same "$(happened backedUp)" 10 "backups that were due"
     same "$(ls daily | wc -l)" 7 "backups"
     same "$(appcontainer events "$DEVICE" | grep -c 'replaced by a later one')" 3 "backups that were not written"
+    # The same second comes again.
+    appcontainer clock "$DEVICE" real
+    for day in -1 0 1 2; do mkdir "daily/$(date -u -d "+1 day $day seconds" +%FT%H-%M-%SZ)"; done
+    for day in daily/*; do touch "$day/taken"; done
+    advance 25h
+    ls daily
+    ls -d daily/*Z-2
 }
 
 hostcase_a_schedule_whose_directory_is_full() {

@@ -30,6 +30,9 @@ struct DayTasks: Sendable {
 
     private var clock: DeviceClock { device.clock }
 
+    /// Names of one time that are tried.
+    private static let mostNames = 100
+
     /// - Parameter target: the time to which an advance moves the clock; nil for a task that is due now.
     /// - Throws: ``Complaint`` of kind `shuttingDown` when the device ends before the task has; it is due then as
     ///   before.
@@ -58,17 +61,16 @@ struct DayTasks: Sendable {
     private func makeBackup(isWritten: Bool, _ backUp: BackUp) throws(Complaint) -> Outcome {
         guard let directory = record.current.backupDirectory else { return Outcome() }
         let now = clock.now
-        let path = "\(directory)/\(EventTime.fileName(now))"
         var outcome = Outcome()
         var event = dated(Event(.backedUp))
         if isWritten {
-            event.path = path
+            let name = "\(directory)/\(EventTime.fileName(now))"
             do throws(Complaint) {
-                try backUp(path)
-                log.info("made the scheduled backup \(path)")
+                event.path = try write(name, backUp)
             } catch {
                 guard error.kind != .shuttingDown else { throw error }
-                log.error("the scheduled backup \(path) failed: \(error.message)")
+                log.error("the scheduled backup \(name) failed: \(error.message)")
+                event.path = name
                 event.errno = error.kind.errorName
                 event.reason = error.message
                 outcome.failure = Complaint(
@@ -82,6 +84,23 @@ struct DayTasks: Sendable {
         // Also after a failure: the next attempt is a day later.
         record.remember { $0.lastBackup = now.nanoseconds }
         return outcome
+    }
+
+    /// Writes a backup. A clock that was set back comes to a time again, whose name is taken: then the name gets a number.
+    /// - Returns: its path.
+    private func write(_ name: String, _ backUp: BackUp) throws(Complaint) -> String {
+        var path = name
+        for number in 2... {
+            do throws(Complaint) {
+                try backUp(path)
+                break
+            } catch {
+                guard error.kind == .fileExists, number <= DayTasks.mostNames else { throw error }
+                path = "\(name)-\(number)"
+            }
+        }
+        log.info("made the scheduled backup \(path)")
+        return path
     }
 
     /// Removes the items of `tmp` that were not used for three days, of apps that do not run.
