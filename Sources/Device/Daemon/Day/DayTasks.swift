@@ -86,7 +86,8 @@ struct DayTasks: Sendable {
         return outcome
     }
 
-    /// Writes a backup. A clock that was set back comes to a time again, whose name is taken: then the name gets a number.
+    /// Writes a backup. A clock that was set back comes to a time again, whose name is taken: then the name gets a
+    /// number.
     /// - Returns: its path.
     private func write(_ name: String, _ backUp: BackUp) throws(Complaint) -> String {
         var path = name
