@@ -66,6 +66,7 @@ struct AppContainerCommand: AsyncParsableCommand {
                 "names given to this command have to be UTF-8, and \(argument) is not; name the directory it is in")
             Glibc.exit(EX_USAGE)
         }
+        if SystemMount.isCalled { await SystemMount.main() }
         do {
             try requireCommand(CommandLine.arguments.dropFirst())
             var command = try parseAsRoot()

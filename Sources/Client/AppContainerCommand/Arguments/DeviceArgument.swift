@@ -39,7 +39,14 @@ struct DeviceArgument: ParsableArguments {
     func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(Complaint) -> Request.Reply {
-        try await DaemonLauncher.send(request, to: path(), warn: StandardError.warn, progress: progress)
+        try await DeviceArgument.send(request, to: path(), progress: progress)
+    }
+
+    /// Sends a request to the daemon of the device at a resolved path, as ``send(_:progress:)`` does.
+    static func send<Request: ControlRequest>(
+        _ request: Request, to path: String, progress: (@Sendable (WorkProgress) -> Void)? = nil
+    ) async throws(Complaint) -> Request.Reply {
+        try await DaemonLauncher.send(request, to: path, warn: StandardError.warn, progress: progress)
     }
 }
 

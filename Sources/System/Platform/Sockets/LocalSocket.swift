@@ -103,24 +103,44 @@ extension Descriptor {
     /// Clients that may wait to be accepted.
     private static let backlog: Int32 = 256
 
+    /// `socket(2)` and `sendto(2)`: one datagram.
+    /// - Parameter name: the socket's path, or a leading NUL and the name of one without a file.
+    /// - Throws: ECONNREFUSED or ENOENT if nobody listens; ENAMETOOLONG.
+    static func send(_ bytes: [UInt8], toDatagramSocket name: [UInt8]) throws(SystemError) {
+        let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let sender = Descriptor(owning: try systemCall { socket(AF_UNIX, kind, 0) })
+        let number = sender.number
+        try unsafe withAddress(of: name) { address, length in
+            let sent = unsafe bytes.withUnsafeBytes {
+                unsafe sendto(number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL), address, length)
+            }
+            return sent < 0 ? -1 : 0
+        }
+    }
+
     private static func withAddress(
         of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemError) {
         try unsafe withAddress(of: Array(path.utf8), body)
     }
 
+    /// - Parameter name: as of ``send(_:toDatagramSocket:)``.
     private static func withAddress(
         of name: [UInt8], _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // Shorter than the field, so that a NUL ends it.
+        // Shorter than the field, so that a NUL ends a path.
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .nameTooLong }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+        // The name of a socket without a file is as long as the address says.
+        let length =
+            name.first == 0
+            ? MemoryLayout.offset(of: \sockaddr_un.sun_path)! + name.count : MemoryLayout<sockaddr_un>.size
         try systemCall {
             unsafe withUnsafePointer(to: &address) {
                 unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                    unsafe body($0, socklen_t(length))
                 }
             }
         }

@@ -1,0 +1,123 @@
+// The list after -o, as mount(8) and /etc/fstab write it.
+
+import AppContainer
+import SandboxModel
+
+/// The options of a mount by mount(8). Options that are true of every mount of an app, and options that mount(8) or
+/// systemd carries out itself, are taken and change nothing. All others are refused: a mount with another meaning than
+/// its line in /etc/fstab would surprise.
+struct MountOptions: Equatable {
+    var readOnly = false
+    var running = false
+    var documents = false
+    var allowOther = false
+    var cachedirTag = false
+    var passcodeFile: String?
+    var transport: MountRequest.Transport?
+    /// The value of `trust-owner`.
+    var trustedOwner: String?
+
+    /// - Parameters:
+    ///   - lists: the values of all `-o`.
+    ///   - isSloppy: whether unknown options are left out, as `mount -s` asks for.
+    /// - Throws: ``Complaint`` of kind `badRequest` that names the first option that cannot be.
+    init(_ lists: [String], isSloppy: Bool = false) throws(Complaint) {
+        for option in lists.flatMap(MountOptions.split) {
+            let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            try take(parts[0], value: parts.count == 2 ? parts[1] : nil, isSloppy)
+        }
+    }
+
+    /// Divides a list at its commas. As in mount(8), commas between double quotes are part of a value; as in libfuse, a
+    /// backslash takes the next character as it is. Empty options are left out.
+    private static func split(_ list: String) -> [String] {
+        var options = [""]
+        var (isQuoted, isEscaped) = (false, false)
+        for character in list {
+            if !isEscaped {
+                switch character {
+                case "\\":
+                    isEscaped = true
+                    continue
+                case "\"":
+                    isQuoted.toggle()
+                    continue
+                case "," where !isQuoted:
+                    options.append("")
+                    continue
+                default: break
+                }
+            }
+            isEscaped = false
+            options[options.count - 1].append(character)
+        }
+        return options.filter { !$0.isEmpty }
+    }
+
+    private mutating func take(_ name: String, value: String?, _ isSloppy: Bool) throws(Complaint) {
+        switch (name, value) {
+        case ("ro", nil): readOnly = true
+        case ("rw", nil): readOnly = false
+        case ("running", nil): running = true
+        case ("documents", nil): documents = true
+        case ("allow_other", nil), ("allow-other", nil): allowOther = true
+        case ("cachedir-tag", nil): cachedirTag = true
+        case ("passcode-file", .some(let file)) where !file.isEmpty: passcodeFile = file
+        case ("trust-owner", .some(let owner)) where !owner.isEmpty: trustedOwner = owner
+        case ("transport", .some(let word)):
+            guard let named = MountRequest.Transport(rawValue: word) else {
+                throw MountOptions.refused("the option transport is auto, dev-fuse or io-uring, and not '\(word)'")
+            }
+            transport = named
+        default: try MountOptions.requireHarmless(name, value, isSloppy)
+        }
+    }
+
+    /// Options with a meaning here, as an error lists them.
+    private static let known =
+        "ro, rw, running, documents, allow_other, cachedir-tag, passcode-file=FILE, transport=NAME and trust-owner=USER"
+
+    /// Options that need a value.
+    private static let valued: Set = ["passcode-file", "trust-owner", "transport"]
+    /// Options that take none.
+    private static let plain: Set = [
+        "ro", "rw", "running", "documents", "allow_other", "allow-other", "cachedir-tag",
+    ]
+
+    /// Options that hold of each mount anyway: no program gets another user's rights, there are no devices, a read
+    /// changes no time of access, and the kernel looks at modes.
+    private static let always: Set = [
+        "defaults", "nosuid", "nodev", "exec", "async", "noatime", "nodiratime", "relatime", "default_permissions",
+        "silent", "loud", "nomand", "noiversion", "nostrictatime", "nolazytime",
+    ]
+
+    /// Options for mount(8), for systemd, or for people.
+    private static let elsewhere: Set = [
+        "auto", "noauto", "nofail", "fail", "_netdev", "user", "nouser", "users", "nousers", "owner", "noowner",
+        "group", "nogroup", "comment", "uhelper", "helper",
+    ]
+
+    private static func requireHarmless(_ name: String, _ value: String?, _ isSloppy: Bool) throws(Complaint) {
+        if always.contains(name) && value == nil { return }
+        if elsewhere.contains(name) || name.hasPrefix("x-") || name.hasPrefix("X-") { return }
+        switch name {
+        case "noexec":
+            throw refused(
+                "the option noexec cannot be: an app's program runs from its bundle on the mount; in a line of "
+                    + "/etc/fstab with user or users, which imply noexec, say exec after them")
+        case "remount":
+            throw refused("a mounted app cannot be remounted; unmount it, and mount it with other options")
+        case "suid", "dev":
+            throw refused("the option \(name) cannot be: mounts of an app are nosuid and nodev; leave it out")
+        case _ where valued.contains(name):
+            throw refused("the option \(name) needs a value, as in \(name)=…")
+        case _ where plain.contains(name):
+            throw refused("the option \(name) takes no value")
+        case _ where isSloppy: return
+        default:
+            throw refused("there is no option '\(name)'; an app is mounted with \(known)")
+        }
+    }
+
+    private static func refused(_ message: String) -> Complaint { Complaint(.badRequest, message) }
+}
