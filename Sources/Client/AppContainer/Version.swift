@@ -1,2 +1,2 @@
 /// The version of this library, of the command and of the daemon.
-public let version = "0.1.0"
+public let version = "0.2.0"

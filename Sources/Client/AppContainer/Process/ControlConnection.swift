@@ -12,7 +12,7 @@ struct ControlConnection: ~Copyable {
     private var position = 0
     /// The rest of the body.
     private var body = Body.counted(0)
-    /// The name of the server, such as `appcontainer/0.1.0`; nil before the response.
+    /// The name of the server, such as `appcontainer/0.2.0`; nil before the response.
     private(set) var server: String?
 
     /// Bytes of a status line or header; a device sends no longer one.
