@@ -35,6 +35,8 @@ extension Trait where Self == ContainerTrait {
     ///   - device: the path of its directory.
     ///   - app: the identifier of the app to mount; nil for the device's only one.
     ///   - passcode: the device's passcode.
+    ///   - isUnlocked: whether the device is unlocked when the test begins. Otherwise it is before first unlock.
+    ///   - isRunning: whether the app counts as running during the test, so that nothing of it is purged.
     public static func appContainer(
         copyOf device: String, app: String? = nil, passcode: String? = nil, isUnlocked: Bool = true,
         isRunning: Bool = true

@@ -12,6 +12,12 @@ import SandboxModel
 ///
 /// - Parameters:
 ///   - refusal: who is to refuse.
+///   - container: the one of the test.
+///   - file: the place of the call, for the report.
+///   - fileID: as `file`.
+///   - line: as `file`.
+///   - column: as `file`.
+///   - isolation: the actor on which the body runs; that of the caller.
 ///   - body: makes the call.
 /// - Returns: the refusals, in the order in which they came.
 @discardableResult

@@ -20,6 +20,12 @@ import Glibc
 /// - Parameters:
 ///   - after: the time in the background, which ends early with the last background task. Without it the locks of the
 ///     body's end count, as observers of notifications have no time.
+///   - container: the one of the test.
+///   - file: the place of the call, for the report.
+///   - fileID: as `file`.
+///   - line: as `file`.
+///   - column: as `file`.
+///   - isolation: the actor on which the body runs; that of the caller.
 ///   - body: what the app does before.
 /// - Returns: the locks.
 @discardableResult

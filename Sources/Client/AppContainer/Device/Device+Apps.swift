@@ -22,6 +22,7 @@ extension Device {
     ///     nil.
     ///   - terminate: end the installed app if it runs; otherwise its update is refused.
     ///   - replaceSigner: let an app of another signer take the place of the installed one.
+    ///   - progress: called with the progress, up to ten times a second.
     /// - Throws: an error of kind `invalidApp`, `sealBroken`, `unsigned`, `invalidEntitlements`,
     ///   `anotherSigner`, `appRunning`, …
     @discardableResult
@@ -58,6 +59,7 @@ extension Device {
     /// Puts files or directories into an app's Inbox, as another app or Mail would.
     /// - Parameters:
     ///   - files: paths of the host.
+    ///   - app: the app's identifier.
     ///   - anyType: whether items go in whose type the app does not declare in CFBundleDocumentTypes.
     /// - Returns: the paths of the delivered files, relative to the app's home.
     /// - Throws: an error of kind `deviceLocked` before first unlock, `undeclaredType`.
@@ -75,6 +77,7 @@ extension Device {
     /// Mounts an app's home.
     ///
     /// - Parameters:
+    ///   - app: the app's identifier.
     ///   - mountPoint: a directory of the host. When nil, the device makes one that is named after the container, as on
     ///     a phone, and removes it with the mount.
     ///   - allowOther: let other users enter the mount.
@@ -99,7 +102,9 @@ extension Device {
     }
 
     /// Ends a mount.
-    /// - Parameter lazy: take the mount out of sight at once; it ends when the last file in it is closed.
+    /// - Parameters:
+    ///   - mount: as ``mount(of:)`` returns it.
+    ///   - lazy: take the mount out of sight at once; it ends when the last file in it is closed.
     /// - Throws: an error of kind `notMounted`, or `inUse` while a file in it is open.
     public func unmount(_ mount: Mount, lazy: Bool = false) async throws(DeviceError) {
         _ = try await send(UnmountRequest(mountPoint: mount.mountPoint, lazy: lazy))
@@ -122,7 +127,11 @@ extension Device {
     // MARK: Running
 
     /// Prepares an app to run and marks it running, for as long as the lease is kept.
-    /// - Parameter extension: the name of one of its extensions, which is run in its place; nil for the app.
+    /// - Parameters:
+    ///   - app: the app's identifier.
+    ///   - extension: the name of one of its extensions, which is run in its place; nil for the app.
+    ///   - verifyAll: verify the whole bundle, and not only files that seem to have changed.
+    ///   - progress: called with the progress of the verification, up to ten times a second.
     /// - Throws: an error of kind `sealBroken` when the bundle was changed, `notFound` for an extension that it has
     ///   not.
     public func run(
@@ -136,13 +145,17 @@ extension Device {
     }
 
     /// Marks an app running until it is terminated. Starts nothing.
-    /// - Parameter extension: the name of one of its extensions, which is marked in its place; nil for the app.
+    /// - Parameters:
+    ///   - app: the app's identifier.
+    ///   - extension: the name of one of its extensions, which is marked in its place; nil for the app.
     public func markRunning(_ app: String, extension: String? = nil) async throws(DeviceError) {
         _ = try await send(MarkRunningRequest(app: app, extension: `extension`))
     }
 
     /// Ends the processes and marks of an app and its extensions, or of one extension.
-    /// - Parameter memory: kill the processes at once, as a phone does where memory is short.
+    /// - Parameters:
+    ///   - app: the identifier of the app, or of an extension.
+    ///   - memory: kill the processes at once, as a phone does where memory is short.
     /// - Throws: an error of kind `notRunning`.
     public func terminate(_ app: String, memory: Bool = false) async throws(DeviceError) {
         _ = try await send(TerminateRequest(app: app, memory: memory))

@@ -10,6 +10,7 @@ extension Device {
     /// - Parameters:
     ///   - protection: nil for the class that the directory above gives.
     ///   - path: relative to the app's home. The app is mounted.
+    ///   - app: the app's identifier.
     /// - Throws: an error of kind `notMounted`, `notFound`, `unsuitableFile` for a file without a class, `deviceLocked`
     ///   where the key is not available, or `notAllowed`.
     public func setProtection(
@@ -20,7 +21,10 @@ extension Device {
 
     /// Marks a file or directory as excluded from backups, or removes the mark, in every form that a tool reads.
     ///
-    /// - Parameter path: relative to the app's home. The app is mounted.
+    /// - Parameters:
+    ///   - isExcluded: false removes the mark.
+    ///   - path: relative to the app's home. The app is mounted.
+    ///   - app: the app's identifier.
     /// - Throws: an error of kind `notMounted`, `notFound`, `unsuitableFile` or `notAllowed`.
     public func setExcluded(_ isExcluded: Bool, _ path: String, of app: String) async throws(DeviceError) {
         try await set(

@@ -28,14 +28,19 @@ extension Device {
     }
 
     /// Sets the passcode of a device without one.
-    /// - Parameter eraseAfterTen: whether ten wrong passcodes erase the device, as "Erase Data" of iOS; nil leaves that
-    ///   as it is. The tenth is then an error of kind `deviceErased`, and the device's process ends.
+    /// - Parameters:
+    ///   - new: the passcode.
+    ///   - eraseAfterTen: whether ten wrong passcodes erase the device, as "Erase Data" of iOS; nil leaves that as it
+    ///     is. The tenth is then an error of kind `deviceErased`, and the device's process ends.
     public func setPasscode(_ new: String, eraseAfterTen: Bool? = nil) async throws(DeviceError) {
         _ = try await send(PasscodeRequest(.set, new: new, eraseAfterTen: eraseAfterTen))
     }
 
     /// Changes the passcode. No file is encrypted anew.
-    /// - Parameter eraseAfterTen: as for ``setPasscode(_:eraseAfterTen:)``.
+    /// - Parameters:
+    ///   - old: the passcode until now.
+    ///   - new: the passcode from now on.
+    ///   - eraseAfterTen: as for ``setPasscode(_:eraseAfterTen:)``.
     public func changePasscode(
         from old: String, to new: String, eraseAfterTen: Bool? = nil
     ) async throws(DeviceError) {
@@ -43,7 +48,9 @@ extension Device {
     }
 
     /// Removes the passcode. The device is unlocked afterwards.
-    /// - Parameter eraseAfterTen: as for ``setPasscode(_:eraseAfterTen:)``; it counts once there is a passcode again.
+    /// - Parameters:
+    ///   - old: the passcode until now.
+    ///   - eraseAfterTen: as for ``setPasscode(_:eraseAfterTen:)``; it counts once there is a passcode again.
     public func removePasscode(_ old: String, eraseAfterTen: Bool? = nil) async throws(DeviceError) {
         _ = try await send(PasscodeRequest(.remove, old: old, eraseAfterTen: eraseAfterTen))
     }
@@ -72,7 +79,9 @@ extension Device {
     // MARK: Files
 
     /// The properties of a path, and the rules that hold for it.
-    /// - Parameter path: relative to the app's home.
+    /// - Parameters:
+    ///   - path: relative to the app's home.
+    ///   - app: the app's identifier.
     public func inspect(_ path: String, of app: String) async throws(DeviceError) -> Inspection {
         try await send(InspectRequest(app: app, path: path))
     }

@@ -28,7 +28,14 @@ extension Device {
     }
 
     /// Writes a backup.
-    /// - Parameter output: a path of the host where nothing is yet. Relative paths are those of this process.
+    /// - Parameters:
+    ///   - output: a path of the host where nothing is yet. Relative paths are those of this process.
+    ///   - format: a tar archive, or a backup as Finder makes it.
+    ///   - app: the identifier of the one app that is backed up; nil for all.
+    ///   - password: the password of an encrypted Finder backup; nil for none.
+    ///   - ignoreExclusions: back up what bears the mark of an exclusion, too.
+    ///   - earlier: the path of an earlier backup of the device, from which this one takes what has not changed.
+    ///   - progress: called with the progress, up to ten times a second.
     @discardableResult
     public func backup(
         to output: String, format: BackupRequest.Format = .tar, app: String? = nil, password: String? = nil,

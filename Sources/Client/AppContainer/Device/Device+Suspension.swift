@@ -4,9 +4,11 @@ extension Device {
     /// Brings an app into the background, and suspends it: its processes are frozen, and one that then holds a lock on
     /// a file in a group container is killed.
     ///
-    /// - Parameter after: the time in the background before, by the device's clock, so that an advance of that passes
-    ///   it; background tasks that end earlier shorten it. A task that is cancelled meanwhile brings the app to the
-    ///   foreground.
+    /// - Parameters:
+    ///   - app: the app's identifier.
+    ///   - after: the time in the background before, by the device's clock, so that an advance of that passes it;
+    ///     background tasks that end earlier shorten it. A task that is cancelled meanwhile brings the app to the
+    ///     foreground.
     /// - Throws: an error of kind `notRunning`, `appSuspended` when it is in the background already, `notSuspended`
     ///   when it was resumed meanwhile, or `notFrozen`.
     @discardableResult
@@ -24,6 +26,7 @@ extension Device {
     /// background meanwhile and is told so; nothing is frozen or killed.
     ///
     /// - Parameters:
+    ///   - app: the app's identifier.
     ///   - process: the number of the process, such as `getpid()` for a test that is the app itself.
     ///   - after: as for ``suspend(_:after:)``.
     /// - Throws: an error of kind `notAllowed` for a process that the device's process may not look into.

@@ -106,7 +106,9 @@ public final class Device: Sendable {
     /// Makes a temporary copy of a device that is shut down: beside the original where this user may write there, so
     /// that the host's filesystem can share unchanged blocks (reflinks).
     ///
-    /// - Parameter passcode: that of the original.
+    /// - Parameters:
+    ///   - template: the path of the original.
+    ///   - passcode: that of the original.
     /// - Throws: an error of kind `deviceBusy` when the original is on.
     public static func temporary(
         copyOf template: String, passcode: String? = nil
@@ -169,7 +171,9 @@ public final class Device: Sendable {
 
     /// Sends any request of the control API. The process of a lasting device is started again where it has ended.
     ///
-    /// - Parameter progress: called with the progress of a long operation, up to ten times a second.
+    /// - Parameters:
+    ///   - request: one of the types that end in `Request`.
+    ///   - progress: called with the progress of a long operation, up to ten times a second.
     public func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(DeviceError) -> Request.Reply {

@@ -11,7 +11,9 @@ extension DeviceClient {
     /// await lease.end()
     /// ```
     ///
-    /// - Parameter progress: called with the progress of the verification, up to ten times a second.
+    /// - Parameters:
+    ///   - request: the app, and whether the whole bundle is read.
+    ///   - progress: called with the progress of the verification, up to ten times a second.
     /// - Throws: an error of kind `sealBroken` when the bundle was changed.
     public func run(
         _ request: RunRequest, progress: @escaping @Sendable (WorkProgress) -> Void = { _ in }
@@ -51,8 +53,10 @@ public final class RunLease: Sendable {
     /// Announces the process that runs the app, before it does anything.
     /// - Throws: an error of kind `notRunning` when the app was terminated meanwhile: the process must not go on.
     ///
-    /// - Parameter supervisor: an ancestor of it that becomes the parent of each descendant which loses its own, and
-    ///   ends with the last of them: with it `terminate` misses none. See ``RunProcessRequest/supervisor``.
+    /// - Parameters:
+    ///   - process: its number.
+    ///   - supervisor: an ancestor of it that becomes the parent of each descendant which loses its own, and ends with
+    ///     the last of them: with it `terminate` misses none. See ``RunProcessRequest/supervisor``.
     public func announce(_ process: Int32, supervisor: Int32? = nil) async throws(DeviceError) {
         _ = try await device.send(RunProcessRequest(lease: app.lease, pid: process, supervisor: supervisor))
     }

@@ -13,7 +13,9 @@ public struct DeviceClient: Sendable {
     /// The path of a temporary device, whose process nobody starts again; nil for a lasting one.
     private let temporary: String?
 
-    /// - Parameter identifier: as ``DeviceStatus/identifier`` has it.
+    /// - Parameters:
+    ///   - socket: the path of the control socket.
+    ///   - identifier: as ``DeviceStatus/identifier`` has it.
     public init(socket: String, identifier: String? = nil) {
         self.init(socket: socket, identifier: identifier, temporary: nil)
     }
@@ -59,7 +61,9 @@ public struct DeviceClient: Sendable {
 
     /// Sends any request of the control API.
     ///
-    /// - Parameter progress: called with the progress of a long operation, up to ten times a second.
+    /// - Parameters:
+    ///   - request: one of the types that end in `Request`.
+    ///   - progress: called with the progress of a long operation, up to ten times a second.
     public func send<Request: ControlRequest>(
         _ request: Request, progress: (@Sendable (WorkProgress) -> Void)? = nil
     ) async throws(DeviceError) -> Request.Reply {

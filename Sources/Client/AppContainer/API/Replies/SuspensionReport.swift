@@ -13,7 +13,11 @@ public struct HeldLock: Codable, Hashable, Sendable {
     public var process: String?
 
     /// A lock for a test of one's own; nothing is looked up.
-    /// - Parameter path: relative to the app's home.
+    /// - Parameters:
+    ///   - path: relative to the app's home.
+    ///   - lock: as ``lock``.
+    ///   - pid: the number of the process.
+    ///   - process: its name; nil where it cannot be seen.
     public init(path: String, lock: String, pid: Int32, process: String? = nil) {
         self.path = path
         self.lock = lock
@@ -37,6 +41,8 @@ public struct SuspensionReport: Codable, Hashable, Sendable {
     /// - Parameters:
     ///   - processes: how many were frozen, from 0 on. Those that were killed are in `terminated` only.
     ///   - freezer: whether it was a control group, and not SIGSTOP.
+    ///   - terminated: the locks for which processes were killed.
+    ///   - unendedTasks: the names of background tasks that had not ended.
     public init(processes: Int, freezer: Bool, terminated: [HeldLock] = [], unendedTasks: [String] = []) {
         self.processes = processes
         self.freezer = freezer

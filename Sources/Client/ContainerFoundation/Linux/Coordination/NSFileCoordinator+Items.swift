@@ -5,7 +5,11 @@ public import Foundation
 extension NSFileCoordinator {
     /// Waits until the item may be read, and calls the reader with its URL.
     ///
-    /// - Parameter outError: why the reader was not called; a `CocoaError`, or the error of a presenter.
+    /// - Parameters:
+    ///   - url: the item.
+    ///   - options: as on Apple's systems.
+    ///   - outError: why the reader was not called; a `CocoaError`, or the error of a presenter.
+    ///   - reader: reads the item at the URL that it gets, before this call returns.
     public func coordinate(
         readingItemAt url: URL, options: ReadingOptions = [], error outError: NSErrorPointer,
         byAccessor reader: (URL) -> Void

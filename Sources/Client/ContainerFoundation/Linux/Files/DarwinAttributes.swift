@@ -20,8 +20,12 @@ public var XATTR_MAXNAMELEN: Int32 { 127 }
 /// Reads an attribute: `NAME` of Darwin is `user.NAME` of Linux.
 ///
 /// - Parameters:
+///   - path: of the file.
+///   - name: without `user.`.
 ///   - value: where the value goes; nil for its size alone.
+///   - size: of the place for it, in bytes.
 ///   - position: 0.
+///   - options: ``XATTR_NOFOLLOW``.
 /// - Returns: the size in bytes; -1 and `errno`, such as ``ENOATTR`` or ERANGE, on failure.
 public func getxattr(
     _ path: UnsafePointer<CChar>!, _ name: UnsafePointer<CChar>!, _ value: UnsafeMutableRawPointer!, _ size: Int,
@@ -40,7 +44,13 @@ public func fgetxattr(
 
 /// Sets an attribute: `NAME` of Darwin is `user.NAME` of Linux.
 ///
-/// - Parameter options: ``XATTR_NOFOLLOW``, ``XATTR_CREATE`` and ``XATTR_REPLACE``.
+/// - Parameters:
+///   - path: of the file.
+///   - name: without `user.`.
+///   - value: the bytes of the value.
+///   - size: how many there are.
+///   - position: 0.
+///   - options: ``XATTR_NOFOLLOW``, ``XATTR_CREATE`` and ``XATTR_REPLACE``.
 /// - Returns: 0; -1 and `errno` on failure.
 public func setxattr(
     _ path: UnsafePointer<CChar>!, _ name: UnsafePointer<CChar>!, _ value: UnsafeRawPointer!, _ size: Int,
@@ -60,7 +70,11 @@ public func fsetxattr(
 /// Lists the names of all attributes, each with a NUL at its end. A file's class and `xdg.robots.backup`, which are no
 /// attributes on Darwin, are not listed.
 ///
-/// - Parameter names: where the names go; nil for their size alone.
+/// - Parameters:
+///   - path: of the file.
+///   - names: where the names go; nil for their size alone.
+///   - size: of the place for them, in bytes.
+///   - options: ``XATTR_NOFOLLOW``.
 /// - Returns: the size in bytes; -1 and `errno` on failure.
 public func listxattr(
     _ path: UnsafePointer<CChar>!, _ names: UnsafeMutablePointer<CChar>!, _ size: Int, _ options: Int32

@@ -10,10 +10,12 @@ extension FileManager {
     /// The new item takes over mode, class and attributes of the original that it has not itself, but not its exclusion
     /// from backups. With `usingNewMetadataOnly` it takes over nothing.
     /// - Parameters:
+    ///   - originalItemURL: the item that is replaced.
     ///   - newItemURL: the new item. From another filesystem, or out of the Inbox, it is copied beside the original
     ///     first, which takes space for both.
     ///   - backupItemName: the name under which the original is kept in its directory with `withoutDeletingBackupItem`.
     ///     An item of that name is removed at the end.
+    ///   - options: `usingNewMetadataOnly` and `withoutDeletingBackupItem`.
     /// - Returns: the URL of the new item.
     /// - Throws: a `CocoaError`; `fileWriteNoPermission` if the device is locked for the original's class,
     ///   `fileWriteUnknown` if one item contains the other. Both items and an earlier backup are then unchanged.

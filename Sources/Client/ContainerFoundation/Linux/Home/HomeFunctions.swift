@@ -23,7 +23,10 @@ public func NSTemporaryDirectory() -> String {
 
 /// The paths of a standard directory in the given domains.
 ///
-/// - Parameter expandTilde: whether paths of the home are absolute; otherwise they begin with `~`.
+/// - Parameters:
+///   - directory: such as `documentDirectory`.
+///   - domainMask: only `userDomainMask` has directories of a container.
+///   - expandTilde: whether paths of the home are absolute; otherwise they begin with `~`.
 public func NSSearchPathForDirectoriesInDomains(
     _ directory: FileManager.SearchPathDirectory, _ domainMask: FileManager.SearchPathDomainMask, _ expandTilde: Bool
 ) -> [String] {
