@@ -1,5 +1,6 @@
 """The OpenAPI document as one page: its introduction, requests with examples and answers, kinds of complaint, schemas."""
 
+import json
 import pathlib
 
 import yaml
@@ -60,10 +61,9 @@ def contents(media):
         if "properties" in schema or limits(schema):
             about += described(schema)
         for title, example in examples(body):
-            shown = (
-                example if isinstance(example, str) else yaml.safe_dump(example, allow_unicode=True, sort_keys=False)
-            )
-            about += f"<p>{escape(title)}</p>" + coloured(shown, "" if isinstance(example, str) else "yaml")
+            is_text = isinstance(example, str)
+            shown = example if is_text else json.dumps(example, indent=2, ensure_ascii=False, default=str)
+            about += f"<p>{escape(title)}</p>" + coloured(shown, "" if is_text else "json")
         parts.append(f"<li>{about}</li>")
     return f"<ul>{''.join(parts)}</ul>" if parts else ""
 
@@ -90,15 +90,16 @@ def parameters(document, listed):
 
 
 def answers(document, responses):
-    parts = ""
+    """Those of this request alone, and links to those of many."""
+    own, shared = "", []
     for status, answer in responses.items():
-        if isinstance(answer, dict) and "$ref" in answer:
-            name = answer["$ref"].rsplit("/", 1)[1]
-            link = f' <a href="#answer-{escape(name)}">{escape(name)}</a>'
-            parts += f"<dt><code>{escape(status)}</code></dt><dd>{link}</dd>"
+        if "$ref" in answer:
+            name = escape(answer["$ref"].rsplit("/", 1)[1])
+            shared.append(f'<code>{escape(status)}</code> <a href="#answer-{name}">{name}</a>')
         else:
-            parts += f"<dt><code>{escape(status)}</code></dt><dd>{answer_in_words(document, answer)}</dd>"
-    return f"<h4>Answers</h4><dl>{parts}</dl>"
+            own += f"<dt><code>{escape(status)}</code></dt><dd>{answer_in_words(document, answer)}</dd>"
+    others = f"<p>Others: {', '.join(shared)}.</p>" if shared else ""
+    return f"<h4>Answers</h4><dl>{own}</dl>{others}"
 
 
 def answer_in_words(document, answer):

@@ -86,11 +86,15 @@ def type_name(kind, schema):
     return escape(kind)
 
 
+def counted(text, number):
+    return (text.removesuffix("s") if number == 1 else text).format(f"{number:,}")
+
+
 def limits(schema):
     """The other conditions that a value has to meet."""
     if not isinstance(schema, dict):
         return []
-    said = [text.format(f"{schema[key]:,}") for key, text in LIMITS.items() if key in schema]
+    said = [counted(text, schema[key]) for key, text in LIMITS.items() if key in schema]
     said += [text.format(value(schema[key])) for key, text in CODED.items() if key in schema]
     if schema.get("uniqueItems"):
         said.append("no item twice")
