@@ -209,3 +209,38 @@ case_an_app_runs_its_tools_under_another_name_of_the_device() {
     same "$(daemon_pid)" "$(appcontainer status --json other | json daemon pid)" "one daemon"
     appcontainer unmount home
 }
+
+# The device of version 0.1.0 beside the cases: made by that version, with a file of each class, a group, a delivered
+# letter, a mark, a hole, links, and the passcode 271828.
+case_a_device_of_version_0_1_0_opens_with_all_that_is_in_it() {
+    mkdir -p "$MOUNT"
+    tar --xattrs --xattrs-include='*' --no-same-owner -xJf "$HERE/device-0.1.0.tar.xz"
+    same "$(json format <"$DEVICE/Device.json")" 1 "format of the old device"
+    appcontainer mount "$DEVICE" "$APP" "$MOUNT"
+    for class in complete completeUnlessOpen completeUntilFirstUserAuthentication; do
+        refused cat "$DOCUMENTS/$class"
+    done
+    same "$(cat "$DOCUMENTS/none")" "content of none"
+    unlock
+    for class in complete completeUnlessOpen completeUntilFirstUserAuthentication none; do
+        same "$(cat "$DOCUMENTS/$class")" "content of $class"
+    done
+    same "$(stat -c '%a %.9Y' "$DOCUMENTS/none")" "640 1767323045.678901234" "mode and time"
+    same "$(getfattr --only-values -n user.note "$DOCUMENTS/none")" value
+    same "$(stat -c '%s %h' "$DOCUMENTS/linked")" "70000 2" "length and links"
+    cmp "$DOCUMENTS/linked" <(head -c 70000 /dev/zero | tr '\0' x)
+    same "$(readlink "$DOCUMENTS/symlink")" ../tmp
+    same "$(stat -c %s "$DOCUMENTS/sparse")" 1048576
+    same "$(tail -c 3 "$DOCUMENTS/sparse")" end
+    same "$(cat "$DOCUMENTS/Inbox/letter.txt")" "a letter"
+    same "$(cat "$MOUNT/Groups/group.com.example.shared/shared")" shared
+    same "$(cat "$MOUNT/Library/Caches/cached")" cached
+    excluded "$DOCUMENTS/skipped"
+    contains "$(appcontainer events "$DEVICE")" '"event":"delivered"'
+    same "$(appcontainer capacity "$DEVICE" --json | json capacity)" 67108864
+    whole
+    # From now on its records are authenticated, and a version that does not look refuses it.
+    same "$(json format <"$DEVICE/Device.json")" 3 "format"
+    stop
+    whole
+}
