@@ -34,6 +34,8 @@ public struct HTTPResponse: Sendable {
         case whole([UInt8])
         /// Sent in chunks as they come, each when the client has taken the one before.
         case stream(any AsyncSequence<[UInt8], Never> & Sendable)
+        /// Not sent: the head alone, with the length that the body has, where that is known.
+        case omitted(length: Int?)
     }
 
     /// The status code, such as 200.
@@ -46,6 +48,12 @@ public struct HTTPResponse: Sendable {
         self.status = status
         self.headers = headers
         self.body = body
+    }
+
+    /// The response to HEAD where this is the one to GET. A stream ends without a piece of it taken.
+    public var headAlone: HTTPResponse {
+        let length: Int? = if case .whole(let bytes) = body { bytes.count } else { nil }
+        return HTTPResponse(status: status, headers: headers, body: .omitted(length: length))
     }
 }
 

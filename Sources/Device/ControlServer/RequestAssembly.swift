@@ -40,7 +40,9 @@ struct RequestAssembly {
     /// Checks the version, the target and the length of the body before any of it comes.
     /// - Throws: ``RequestFault/malformed`` or ``RequestFault/bodyTooLong(_:)``.
     private mutating func begin(_ head: HTTPRequestHead) throws(RequestFault) {
-        guard head.version.major == 1, head.uri.hasPrefix("/") else { throw .malformed }
+        guard head.version.major == 1, head.uri.hasPrefix("/") || head.method == .OPTIONS && head.uri == "*" else {
+            throw .malformed
+        }
         let lengths = head.headers["content-length"]
         let codings = head.headers["transfer-encoding"]
         // With two lengths, two readers could see two different requests (RFC 9112, section 6.3).

@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -18,6 +19,11 @@ sys.path.insert(0, os.path.dirname(__file__))
 import kit
 
 JSON, LINES = "application/json", "application/x-ndjson"
+# Of every operation: a request that is none or too large or late, another user's, another device's, and any error; and of
+# a POST besides.
+ALWAYS = {"400", "403", "408", "413", "421", "500"}
+OF_CHANGES = {"503", "507"}
+NOTHING = {"$ref": "#/components/schemas/Nothing"}
 
 
 def strict(schema):
@@ -62,7 +68,7 @@ class Document:
         self.validate(failure, {"$ref": "#/components/schemas/Failure"}, what)
         kind = failure["complaint"]["kind"]
         kit.check(kind in self.raw["x-kinds"], what, kind)
-        kit.check(status in (405, 408, 413) or status == self.raw["x-kinds"][kind]["status"], what, status, kind)
+        kit.check(status in (405, 408, 413, 421) or status == self.raw["x-kinds"][kind]["status"], what, status, kind)
         return kind
 
     def answer(self, operation, media):
@@ -80,13 +86,53 @@ def request(socket, method, path, body=None, accept=JSON):
     return answer, body
 
 
+def statuses(document):
+    """Each operation has the statuses of its kinds of complaints, and every kind is in the schema of a complaint."""
+    kinds = document.raw["x-kinds"]
+    known = document.raw["components"]["schemas"]["Complaint"]["properties"]["kind"]["enum"]
+    kit.check(sorted(known) == sorted(kinds), "kinds", set(known) ^ set(kinds))
+    for path, method, operation in document.operations:
+        own = {str(kinds[kind]["status"]) for kind in operation.get("x-kinds", [])}
+        expected = {"200"} | ALWAYS | own | (OF_CHANGES if method == "post" else set())
+        kit.check(set(operation["responses"]) == expected, path, set(operation["responses"]) ^ expected)
+        for status, answer in operation["responses"].items():
+            if status != "200":
+                schema = document.resolve(answer)["content"][JSON]["schema"]
+                kit.check(schema == {"$ref": "#/components/schemas/Failure"}, path, status)
+
+
+def examples(document):
+    """Each example keeps to its schema, and that of a body is the one of the line of shell."""
+    for path, method, operation in document.operations:
+        for status, answer in operation["responses"].items():
+            content = document.resolve(answer)["content"].get(JSON, {})
+            if "example" in content:
+                document.validate(content["example"], content["schema"], f"{path} {status}")
+            else:
+                kit.check(status == "200" and content.get("schema") in (None, NOTHING), path, status, "has no example")
+        if method == "get":
+            continue
+        content = operation["requestBody"]["content"][JSON]
+        document.validate(content["example"], content["schema"], path)
+        words = re.search(r"--json (.*?)(?: -H '.*)?(?: -o \w+.*)?$", operation["x-example"], re.MULTILINE)[1]
+        # A shell has told them by then: the number of a lease or a task, and that of a process.
+        words = re.sub(r"'\"\$\(.*?\)\"'", "1", words)
+        words = re.sub(r"'\"\$[!$]\"'", "4711", words).replace("$PWD", "/home/me")
+        kit.check(json.loads(*shlex.split(words)) == content["example"], path, content["example"], words)
+
+
 def refusals(document, socket):
     """A wrong request is refused as the document has it, whatever the path; nothing is carried out."""
     for path, method, operation in document.operations:
         other = "POST" if method == "get" else "GET"
         answer, body = request(socket, other, path, "{}" if other == "POST" else None)
-        kit.check(answer.status == 405 and answer.getheader("Allow") == method.upper(), path, answer.status)
+        methods = "GET, HEAD, OPTIONS" if method == "get" else "POST, OPTIONS"
+        kit.check(answer.status == 405 and answer.getheader("Allow") == methods, path, answer.status)
         document.validate_failure(405, body, path)
+        answer, body = request(socket, "OPTIONS", path)
+        kit.check(answer.status == 204 and answer.getheader("Allow") == methods and not body, path, answer.status)
+        answer, body = request(socket, "HEAD", path)
+        kit.check(answer.status == (200 if method == "get" else 405) and not body, path, answer.status)
         schema = operation.get("requestBody", {}).get("content", {}).get(JSON, {}).get("schema")
         kit.check((schema is None) == (method == "get"), path, "a POST has a body")
         if schema is None:
@@ -133,6 +179,8 @@ def run(document, path, method, operation):
 
 def main():
     document, socket = Document(sys.argv[1]), sys.argv[2]
+    statuses(document)
+    examples(document)
     refusals(document, socket)
     os.environ["SOCKET"] = socket
     # curl reads its settings there, and nowhere else.

@@ -24,6 +24,8 @@ files_open_at_once         3000   12000
 bursts_of_open_files          3       8
 files_in_the_tree          3000    8000
 seconds_of_random_calls       2       4
+seconds_of_random_requests   25     400
+seconds_of_asking_for_lines   8     200
 seconds_of_a_storm_of_names   2      20
 seconds_in_one_group          5      15
 seconds_of_a_slow_write       8      12

@@ -12,15 +12,12 @@ import TarBackup
 enum BackupForms {
     /// The sink for the format that a request names; tar by default.
     /// - Parameter keybag: the device's class keys under its backup password; nil without one.
-    /// - Throws: ``Complaint`` of kind `badRequest` for a tar with a password, or when the output cannot be made.
+    /// - Throws: ``Complaint`` of kind `fileExists`, `notFound` or `badRequest` when the output cannot be made.
     static func sink(
         for request: BackupRequest, of device: FinderBackupDevice, apps: [BackupApp], keybag: [UInt8]?
     ) throws(Complaint) -> any BackupSink {
         switch request.format ?? .tar {
         case .tar:
-            guard request.password == nil else {
-                throw Complaint(.badRequest, "a tar is not encrypted; leave the password out, or make a Finder backup")
-            }
             return try TarBackupSink(path: request.output, apps: apps, keybag: keybag, since: request.since)
         case .finder:
             let encryption = request.password.map { FinderBackupSink.Encryption(password: Array($0.utf8)) }

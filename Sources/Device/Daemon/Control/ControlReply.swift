@@ -7,9 +7,10 @@ import SandboxModel
 /// A reply: one JSON object, lines of JSON, or a complaint with its status.
 struct ControlReply: Sendable {
     private var status = 200
-    private var type = ControlMedia.json
+    /// nil for a reply without a body.
+    private var type: String? = ControlMedia.json
     private let body: HTTPResponse.Body
-    /// The right method, in the response to a request with another one.
+    /// The methods of the path, in the response to a request with another one, or for them.
     private var allow: String?
 
     /// - Parameter lines: the client asked for lines, so the reply is one line with `result`.
@@ -22,6 +23,11 @@ struct ControlReply: Sendable {
     /// Lines that are sent as they come.
     static func lines(_ lines: any AsyncSequence<[UInt8], Never> & Sendable) -> ControlReply {
         ControlReply(type: ControlMedia.lines, body: .stream(lines))
+    }
+
+    /// The reply to OPTIONS.
+    static func methods(_ methods: String) -> ControlReply {
+        ControlReply(status: 204, type: nil, body: .omitted(length: nil), allow: methods)
     }
 
     /// - Parameter status: in place of the kind's own.
@@ -45,7 +51,8 @@ struct ControlReply: Sendable {
     }
 
     var response: HTTPResponse {
-        var headers = [("Content-Type", type), ("Server", DeviceClient.version)]
+        var headers = [("Server", DeviceClient.version)]
+        if let type { headers.insert(("Content-Type", type), at: 0) }
         if let allow { headers.append(("Allow", allow)) }
         return HTTPResponse(status: status, headers: headers, body: body)
     }

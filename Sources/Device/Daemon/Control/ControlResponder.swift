@@ -47,12 +47,14 @@ struct ControlResponder<Served: ServedDevice>: HTTPResponder {
     }
 
     func response(to request: HTTPRequest) async -> HTTPResponse {
+        let response: HTTPResponse
         do throws(Complaint) {
-            return try await reply(to: request).response
+            response = try await reply(to: request).response
         } catch {
             log.refusal(of: request.path, error)
-            return ControlReply.failure(error).response
+            response = ControlReply.failure(error).response
         }
+        return request.method == "HEAD" ? response.headAlone : response
     }
 
     private func reply(to request: HTTPRequest) async throws(Complaint) -> ControlReply {
@@ -60,15 +62,20 @@ struct ControlResponder<Served: ServedDevice>: HTTPResponder {
             return .failure(
                 Complaint(.daemonUnreachable, "this is the device \(device.identifier), and not \(named)"), status: 421)
         }
+        if request.method == "OPTIONS", request.path == "*" { return .methods("GET, HEAD, OPTIONS, POST") }
         guard request.path.hasPrefix(ControlPath.root),
             let route = routes[String(request.path.dropFirst(ControlPath.root.count))]
         else {
             throw Complaint(.notFound, "\(request.path) is not a path of the control API")
         }
-        let method = route.isQuery ? "GET" : "POST"
-        guard request.method == method else {
+        let methods = route.isQuery ? "GET, HEAD, OPTIONS" : "POST, OPTIONS"
+        switch request.method {
+        case "OPTIONS": return .methods(methods)
+        case "GET" where route.isQuery, "HEAD" where route.isQuery, "POST" where !route.isQuery: break
+        default:
+            let method = route.isQuery ? "GET" : "POST"
             return .failure(
-                Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405, allow: method)
+                Complaint(.badRequest, "\(request.path) wants the method \(method)"), status: 405, allow: methods)
         }
         let call = ControlCall(
             body: request.body, wantsLines: request.accept.contains(ControlMedia.lines), client: request.client,

@@ -30,7 +30,7 @@ struct DeliverySource: Sendable {
             if error == .noEntry || error == .notDirectory {
                 throw Complaint(.notFound, "\(path) does not exist; name a file or directory that does")
             }
-            throw Complaint(error, doing: "cannot open \(path)")
+            throw Complaint(named: error, doing: "cannot open \(path)")
         }
         guard status.kind == .file || status.kind == .directory else {
             throw Complaint(.unsuitableFile, "\(path) is neither a file nor a directory")

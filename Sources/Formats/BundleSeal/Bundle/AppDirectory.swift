@@ -61,7 +61,7 @@ public struct AppDirectory: Sendable {
             case .accessDenied where ActingUser.starter == 0 && !ActingUser.isActing:
                 throw Complaint(
                     .foreignOwner, "a link of another user is on the way to \(path); name the directory that is meant")
-            default: throw Complaint(error, doing: "cannot open \(path)")
+            default: throw Complaint(named: error, doing: "cannot open \(path)")
             }
         }
     }

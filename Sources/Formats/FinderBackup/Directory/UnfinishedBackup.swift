@@ -40,7 +40,7 @@ final class UnfinishedBackup {
             try parent.makeDirectory(temporaryName, mode: S_IRWXU)
             root = try parent.openDirectory(temporaryName)
         } catch {
-            throw Complaint(error, doing: doing)
+            throw Complaint(named: error, doing: doing)
         }
     }
 
@@ -72,7 +72,7 @@ final class UnfinishedBackup {
             // A dangling symbolic link occupies the name too.
             case .noEntry: if (try? HostPath.status(absolute, following: false)) != nil { throw occupied }
             case .notDirectory, .directoryNotEmpty: throw occupied
-            default: throw Complaint(error, doing: "cannot write a backup to \(path)")
+            default: throw Complaint(named: error, doing: "cannot write a backup to \(path)")
             }
         }
         guard !absolute.isEmpty else {

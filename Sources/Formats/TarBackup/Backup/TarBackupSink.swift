@@ -61,7 +61,7 @@ public final class TarBackupSink: BackupSink {
             throw Complaint(.badRequest, "\(path) is no name for a file; name one for the backup")
         }
         (self.path, self.name) = (path, name)
-        let isTaken = try Complaint.wrap("cannot make \(path)") { () throws(SystemError) in
+        let isTaken = try Complaint.wrapNamed("cannot make \(path)") { () throws(SystemError) in
             try ActingUser.reaching(parent) { () throws(SystemError) in
                 try Descriptor.openDirectory(byOwnLinks: parent).exists(name)
             }

@@ -26,6 +26,27 @@ extension Complaint {
         }
     }
 
+    /// The error of a call with a path that somebody has named: `notFound` for ENOENT and ENOTDIR, `badRequest` for
+    /// ENAMETOOLONG and ELOOP, which no path of a file has, and otherwise as ``init(_:doing:)``.
+    public init(named error: SystemError, doing: String) {
+        switch error.code {
+        case ENOENT, ENOTDIR: self.init(.notFound, "\(doing): \(error.message)")
+        case ENAMETOOLONG, ELOOP: self.init(.badRequest, "\(doing): \(error.message)")
+        default: self.init(error, doing: doing)
+        }
+    }
+
+    /// Runs `body`, which takes a path that somebody has named, as ``wrap(_:_:)`` does.
+    public static func wrapNamed<Result: ~Copyable>(
+        _ doing: @autoclosure () -> String, _ body: () throws(SystemError) -> Result
+    ) throws(Complaint) -> Result {
+        do throws(SystemError) {
+            return try body()
+        } catch {
+            throw Complaint(named: error, doing: doing())
+        }
+    }
+
     /// Runs `body`, and turns its error into a complaint that begins with `doing`.
     public static func wrap<Result: ~Copyable>(
         _ doing: @autoclosure () -> String, _ body: () throws(SystemError) -> Result

@@ -31,8 +31,43 @@ import Testing
     @Test func `a method that the path does not have is answered with 405`() async throws {
         try await ControlAPIFixture.run { fixture in
             try await fixture.expect(405, "GET", "/v1/shutdown")
+            try await fixture.expect(405, "HEAD", "/v1/shutdown")
             try await fixture.expect(405, "POST", "/v1/status", body: "{}")
+            for method in ["PUT", "DELETE", "PATCH", "TRACE"] {
+                let answer = try await fixture.exchange(Data("\(method) /v1/status HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                #expect(answer.hasPrefix("HTTP/1.1 405 ") && answer.contains("\r\nAllow: GET, HEAD, OPTIONS\r\n"))
+                #expect(answer.complaintKind == "badRequest")
+            }
             #expect(fixture.device.calls.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test func `OPTIONS is answered with the methods of a path, and does nothing`() async throws {
+        try await ControlAPIFixture.run { fixture in
+            for (path, methods) in [
+                ("/v1/status", "GET, HEAD, OPTIONS"), ("/v1/shutdown", "POST, OPTIONS"),
+                ("*", "GET, HEAD, OPTIONS, POST"),
+            ] {
+                let answer = try await fixture.exchange(Data("OPTIONS \(path) HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                #expect(answer.hasPrefix("HTTP/1.1 204 ") && answer.contains("\r\nAllow: \(methods)\r\n"), "\(answer)")
+                #expect(answer.hasSuffix("\r\n\r\n") && !answer.contains("Transfer-Encoding"), "\(answer)")
+            }
+            try await fixture.expect(404, "OPTIONS", "/v1/nothing")
+            #expect(fixture.device.calls.withLock { $0 }.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["/v1/status", "/v1/events/follow", "/v1/nothing"])
+    func `HEAD is answered as GET is, without the body`(path: String) async throws {
+        try await ControlAPIFixture.run { fixture in
+            var heads: [String] = []
+            for method in ["HEAD", "GET"] {
+                let answer = try await fixture.exchange(Data("\(method) \(path) HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+                let end = try #require(answer.range(of: "\r\n\r\n")?.upperBound)
+                #expect(method == "GET" || end == answer.endIndex, "\(answer)")
+                heads.append(String(answer[..<end]))
+            }
+            #expect(heads[0] == heads[1])
         }
     }
 
@@ -47,6 +82,13 @@ import Testing
         ("unmount", "{\"mountPoint\": \"b\"}", "mountPoint has to be an absolute path"),
         ("unmount", "{\"mountPoint\": \"/b\\u0000\"}", "mountPoint must not hold a NUL character"),
         ("mount-end", "{\"mountPoint\": \"./b\"}", "mountPoint has to be an absolute path"),
+        ("mount-end", "{\"mountPoint\": \"\"}", "mountPoint is empty, and names nothing"),
+        ("deliver", "{\"app\": \"a\", \"files\": []}", "files is empty"),
+        ("run-process", "{\"lease\": 1, \"pid\": 0}", "pid is not the number of a process"),
+        ("run-process", "{\"lease\": 1, \"pid\": 2, \"supervisor\": -1}", "supervisor is not the number of a process"),
+        ("capacity", "{\"capacity\": 1048575}", "a capacity is at least 1M"),
+        ("capacity", "{\"capacity\": 2000000, \"hostCapacity\": true}", "exclude each other"),
+        ("capacity", "{\"highWater\": 100.5}", "\"highWater\" is not a percentage from 0 to 100"),
         ("install", "{\"app\": \"Notes.app\"}", "app has to be an absolute path"),
         ("install", "{\"app\": \"/Notes.app\\u0000\"}", "app must not hold a NUL character"),
         ("install", "{\"app\": \"/Notes.app\", \"owner\": -1}", "\"owner\" is not a user id"),

@@ -51,6 +51,15 @@ import Testing
         }
     }
 
+    @Test func `HEAD is answered with the head alone, and follows nothing`() async throws {
+        try await run { fixture, record in
+            record.record(Event(.locked))
+            let answer = try await fixture.exchange(Data("HEAD /v1/events/follow HTTP/1.1\r\nHost: d\r\n\r\n".utf8))
+            #expect(answer.hasPrefix("HTTP/1.1 200 ") && answer.hasSuffix("\r\n\r\n"), "\(answer)")
+            #expect(answer.contains("\r\nContent-Type: application/x-ndjson\r\n"), "\(answer)")
+        }
+    }
+
     @Test func `events before a time are left out, and an event at that time is not`() async throws {
         try await run { fixture, record in
             for second in 1...3 { record.record(Event(.locked, time: "2026-01-01T00:00:0\(second).000Z")) }

@@ -40,8 +40,8 @@ private struct OpenAPIDocument {
 
     /// The name of the schema that the body of a POST has.
     func bodySchema(at path: String) -> String? {
-        let body = keys(below: ["paths", ControlPath.root + path, "post"])["requestBody"]
-        return body?.firstMatch(of: /#\/components\/schemas\/(\w+)/).map { String($0.1) }
+        let body = ["paths", ControlPath.root + path, "post", "requestBody", "content", "application/json"]
+        return keys(below: body)["schema"]?.firstMatch(of: /#\/components\/schemas\/(\w+)/).map { String($0.1) }
     }
 
     /// A value as JSON for each key that an object of the schema must have.
@@ -78,6 +78,10 @@ private struct OpenAPIDocument {
             #expect(document.keys(below: place).keys.sorted() == [method], "\(path)")
             let operation = document.keys(below: place + [method])
             #expect(operation["x-example"] == "|" && operation["summary"] != nil, "\(path)")
+            #expect(["[Device]", "[App]", "[Mount]"].contains(operation["tags"]), "\(path)")
+            let name = path.split(whereSeparator: { "-/".contains($0) }).enumerated()
+                .map { $0.offset == 0 ? String($0.element) : $0.element.capitalized }.joined()
+            #expect(operation["operationId"] == (path == ControlPath.followedEvents ? "followEvents" : name))
             #expect(operation.keys.contains("requestBody") == !route.isQuery, "\(path)")
         }
     }

@@ -65,7 +65,11 @@ public struct InstallRequest: ControlRequest {
         replaceSigner = try container.decodeIfPresent(Bool.self, forKey: .replaceSigner)
     }
 
-    public func check() throws(DeviceError) { try requireAbsolute(app, "app") }
+    public func check() throws(DeviceError) {
+        try requireAbsolute(app, "app")
+        try requireIdentifiers(groups)
+        try requireIdentifiers(iCloud)
+    }
 }
 
 extension KeyedDecodingContainer {
@@ -92,7 +96,7 @@ public struct UninstallRequest: ControlRequest {
         self.app = app
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Empties an app's data container to its state after the installation.
@@ -107,7 +111,7 @@ public struct ResetRequest: ControlRequest {
         self.app = app
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Entitles an installed app to further containers.
@@ -127,7 +131,11 @@ public struct EntitleRequest: ControlRequest {
         self.iCloud = iCloud
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) {
+        try requireIdentifier(app)
+        try requireIdentifiers(groups)
+        try requireIdentifiers(iCloud)
+    }
 }
 
 /// Puts files or directories into an app's Inbox.
@@ -150,6 +158,8 @@ public struct DeliverRequest: ControlRequest {
     }
 
     public func check() throws(DeviceError) {
+        try requireIdentifier(app)
+        guard !files.isEmpty else { throw DeviceError(.badRequest, "files is empty; name what is to be delivered") }
         for file in files { try requireAbsolute(file, "each of files") }
     }
 }

@@ -44,8 +44,12 @@ public struct BackupRequest: ControlRequest {
     }
 
     public func check() throws(DeviceError) {
-        try requireAbsolute(output, "output")
+        if let app { try requireIdentifier(app) }
+        try requireAbsolute(output, "output", empty: .badRequest)
         if let since { try requireAbsolute(since, "since") }
+        guard password == nil || format == .finder else {
+            throw DeviceError(.badRequest, "a tar is not encrypted; leave the password out, or make a Finder backup")
+        }
     }
 }
 
@@ -83,6 +87,7 @@ public struct BackupPasswordRequest: ControlRequest {
             throw DeviceError(
                 .badRequest, "backup-password: \(action.rawValue) \(isNeeded ? "needs" : "takes no") \"\(name)\"")
         }
+        if let new { try requireOneLine(new, "backup password") }
     }
 }
 
@@ -101,7 +106,9 @@ public struct BackupListRequest: ControlRequest {
         self.ignoreExclusions = ignoreExclusions
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) {
+        if let app { try requireIdentifier(app) }
+    }
 }
 
 /// Restores the containers of a backup, in place of those that the device has.

@@ -20,7 +20,8 @@ public protocol ControlRequest: Codable, Sendable {
     /// Checks the parameters as far as that needs no device. The daemon calls it before it carries the request out.
     ///
     /// There is no default: a request without rules has the line `public func check() {}`.
-    /// - Throws: an error of kind `badRequest`.
+    /// - Throws: an error of kind `badRequest`, `invalidIdentifier` or `invalidPasscode`; for an empty path, of a kind
+    ///   that says that nothing is there.
     func check() throws(DeviceError)
 }
 

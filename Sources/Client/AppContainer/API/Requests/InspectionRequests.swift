@@ -14,7 +14,10 @@ public struct InspectRequest: ControlRequest {
         self.path = path
     }
 
-    public func check() throws(DeviceError) { try requireNoNUL(path, "path") }
+    public func check() throws(DeviceError) {
+        try requireIdentifier(app)
+        try requireNoNUL(path, "path")
+    }
 }
 
 /// Surveys an app's data, group and iCloud containers, by size.
@@ -28,7 +31,7 @@ public struct SurveyRequest: ControlRequest {
         self.app = app
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Audits an app's data container and its groups against Apple's data storage guidelines.
@@ -45,7 +48,7 @@ public struct AuditRequest: ControlRequest {
         self.patterns = patterns
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Checks every header, block and length of the device.

@@ -79,5 +79,6 @@ public struct PasscodeRequest: ControlRequest {
             throw DeviceError(
                 .badRequest, "passcode: \(action.rawValue) \(isNeeded ? "needs" : "takes no") \"\(name)\"")
         }
+        if let new { try requireOneLine(new, "passcode") }
     }
 }

@@ -47,7 +47,8 @@ public struct MountRequest: ControlRequest {
     }
 
     public func check() throws(DeviceError) {
-        if let mountPoint { try requireAbsolute(mountPoint, "mountPoint") }
+        try requireIdentifier(app)
+        if let mountPoint { try requireAbsolute(mountPoint, "mountPoint", empty: .mountPoint) }
     }
 }
 
@@ -66,7 +67,7 @@ public struct UnmountRequest: ControlRequest {
         self.lazy = lazy
     }
 
-    public func check() throws(DeviceError) { try requireAbsolute(mountPoint, "mountPoint") }
+    public func check() throws(DeviceError) { try requireAbsolute(mountPoint, "mountPoint", empty: .notMounted) }
 }
 
 /// Waits for the end of a mount. The response comes at once where none is there.
@@ -81,5 +82,5 @@ public struct MountEndRequest: ControlRequest {
         self.mountPoint = mountPoint
     }
 
-    public func check() throws(DeviceError) { try requireAbsolute(mountPoint, "mountPoint") }
+    public func check() throws(DeviceError) { try requireAbsolute(mountPoint, "mountPoint", empty: .badRequest) }
 }

@@ -26,7 +26,7 @@ public struct RunRequest: ControlRequest {
         self.detached = detached
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Announces the process of a lease, which `terminate` and `restart` will end. It is sent before the process does
@@ -54,7 +54,10 @@ public struct RunProcessRequest: ControlRequest {
         self.supervisor = supervisor
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) {
+        try requireProcess(pid, "pid")
+        if let supervisor { try requireProcess(supervisor, "supervisor") }
+    }
 }
 
 /// Ends a lease, if it has not ended. The response comes after the end of a mount that was made for it, unless another
@@ -72,7 +75,7 @@ public struct RunEndRequest: ControlRequest {
         self.lease = lease
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Marks an app running until it is terminated, or the device is restarted or shut down. Starts and mounts nothing; a
@@ -90,7 +93,7 @@ public struct MarkRunningRequest: ControlRequest {
         self.extension = `extension`
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Ends the processes and marks of an app. The response comes when it runs no more.
@@ -111,5 +114,5 @@ public struct TerminateRequest: ControlRequest {
         self.memory = memory
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }

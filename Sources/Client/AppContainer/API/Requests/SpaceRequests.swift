@@ -23,7 +23,21 @@ public struct CapacityRequest: ControlRequest {
         self.highWater = highWater
     }
 
-    public func check() {}
+    /// The least and the most bytes that a device can hold.
+    private static let capacities = Int64(1 << 20)...Int64(1 << 60)
+
+    public func check() throws(DeviceError) {
+        guard capacity == nil || hostCapacity != true else {
+            throw DeviceError(.badRequest, "capacity: \"capacity\" and \"hostCapacity\" exclude each other")
+        }
+        if let capacity, !CapacityRequest.capacities.contains(capacity) {
+            throw DeviceError(.badRequest, "a capacity is at least 1M; give more, or none for that of the host")
+        }
+        for (mark, name) in [(lowWater, "lowWater"), (highWater, "highWater")] {
+            guard let mark, !(0...100).contains(mark) else { continue }
+            throw DeviceError(.badRequest, "capacity: \"\(name)\" is not a percentage from 0 to 100")
+        }
+    }
 }
 
 /// Purges whole entries of `Library/Caches` and `tmp`, of the apps that are not running.
@@ -64,6 +78,7 @@ public struct PurgeRequest: ControlRequest {
     private static let longest: Int64 = 4_000_000_000
 
     public func check() throws(DeviceError) {
+        if let app { try requireIdentifier(app) }
         guard [free != nil, level != nil, olderThan != nil].filter({ $0 }).count <= 1 else {
             throw DeviceError(.badRequest, "purge: \"free\", \"level\" and \"olderThan\" exclude each other")
         }

@@ -23,7 +23,10 @@ public struct SuspendRequest: ControlRequest {
         self.after = after
     }
 
-    public func check() throws(DeviceError) { try requireStay(after) }
+    public func check() throws(DeviceError) {
+        try requireIdentifier(app)
+        try requireStay(after)
+    }
 }
 
 /// Brings an app to the foreground, and has its processes go on. The response comes when they do. Fails with
@@ -39,7 +42,7 @@ public struct ResumeRequest: ControlRequest {
         self.app = app
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// Does to an app what ``SuspendRequest`` does, for one process, but freezes and kills nothing: the app enters the
@@ -63,7 +66,11 @@ public struct SuspensionRehearsalRequest: ControlRequest {
         self.after = after
     }
 
-    public func check() throws(DeviceError) { try requireStay(after) }
+    public func check() throws(DeviceError) {
+        try requireIdentifier(app)
+        try requireProcess(pid, "pid")
+        try requireStay(after)
+    }
 }
 
 /// Begins a background task, for whose end a suspension waits. It ends with its process at the latest.
@@ -85,6 +92,8 @@ public struct BeginBackgroundTaskRequest: ControlRequest {
     }
 
     public func check() throws(DeviceError) {
+        try requireIdentifier(app)
+        try requireProcess(pid, "pid")
         try requireNoNUL(name ?? "", "name")
         guard (name ?? "").utf8.count <= 255 else { throw DeviceError(.badRequest, "name has at most 255 bytes") }
     }
@@ -104,7 +113,7 @@ public struct EndBackgroundTaskRequest: ControlRequest {
         self.task = task
     }
 
-    public func check() {}
+    public func check() throws(DeviceError) { try requireIdentifier(app) }
 }
 
 /// The longest stay in the background, in seconds: a day.
