@@ -1,6 +1,7 @@
 // Tests of the control API's answers to good and bad requests.
 
 import AppContainer
+import BackingStore
 import Foundation
 import Platform
 import SandboxModel
@@ -106,6 +107,20 @@ import Testing
             let complaint = try JSONDecoder().decode(Failure.self, from: Data(answer.utf8)).complaint
             #expect(complaint.kind == .badRequest)
             #expect(complaint.message.contains(words), "\(complaint.message)")
+        }
+    }
+
+    @Test func `a request is checked by the limits of a device`() throws {
+        let capacities = DeviceSettings.capacities
+        for capacity in [capacities.lowerBound, capacities.upperBound] {
+            try CapacityRequest(capacity: capacity).check()
+        }
+        for capacity in [capacities.lowerBound - 1, capacities.upperBound + 1] {
+            #expect(throws: DeviceError.self) { try CapacityRequest(capacity: capacity).check() }
+        }
+        for pid: Int32 in [0, -1] {
+            #expect(throws: DeviceError.self) { try BeginBackgroundTaskRequest(app: "a", pid: pid).check() }
+            #expect(throws: DeviceError.self) { try SuspensionRehearsalRequest(app: "a", pid: pid).check() }
         }
     }
 
