@@ -37,7 +37,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         CommandGroup(
             name: "Device",
             subcommands: [
-                Create.self, Clone.self, Erase.self, Delete.self, Boot.self, Own.self, Status.self, Lock.self,
+                Create.self, Clone.self, Erase.self, Delete.self, Boot.self, Own.self, List.self, Status.self,
+                Lock.self,
                 Unlock.self, Restart.self,
                 Passcode.self, Capacity.self, Shutdown.self, Purge.self, Backup.self, Restore.self,
                 BackupPassword.self, Schedule.self, Clock.self, Conditions.self, Check.self,
@@ -58,8 +59,9 @@ struct AppContainerCommand: AsyncParsableCommand {
     /// Runs the command of the arguments, and ends the process with an exit code for every failure: that of the
     /// complaint's kind, that of an `ExitCode`, or 64 (`EX_USAGE`) for wrong usage. Returns after success.
     static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
         // First, and it does not return for these two commands.
-        await serve(CommandLine.arguments.dropFirst())
+        await serve(arguments)
         // Swift's String would replace invalid bytes, and so name another file.
         if let argument = ArgumentBytes.firstNotUTF8() {
             StandardError.complain(
@@ -68,8 +70,10 @@ struct AppContainerCommand: AsyncParsableCommand {
         }
         if SystemMount.isCalled { await SystemMount.main() }
         do {
-            try requireCommand(CommandLine.arguments.dropFirst())
-            var command = try parseAsRoot()
+            try requireCommand(arguments)
+            var command = try parseAsRoot(Array(arguments))
+            // Help needs none of it, and neither does wrong usage.
+            if self.command(type(of: command)._commandName) != nil { try ProcFileSystem.require() }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -111,7 +115,8 @@ struct AppContainerCommand: AsyncParsableCommand {
         let name =
             first == "help" ? words.dropFirst().filter { !$0.hasPrefix("-") }.joined(separator: " ") : first
         guard name.isEmpty || name == "help" || command(name) != nil else {
-            throw ValidationError("There is no command \(name)")
+            let names = groups.flatMap(\.subcommands).map { $0._commandName }
+            throw ValidationError("There is no command \(name)\(CommandSpelling.question(for: name, among: names))")
         }
     }
 
@@ -120,18 +125,20 @@ struct AppContainerCommand: AsyncParsableCommand {
         ([Serve.self] + groups.flatMap(\.subcommands)).first { $0._commandName == name }
     }
 
-    /// Prints help to standard output, and wrong usage as one line like every other error.
+    /// Prints help and completions to standard output, and wrong usage as one line like every other error.
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         if code.isSuccess {
             do throws(Complaint) {
-                try Output.line(fullMessage(for: error))
+                try Output.line(CompletionScript.corrected(fullMessage(for: error)))
             } catch {
                 end(with: error)
             }
             Glibc.exit(EXIT_SUCCESS)
         }
-        let message = message(for: error)
+        var message = message(for: error)
+        // The parser's sentences end with a full stop, and this line goes on.
+        if message.hasSuffix(".") { message.removeLast() }
         let named = CommandLine.arguments.dropFirst().first.flatMap(command)
         let help = named.map { "appcontainer \($0._commandName) --help" } ?? "appcontainer --help"
         StandardError.complain("\(message); see: \(help)")

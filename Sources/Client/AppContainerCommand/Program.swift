@@ -14,6 +14,7 @@ enum Program {
         // Before the first thread: libdispatch opens descriptors of its own, and would take a closed standard one's
         // number.
         ProcessSettings.occupyStandardDescriptors()
+        ArgumentBytes.keepWithoutProc()
         // Writing to a daemon that has ended must be an error to report, not a silent death.
         signal(SIGPIPE, SIG_IGN)
         guard CommandLine.arguments.dropFirst() != ["--version"] else {

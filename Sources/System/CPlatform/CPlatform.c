@@ -209,6 +209,16 @@ int platform_peer_user(int socket, uint32_t *user) {
     return 0;
 }
 
+int platform_peer_process(int socket, int32_t *process) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) {
+        return -1;
+    }
+    *process = credentials.pid;
+    return 0;
+}
+
 int platform_accept(int socket) {
     return accept4(socket, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }

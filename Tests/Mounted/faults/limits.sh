@@ -74,6 +74,8 @@ oncecase_names_of_control_characters_are_shown_escaped_by_every_command() {
     printed purge "$DEVICE" --level critical --dry-run
     printed mount "$DEVICE" "$APP" "$WORK/${bad[0]}"
     printed status "$DEVICE"
+    printed list
+    printed list --json
     # A program takes the path as it is; JSON has it escaped.
     printed path "$DEVICE" "$APP" data --json
     printed unmount "$WORK/${bad[0]}"

@@ -27,6 +27,7 @@ erase {device}
 delete {device}
 boot {device}
 own < {{"device": "{owned}/copy", "clone": "{device}", "keep": true}}
+list --json | boot {device}
 status {device} --json
 status {device} | boot {device}
 lock {device} --now | mount {device} {app} {home} --passcode-file {code} | protected

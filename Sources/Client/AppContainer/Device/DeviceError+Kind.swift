@@ -144,6 +144,8 @@ extension DeviceError {
         public static let notFrozen = Kind(.notFrozen)
         /// The device has a backup password already, or has none to change or remove.
         public static let backupPasswordState = Kind(.backupPasswordState)
+        /// The machine shows no /proc, which the device's process needs.
+        public static let procMissing = Kind(.procMissing)
 
         // MARK: Reported by this library
 

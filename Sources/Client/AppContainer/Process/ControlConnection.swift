@@ -36,6 +36,12 @@ struct ControlConnection: ~Copyable {
         socket = try await ControlConnection.connected(to: path)
     }
 
+    /// The process that listens, by the kernel's word; nil for one that this process does not see.
+    var process: Int32? {
+        guard let process = try? socket.peerProcess, process > 0 else { return nil }
+        return process
+    }
+
     private static func connected(to path: String) async throws(DeviceError) -> LocalConnection {
         var attempts = 0
         while true {
@@ -128,9 +134,13 @@ struct ControlConnection: ~Copyable {
     }
 
     /// The rest of the body.
-    mutating func rest() async throws(DeviceError) -> [UInt8] {
+    /// - Parameter most: the bytes that it may have.
+    mutating func rest(atMost most: Int = .max) async throws(DeviceError) -> [UInt8] {
         var rest: [UInt8] = []
-        while let piece = try await piece(upTo: nil) { rest += piece }
+        while let piece = try await piece(upTo: nil) {
+            rest += piece
+            guard rest.count <= most else { throw ControlConnection.malformed }
+        }
         return rest
     }
 

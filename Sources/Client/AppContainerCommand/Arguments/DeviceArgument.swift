@@ -63,7 +63,7 @@ extension DeviceArgument {
 
 /// The argument BUNDLE-ID. The daemon checks the identifier; an invalid one is exit code 14.
 struct AppArgument: ParsableArguments {
-    @Argument(help: "The app's bundle identifier, such as com.example.Notes.")
+    @Argument(help: "The app's bundle identifier, such as com.example.Notes.", completion: Completions.apps)
     var bundleID: String
 }
 

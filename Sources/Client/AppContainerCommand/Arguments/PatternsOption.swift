@@ -6,7 +6,7 @@ import SandboxModel
 
 /// The file is read here, as the request has its text.
 struct PatternsOption: ParsableArguments {
-    @Option(help: ArgumentHelp("Add the patterns of this file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Add the patterns of this file.", valueName: "file"), completion: .file())
     var patterns: String?
 
     /// The text of a file of patterns, of 256 KiB at most. The daemon parses it.

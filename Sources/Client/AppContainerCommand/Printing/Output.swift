@@ -14,12 +14,17 @@ enum StandardError {
 
     /// Prints an error, in one line even if names in it hold line ends.
     static func complain(_ message: String) {
-        write("appcontainer: \(message.onOneLine)\n")
+        write("\(Style.error("appcontainer:", on: .error)) \(message.onOneLine)\n")
     }
 
     /// Prints a warning. The command goes on.
     static func warn(_ message: String) {
-        complain("warning: \(message)")
+        tell("warning: \(message)", Style.warning)
+    }
+
+    /// Prints what is worth to know, and no error.
+    static func tell(_ message: String, _ style: Style = .heading) {
+        write("\(style("appcontainer:", on: .error)) \(message.onOneLine)\n")
     }
 }
 
@@ -74,25 +79,41 @@ enum Output {
     }
 
     /// Prints lines of `label: value`, with the values in one column.
-    static func fields(_ fields: [(label: String, value: String)]) throws(Complaint) {
+    /// - Parameter style: the look of the value of a label, on a terminal.
+    static func fields(
+        _ fields: [(label: String, value: String)], style: (String) -> Style? = { _ in nil }
+    ) throws(Complaint) {
         let width = fields.map(\.label.count).max() ?? 0
-        try lines(fields.map { label, value in padded("\(label):", to: width + 2) + value.onOneLine })
+        try lines(
+            fields.map { label, value in
+                let value = value.onOneLine
+                return padded("\(label):", to: width + 2) + (style(label)?(value) ?? value)
+            })
     }
 
     /// Prints rows in columns two spaces apart. The last column is not padded.
-    static func table(_ rows: [[String]]) throws(Complaint) {
-        let rows = rows.map { $0.map(\.onOneLine) }
+    /// - Parameters:
+    ///   - headings: of the columns; none without any.
+    ///   - style: the look of a cell by its row and its column, on a terminal.
+    static func table(
+        _ rows: [[String]], under headings: [String] = [], style: (Int, Int) -> Style? = { _, _ in nil }
+    ) throws(Complaint) {
+        let first = headings.isEmpty ? 0 : 1
+        let rows = ((headings.isEmpty ? [] : [headings]) + rows).map { $0.map(\.onOneLine) }
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
         }
-        let lines = rows.map { row in
-            row.enumerated().map { index, cell in
-                index == row.count - 1 ? cell : padded(cell, to: widths[index] + 2)
+        let lines = rows.enumerated().map { row, cells in
+            // No trailing blanks after empty cells.
+            let last = cells.lastIndex { !$0.isEmpty } ?? -1
+            return cells.prefix(last + 1).enumerated().map { column, cell in
+                let look = row < first ? Style.heading : style(row - first, column)
+                // Blanks have no look: on a terminal they would show an underline or a background.
+                return (look?(cell) ?? cell) + (column == last ? "" : padded("", to: widths[column] + 2 - cell.count))
             }
         }
-        // No trailing blanks after empty cells.
-        try self.lines(lines.map { $0.joined().replacing(#/ +$/#, with: "") })
+        try self.lines(lines.map { $0.joined() })
     }
 
     /// Text with blanks up to a width in characters. Wide characters are not accounted for.

@@ -8,13 +8,15 @@ import Platform
 import SandboxModel
 import Synchronization
 
-/// Shows progress on standard error if that is a terminal, after one second, and erases it at the end.
+/// Shows progress on standard error if that is a terminal which can erase it, after one second, and erases it at the
+/// end.
 ///
 /// Lock: `state`, held while the line is drawn, so that two threads do not mix their output.
 final class ProgressLine: Sendable {
     /// The line appears a second after this, so that a fast command shows none.
     private let begin = ContinuousClock.now
-    private let isTerminal = Terminal.isTerminal(STDERR_FILENO)
+    private let isTerminal =
+        Terminal.isTerminal(STDERR_FILENO) && Style.isCapable(ProcessSettings.variable("TERM"))
     private let state = Mutex(State())
 
     private struct State {

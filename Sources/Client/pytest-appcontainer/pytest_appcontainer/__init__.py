@@ -12,7 +12,7 @@ from .container import AppContainer
 from .errors import DeviceError
 from .following import EventStream
 from .options import AppContainerOptions, OptionError
-from .owner import OwnedDevice, boot
+from .owner import OwnedDevice, boot, served
 from .records import (
     App,
     AppExtension,
@@ -27,6 +27,7 @@ from .records import (
     EventRange,
     HeldLock,
     Inspection,
+    ListedDevice,
     Mount,
     ProtectionClass,
     RunnableApp,
@@ -79,6 +80,7 @@ __all__ = [
     "HeldLock",
     "Inspection",
     "Lease",
+    "ListedDevice",
     "Mount",
     "OptionError",
     "OwnedDevice",
@@ -98,5 +100,6 @@ __all__ = [
     "include",
     "is_excluded",
     "protection",
+    "served",
     "set_protection",
 ]

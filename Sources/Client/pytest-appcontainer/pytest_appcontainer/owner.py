@@ -1,4 +1,4 @@
-"""Devices that last as long as their owners.
+"""Devices that last as long as their owners, and the search for devices that are on.
 
 Each is a process `appcontainer own`, which ends running apps, unmounts and deletes when the other end of its standard
 input is closed. The kernel closes it even for an owner that is killed.
@@ -19,9 +19,11 @@ from typing import Optional
 
 from . import forking
 from .client import Device, HostPath
+from .decoding import decoded_list
 from .errors import DeviceError
+from .records import ListedDevice
 
-__all__ = ["OwnedDevice", "boot", "program"]
+__all__ = ["OwnedDevice", "boot", "program", "served"]
 
 # Ending takes as long as unmounting does. A longer end counts as stuck, and is an error.
 _LONGEST_END = 120
@@ -53,6 +55,25 @@ def boot(directory: HostPath) -> Device:
     if served is None:
         raise DeviceError.other_version(f"`{command} own` did not name a control socket")
     return served
+
+
+def served() -> tuple[ListedDevice, ...]:
+    """The devices that processes of this user serve now, by their paths. Starts none.
+
+    One whose process does not answer within two seconds is among them. Raises DeviceError.
+    """
+    command = program()
+    try:
+        listed = subprocess.run([command, "list", "--json"], stdin=subprocess.DEVNULL, capture_output=True)
+    except OSError as error:
+        raise DeviceError("programMissing", f"cannot run {command}: {error.strerror or error}") from None
+    if listed.returncode != 0:
+        said = listed.stderr.decode(errors="replace").strip()
+        raise DeviceError("unexpected", said or f"`{command} list` ended with {listed.returncode}")
+    try:
+        return decoded_list(ListedDevice, json.loads(listed.stdout))
+    except ValueError:
+        raise DeviceError.other_version(f"`{command} list` did not answer in JSON") from None
 
 
 class OwnedDevice:

@@ -23,6 +23,7 @@ __all__ = [
     "EventRange",
     "HeldLock",
     "Inspection",
+    "ListedDevice",
     "Mount",
     "ProtectionClass",
     "RunnableApp",
@@ -129,6 +130,29 @@ class Mount:
     cachedir_tag: bool
     #: The way by which the kernel's requests reach the device's process: ``dev-fuse`` or ``io-uring``.
     transport: str
+
+
+@dataclass(frozen=True)
+class ListedDevice:
+    """A device that a process of this user serves."""
+
+    #: Its directory; None where the process does not answer, and was not told on its command line.
+    device: Optional[str]
+    #: None where the process does not answer.
+    identifier: Optional[str]
+    #: As in :class:`DeviceStatus`, or ``notAnswering``.
+    state: str
+    #: Whether the directory is there.
+    there: bool
+    #: None for a process that cannot be seen from here.
+    pid: Optional[int]
+    #: The path of the control socket.
+    socket: str
+    #: The number of apps installed.
+    apps: int
+    mounts: tuple[Mount, ...]
+    #: The identifiers of the apps that are running.
+    running: tuple[str, ...]
 
 
 @dataclass(frozen=True)

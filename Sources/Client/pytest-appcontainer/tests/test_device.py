@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 from conftest import IDENTIFIER, make_app
 
-from pytest_appcontainer import AppContainer, Device, DeviceError, Event, OwnedDevice, ProtectionClass, WorkProgress
+from pytest_appcontainer import (
+    AppContainer,
+    Device,
+    DeviceError,
+    Event,
+    OwnedDevice,
+    ProtectionClass,
+    WorkProgress,
+    served,
+)
 
 
 def test_state_passcode_and_capacity(app_container: AppContainer) -> None:
@@ -35,6 +44,25 @@ def test_state_passcode_and_capacity(app_container: AppContainer) -> None:
     device.set_passcode("1234")
     assert device.capacity(1 << 26, low_water=1, high_water=2).capacity == 1 << 26
     assert device.capacity(host=True).capacity is None
+
+
+def test_devices_that_are_on_are_found(app_container: AppContainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    socket = app_container.device.socket
+    (found,) = [found for found in served() if found.socket == socket]
+    assert (found.state, found.there, found.apps, found.running) == ("unlocked", True, 1, (IDENTIFIER,))
+    assert [mount.app for mount in found.mounts] == [IDENTIFIER]
+    status = Device(found.socket, found.identifier).status()
+    assert (status.device, status.identifier, status.daemon.pid) == (found.device, found.identifier, found.pid)
+    with OwnedDevice({"create": {}}) as other:
+        assert other.directory in [found.device for found in served()]
+    assert other.directory not in [found.device for found in served()]
+    monkeypatch.setenv("APPCONTAINER", "/bin/false")
+    with pytest.raises(DeviceError):
+        served()
+    monkeypatch.setenv("APPCONTAINER", "/bin/echo")
+    with pytest.raises(DeviceError) as raised:
+        served()
+    assert raised.value.kind == "otherVersion"
 
 
 def test_a_backup_of_a_locked_device_comes_back_elsewhere(app_container: AppContainer, tmp_path: Path) -> None:

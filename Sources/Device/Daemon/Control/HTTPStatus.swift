@@ -22,7 +22,7 @@ extension Complaint.Kind {
         case .daemonUnreachable, .daemonEnded, .shuttingDown: 503
         case .noSpace, .notEnoughFreed: 507
         case .unexpected, .notADevice, .newerFormat, .hostFilesystem, .fuseMissing, .fuseConfiguration, .damaged,
-            .confinementMissing, .guidelinesBroken, .notFrozen:
+            .confinementMissing, .guidelinesBroken, .notFrozen, .procMissing:
             500
         }
     }

@@ -2,6 +2,7 @@
 
 import AppContainer
 import ContainerMount
+import Glibc
 import Platform
 public import SandboxModel
 
@@ -79,6 +80,21 @@ public struct MountedHome: Sendable {
         try ForeignDaemon.requireNone(of: home.device)
         try AbandonedMount.remove(home.mountPoint)
         try DaemonLauncher.clearAbandoned(home.device)
+    }
+
+    /// The mount points of the homes that this user may unmount, the first mounted first: root's program has them all.
+    /// None where the kernel does not tell.
+    public static func mountPoints() -> [String] {
+        let mounts = (try? MountInfo.all()) ?? []
+        let isOwn = { (mount: MountInfo) in
+            geteuid() == 0 || mount.filesystemOptions.split(separator: ",").contains("user_id=\(geteuid())")
+        }
+        var places: [String] = []
+        for mount in mounts where isOwn(mount) {
+            guard let home = MountedHome(mount), !places.contains(home.mountPoint) else { continue }
+            places.append(home.mountPoint)
+        }
+        return places
     }
 
     private static func all() throws(Complaint) -> [MountedHome] {

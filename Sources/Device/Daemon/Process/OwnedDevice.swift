@@ -22,6 +22,7 @@ public enum OwnedDevice {
             // An owner that closed standard input without an order needs no answer.
             guard let order = try readOrder() else { return 0 }
             if order.clone == nil && order.create == nil {
+                _ = try setup.get()
                 try await start(order.device)
             } else {
                 try await own(order, on: setup.get())

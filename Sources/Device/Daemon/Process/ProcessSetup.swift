@@ -15,8 +15,9 @@ struct ProcessSetup: Sendable {
     let transport: TransportChoice
 
     /// - Throws: ``Complaint`` of kind `notAllowed` where there is no directory for the socket; `badRequest` where the
-    ///   environment names no transport.
+    ///   environment names no transport; `procMissing`.
     init() throws(Complaint) {
+        try ProcFileSystem.require()
         transport = try ProcessSetup.transport(named: ProcessSettings.variable(ProcessSetup.transportVariable))
         FreeMemory.shareArenas()
         signal(SIGPIPE, SIG_IGN)

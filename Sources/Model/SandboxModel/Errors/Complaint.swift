@@ -68,6 +68,7 @@ public struct Complaint: Error, Hashable, Sendable {
         case notSuspended
         case notFrozen
         case backupPasswordState
+        case procMissing
 
         /// The exit code of the command; 64 is wrong usage, as sysexits.h has it.
         public var exitCode: Int32 {
@@ -125,6 +126,7 @@ public struct Complaint: Error, Hashable, Sendable {
             case .foreignOwner: 52
             case .invalidEntitlements: 53
             case .anotherSigner: 54
+            case .procMissing: 55
             case .deviceErased: 58
             case .undeclaredType: 59
             case .appSuspended: 60

@@ -11,6 +11,10 @@ int process_spawn(
     int *process, const char *path, char *const arguments[], char *const environment[], const int descriptors[],
     int count, int detached);
 
+/// Has CommandLine answer with the arguments that this process was started with, also where there is no /proc. To be
+/// called once, before the first use of CommandLine.
+void process_use_own_arguments(void);
+
 /// waitpid(2), for a process of process_spawn. Returns 0 or an error number.
 int process_wait(int process, int *status);
 

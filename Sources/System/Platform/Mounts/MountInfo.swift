@@ -15,6 +15,8 @@ public struct MountInfo: Equatable, Sendable {
     public let options: [String]
     public let type: String
     public let source: String
+    /// Options of the filesystem, separated by commas, such as `user_id=1000`; FUSE's tell whose mount it is.
+    public let filesystemOptions: String
 
     /// - Returns: nil if the line is malformed.
     public init?(line: some StringProtocol) {
@@ -32,6 +34,7 @@ public struct MountInfo: Equatable, Sendable {
         options = fields[5].split { $0 == "," }.map { String($0) }
         type = MountInfo.decoded(fields[end + 1])
         source = MountInfo.decoded(fields[end + 2])
+        filesystemOptions = fields.count > end + 3 ? String(fields[end + 3]) : ""
     }
 
     /// All mounts in the order of mounting. Of two at one mount point, the later one is visible.

@@ -25,6 +25,11 @@ public final class LocalConnection: Sendable {
         get throws(SystemError) { try PeerUser.identifier(of: socket.descriptor.number) }
     }
 
+    /// `getsockopt(2)` with `SO_PEERCRED`: the process that listens, or that has connected.
+    public var peerProcess: Int32 {
+        get throws(SystemError) { try PeerUser.process(of: socket.descriptor.number) }
+    }
+
     /// `recv(2)`, as soon as something has arrived.
     /// - Returns: at least one byte; none at the end of the stream.
     /// - Throws: the error of the call, or `CancellationError`.

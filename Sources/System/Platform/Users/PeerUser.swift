@@ -1,4 +1,4 @@
-// The user at the other end of a Unix socket.
+// The user and the process at the other end of a Unix socket.
 
 import CPlatform
 import Glibc
@@ -12,5 +12,12 @@ public enum PeerUser {
         var user: UInt32 = 0
         try systemCall { unsafe platform_peer_user(socket, &user) }
         return user
+    }
+
+    /// The same for the number of the process; 0 for one that is in a PID namespace out of sight.
+    public static func process(of socket: Int32) throws(SystemError) -> Int32 {
+        var process: Int32 = 0
+        try systemCall { unsafe platform_peer_process(socket, &process) }
+        return process
     }
 }

@@ -1,5 +1,6 @@
 // The record of who serves a device: written past what lies there, and believed no further than it can be.
 
+import AppContainer
 import BackingStore
 import DeviceLifecycle
 import Foundation
@@ -61,7 +62,7 @@ import Testing
             try withDevice { used = try DaemonRecord(device: $0, socket: socket).ownSocket != nil }
             return used
         }
-        let short = base.utf8.count + name.utf8.count + 5 <= RuntimeDirectory.longestSocketPath
+        let short = base.utf8.count + name.utf8.count + 5 <= ControlSockets.longestPath
         #expect(try isUsed("\(base)/own/\(name)") == short)
         for socket in [
             "open/\(name)", "link/\(name)", "own/control.sock", "own/0123456789abcde/.sock", "missing/\(name)",

@@ -1,5 +1,6 @@
 // Where sockets lie, and when a directory is not trusted.
 
+import AppContainer
 import Foundation
 import Platform
 import SandboxModel
@@ -26,11 +27,11 @@ import Testing
 
     @Test func `root has its own; a user's is in XDG_RUNTIME_DIR, if that is the user's and short`() throws {
         let user = geteuid() + 1000
-        #expect(RuntimeDirectory.candidates(user: 0, environment: [:]).first == "/run/appcontainer")
-        #expect(RuntimeDirectory.candidates(user: user, environment: [:]) == ["/tmp/appcontainer-\(user)"])
+        #expect(ControlSockets.directories(of: 0, environment: [:]).first == "/run/appcontainer")
+        #expect(ControlSockets.directories(of: user, environment: [:]) == ["/tmp/appcontainer-\(user)"])
         // The directory is somebody else's.
-        #expect(RuntimeDirectory.candidates(user: user, environment: ["XDG_RUNTIME_DIR": "/tmp"]).count == 1)
-        #expect(RuntimeDirectory.candidates(user: user, environment: ["XDG_RUNTIME_DIR": "run"]).count == 1)
+        #expect(ControlSockets.directories(of: user, environment: ["XDG_RUNTIME_DIR": "/tmp"]).count == 1)
+        #expect(ControlSockets.directories(of: user, environment: ["XDG_RUNTIME_DIR": "run"]).count == 1)
     }
 
     @Test func `a link, a file or a directory that others can enter is not private`() throws {
@@ -43,10 +44,10 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: base + "/link", withDestinationPath: base + "/own")
         _ = FileManager.default.createFile(
             atPath: base + "/file", contents: nil, attributes: [.posixPermissions: 0o600])
-        #expect(RuntimeDirectory.isPrivate(base + "/own", user: geteuid()))
-        #expect(!RuntimeDirectory.isPrivate(base + "/own", user: geteuid() + 1))
+        #expect(ControlSockets.isPrivate(base + "/own", user: geteuid()))
+        #expect(!ControlSockets.isPrivate(base + "/own", user: geteuid() + 1))
         for name in ["open", "link", "file", "missing"] {
-            #expect(!RuntimeDirectory.isPrivate("\(base)/\(name)", user: geteuid()), "\(name)")
+            #expect(!ControlSockets.isPrivate("\(base)/\(name)", user: geteuid()), "\(name)")
         }
     }
 }

@@ -28,6 +28,6 @@ struct Apps: AsyncParsableCommand {
                     [part.identifier, part.name, "-", "\(part.name).appex", signer, part.mountPoint ?? "-"]
                 }
         }
-        try Output.table([["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "SIGNED BY", "MOUNTED AT"]] + rows)
+        try Output.table(rows, under: ["IDENTIFIER", "NAME", "VERSION", "BUNDLE", "SIGNED BY", "MOUNTED AT"])
     }
 }

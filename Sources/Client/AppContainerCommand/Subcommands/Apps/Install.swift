@@ -33,7 +33,9 @@ struct Install: AsyncParsableCommand {
     var app: String
     @Flag(help: "Refuse an app that is not signed, or ad hoc.")
     var requireSigned = false
-    @Option(help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.")
+    @Option(
+        help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.",
+        completion: .file())
     var trust: String?
     @Option(name: .customLong("group"), help: "A group container that the app is entitled to; can be repeated.")
     var groups: [String] = []
@@ -60,7 +62,7 @@ struct Install: AsyncParsableCommand {
         let installed = try await showingProgress { line in
             try await device.send(request, progress: line.report)
         }
-        for notice in installed.notices ?? [] { StandardError.complain("notice: \(notice)") }
+        for notice in installed.notices ?? [] { StandardError.tell("notice: \(notice)") }
         try Output.line(installed.identifier)
     }
 }

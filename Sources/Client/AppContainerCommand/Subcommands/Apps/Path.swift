@@ -21,7 +21,8 @@ struct Path: AsyncParsableCommand {
 
     @OptionGroup var device: DeviceArgument
     @OptionGroup var app: AppArgument
-    @Argument(help: "app, data, or the identifier of a group or iCloud container.")
+    @Argument(
+        help: "app, data, or the identifier of a group or iCloud container.", completion: Completions.containers)
     var container: String = "data"
     @Flag(help: "Print the path in the device directory, where content is encrypted.")
     var backing = false

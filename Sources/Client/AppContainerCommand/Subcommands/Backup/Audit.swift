@@ -47,13 +47,12 @@ struct Audit: AsyncParsableCommand {
     /// Prints the directories that hold anything, and the findings below them.
     private func show(_ report: AuditReport) throws(Complaint) {
         try Output.table(
-            [["BACKED UP", "LEFT OUT", "DIRECTORY"]]
-                + report.directories.filter { $0.size > 0 || $0.leftOut > 0 }.map { directory in
-                    [
-                        Output.size(directory.size), directory.leftOut > 0 ? Output.size(directory.leftOut) : "",
-                        Audit.place(directory.domain, directory.path),
-                    ]
-                })
+            report.directories.filter { $0.size > 0 || $0.leftOut > 0 }.map { directory in
+                [
+                    Output.size(directory.size), directory.leftOut > 0 ? Output.size(directory.leftOut) : "",
+                    Audit.place(directory.domain, directory.path),
+                ]
+            }, under: ["BACKED UP", "LEFT OUT", "DIRECTORY"])
         guard !report.findings.isEmpty else { return try Output.line("nothing to say against it") }
         try Output.line("")
         try Output.table(

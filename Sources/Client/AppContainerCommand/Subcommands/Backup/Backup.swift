@@ -31,17 +31,22 @@ struct Backup: AsyncParsableCommand {
     @OptionGroup var device: DeviceArgument
     @Argument(help: "The file or directory to make; not with --list.", completion: .file())
     var output: String?
-    @Option(help: ArgumentHelp("Back up this app only, with its groups.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp("Back up this app only, with its groups.", valueName: "id"), completion: Completions.apps)
     var app: String?
     @Option(help: "The form of the backup.")
     var format = Format.tar
-    @Option(help: ArgumentHelp("Encrypt a Finder backup with the first line of this file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Encrypt a Finder backup with the first line of this file.", valueName: "file"),
+        completion: .file())
     var passwordFile: String?
     @Flag(help: "Tell what would go in, with sizes, and what would not and why.")
     var list = false
     @Flag(help: "Take in what is marked as excluded, too.")
     var ignoreExclusions = false
-    @Option(help: ArgumentHelp("Take what has not changed from this earlier backup.", valueName: "backup"))
+    @Option(
+        help: ArgumentHelp("Take what has not changed from this earlier backup.", valueName: "backup"),
+        completion: .file())
     var since: String?
     @OptionGroup var answer: AnswerOptions
 

@@ -14,7 +14,7 @@ struct Conditions: AsyncParsableCommand {
             """)
 
     @OptionGroup var device: DeviceArgument
-    @Argument(help: "power or wifi, each followed by on or off.")
+    @Argument(help: "power or wifi, each followed by on or off.", completion: .list(["power", "wifi", "on", "off"]))
     var changes: [String] = []
     @OptionGroup var answer: AnswerOptions
 

@@ -60,7 +60,9 @@ struct Status: AsyncParsableCommand {
         for app in status.running {
             fields.append(("Running", status.suspended.contains(app) ? "\(app) (suspended)" : app))
         }
-        try Output.fields(fields.map { (label: $0.0, value: $0.1) })
+        try Output.fields(fields.map { (label: $0.0, value: $0.1) }) { label in
+            label == "State" ? Style(ofState: status.state) : nil
+        }
     }
 
     /// Important and opportunistic usage are iOS's words: the first counts as available all that may be purged, the

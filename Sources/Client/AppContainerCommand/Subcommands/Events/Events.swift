@@ -30,15 +30,27 @@ struct Events: AsyncParsableCommand {
 
     func run() async throws {
         guard follow else {
-            return try Output.lines(EventRecord.entries(of: device.path()).map(\.line.jsonForTerminals))
+            return try Output.lines(EventRecord.entries(of: device.path()).map { shown($0.line) })
         }
         try Events.endWithOutput()
         let path = try device.path()
         let client = try await DaemonLauncher.connect(to: path, warn: StandardError.warn)
         var events = client.events.makeAsyncIterator()
-        while let line = try await Events.next(&events) { try Output.line(line.jsonForTerminals) }
+        while let line = try await Events.next(&events) { try Output.line(shown(line)) }
         // Not success: a script that follows must not take the end of the device for its own.
         throw Complaint(.shuttingDown, "\(path) was shut down; there are no further events")
+    }
+
+    /// A line as printed: on a terminal, the word of a refusal or of damage stands out unless JSON was asked for.
+    private func shown(_ line: String) -> String {
+        var line = line.jsonForTerminals
+        guard !json else { return line }
+        for word in ["refused", "corrupt"] {
+            // A quotation mark inside of a value has a backslash before it.
+            guard let place = line.firstRange(of: "\"event\":\"\(word)\"") else { continue }
+            line.replaceSubrange(place, with: "\"event\":\(Style.refused("\"\(word)\""))")
+        }
+        return line
     }
 
     /// - Returns: the line as the daemon sent it; nil when the device has ended.

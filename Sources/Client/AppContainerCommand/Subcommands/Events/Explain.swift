@@ -31,21 +31,21 @@ struct Explain: AsyncParsableCommand {
             return
         }
         guard !explanations.isEmpty else { return try Output.line("nothing was refused") }
-        let paragraphs = explanations.map { $0.lines.map(\.onOneLine).joined(separator: "\n") }
+        let paragraphs = explanations.map { $0.lines.joined(separator: "\n") }
         try Output.line(paragraphs.joined(separator: "\n\n"))
     }
 }
 
 extension Explanation {
-    /// The explanation as printed: the call, its count, the rule, and the advice.
+    /// The explanation as printed: the call, its count, the rule, and the advice, each on one line.
     fileprivate var lines: [String] {
-        var lines = [call, "    \(times)"]
+        var lines = [Style.refused(call.onOneLine), "    \(times)".onOneLine]
         if let words {
-            lines.append("    Rule \(rule): \(words).")
+            lines.append("    Rule \(rule): \(words).".onOneLine)
         } else {
-            lines.append("    Rule \(rule): a rule that this version of appcontainer does not know.")
+            lines.append("    Rule \(rule): a rule that this version of appcontainer does not know.".onOneLine)
         }
-        if let instead { lines.append("    Instead: \(instead).") }
+        if let instead { lines.append("    \(Style.good("Instead:")) \("\(instead).".onOneLine)") }
         return lines
     }
 

@@ -15,7 +15,7 @@ struct Exclude: ParsableCommand {
             iCloud are never in a backup.
             """)
 
-    @Argument(help: "Paths in mounted homes.", completion: .file())
+    @Argument(help: "Paths in mounted homes.", completion: Completions.paths)
     var paths: [String]
     @OptionGroup var trustedOwner: TrustOption
 

@@ -14,7 +14,7 @@ struct Include: ParsableCommand {
             Library/Caches, tmp, the bundle and iCloud cannot be included.
             """)
 
-    @Argument(help: "Paths in mounted homes.", completion: .file())
+    @Argument(help: "Paths in mounted homes.", completion: Completions.paths)
     var paths: [String]
     @OptionGroup var trustedOwner: TrustOption
 

@@ -17,7 +17,7 @@ struct Inspect: AsyncParsableCommand {
             directory, whether it goes into a backup, and where it lies in the device directory.
             """)
 
-    @Argument(help: "Paths in mounted homes.", completion: .file())
+    @Argument(help: "Paths in mounted homes.", completion: Completions.paths)
     var paths: [String]
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var trustedOwner: TrustOption

@@ -22,7 +22,7 @@ struct Protect: ParsableCommand {
     var recursive = false
     @Argument(help: "The class to give.", completion: .list(ProtectionClass.allCases.map(\.shortName)))
     var `class`: String
-    @Argument(help: "Paths in mounted homes.", completion: .file())
+    @Argument(help: "Paths in mounted homes.", completion: Completions.paths)
     var paths: [String]
     @OptionGroup var trustedOwner: TrustOption
 

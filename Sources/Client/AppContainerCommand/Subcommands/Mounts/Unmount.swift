@@ -13,7 +13,7 @@ struct Unmount: AsyncParsableCommand {
             lazily. A mount that a killed daemon left behind is taken away as well.
             """)
 
-    @Argument(help: "The app's mount point.", completion: .directory)
+    @Argument(help: "The app's mount point.", completion: Completions.mountPoints)
     var mountPoint: String
     @Flag(help: "Take the mount out of sight now; it ends when the last file in it is closed.")
     var lazy = false

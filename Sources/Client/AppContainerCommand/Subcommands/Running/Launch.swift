@@ -19,7 +19,8 @@ struct Launch: AsyncParsableCommand {
     @OptionGroup var app: AppArgument
     @Option(
         name: .customLong("extension"),
-        help: ArgumentHelp("Start one of the app's extensions in its place, in its own home.", valueName: "name"))
+        help: ArgumentHelp("Start one of the app's extensions in its place, in its own home.", valueName: "name"),
+        completion: Completions.extensions)
     var appExtension: String?
     @Flag(help: "Start nothing: the app counts as running until it is terminated.")
     var noExec = false

@@ -29,7 +29,8 @@ struct Run: AsyncParsableCommand {
     @OptionGroup var app: AppArgument
     @Option(
         name: .customLong("extension"),
-        help: ArgumentHelp("Run one of the app's extensions in its place, in its own home.", valueName: "name"))
+        help: ArgumentHelp("Run one of the app's extensions in its place, in its own home.", valueName: "name"),
+        completion: Completions.extensions)
     var appExtension: String?
     @Flag(help: "Hide the rest of the machine from the command.")
     var confine = false
@@ -40,7 +41,7 @@ struct Run: AsyncParsableCommand {
     var variables: [String] = []
     @Flag(help: "Read the whole bundle first, not only what looks as if it had been written to.")
     var verifyAll = false
-    @Argument(parsing: .postTerminator, help: "The command and its arguments.")
+    @Argument(parsing: .postTerminator, help: "The command and its arguments.", completion: .file())
     var command: [String] = []
 
     func validate() throws { try RunEnvironment(named: variables).check() }

@@ -28,7 +28,7 @@ struct Test: AsyncParsableCommand {
 
     @Argument(help: "The device to copy.", completion: .directory)
     var template: String
-    @Option(help: "The app to mount, of several.")
+    @Option(help: "The app to mount, of several.", completion: Completions.apps)
     var app: String?
     @Option(help: "Unlock the copy first, with the passcode in the file's first line.", completion: .file())
     var passcodeFile: String?
@@ -36,7 +36,7 @@ struct Test: AsyncParsableCommand {
         help: "Write a JUnit file: whether the command succeeded, and each call that the device refused meanwhile.",
         completion: .file(extensions: ["xml"]))
     var junit: String?
-    @Argument(parsing: .postTerminator, help: "The command and its arguments.")
+    @Argument(parsing: .postTerminator, help: "The command and its arguments.", completion: .file())
     var command: [String] = []
     @OptionGroup var trustedOwner: TrustOption
 

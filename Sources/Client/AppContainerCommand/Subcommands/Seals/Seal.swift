@@ -25,9 +25,11 @@ struct Seal: ParsableCommand {
 
     @Argument(help: "The .app directory, or the .appex of an extension.", completion: .directory)
     var app: String
-    @Option(help: "The identity, as appcontainer identity makes one: a PEM file with a key and its certificate.")
+    @Option(
+        help: "The identity, as appcontainer identity makes one: a PEM file with a key and its certificate.",
+        completion: .file())
     var identity: String
-    @Option(help: "A property list with the app's entitlements, as Xcode keeps it.")
+    @Option(help: "A property list with the app's entitlements, as Xcode keeps it.", completion: .file())
     var entitlements: String?
     @OptionGroup var trustedOwner: TrustOption
 

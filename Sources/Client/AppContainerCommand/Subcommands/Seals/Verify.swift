@@ -24,7 +24,9 @@ struct Verify: ParsableCommand {
 
     @Argument(help: "The .app directory, or the .appex of an extension.", completion: .directory)
     var app: String
-    @Option(help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.")
+    @Option(
+        help: "A PEM file with certificates: one has to be the signer's, or lead to it. Else any signer will do.",
+        completion: .file())
     var trust: String?
     @OptionGroup var answer: AnswerOptions
     @OptionGroup var trustedOwner: TrustOption

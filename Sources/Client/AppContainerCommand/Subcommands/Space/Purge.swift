@@ -25,7 +25,7 @@ struct Purge: AsyncParsableCommand {
     }
 
     @OptionGroup var device: DeviceArgument
-    @Option(help: ArgumentHelp("Purge only this app.", valueName: "id"))
+    @Option(help: ArgumentHelp("Purge only this app.", valueName: "id"), completion: Completions.apps)
     var app: String?
     @Option(help: ArgumentHelp("Purge until so much is available.", valueName: "size"))
     var free: ByteCount?
