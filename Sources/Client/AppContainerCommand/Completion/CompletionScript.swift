@@ -8,7 +8,11 @@ enum CompletionScript {
     static func corrected(_ text: String) -> String {
         if text.hasPrefix("#!/bin/bash\n") { return replacing(bash, ending: "\n}\n", in: text) }
         if text.hasPrefix("#compdef appcontainer\n") { return replacing(zsh, ending: "\n}\n", in: text) }
-        if text.hasPrefix("function __appcontainer_") { return replacing(fish, ending: "\nend\n", in: text) }
+        if text.hasPrefix("function __appcontainer_") {
+            // The place of the cursor in its word: a fish without a terminal refuses to tell, and nobody here asks.
+            let text = text.replacing("(__appcontainer_tokens -tC)", with: "0")
+            return replacing(fish, ending: "\nend\n", in: text)
+        }
         return text
     }
 
@@ -98,11 +102,12 @@ enum CompletionScript {
                     set -l index (count (__appcontainer_tokens -pc))
                     set tokens $tokens[..$index] '' $tokens[(math $index + 1)..]
                 end
+                command -q $tokens[1]; or return
                 for found in (command $tokens[1] $argv $tokens 2>/dev/null)
                     switch $found
                         case ''
                         case ':files'
-                            __fish_complete_path (commandline -ct)
+                            complete -C "'' "(commandline -ct)
                         case ':directories'
                             __fish_complete_directories (commandline -ct) ''
                         case '*'

@@ -33,12 +33,13 @@ enum Completions {
     static let mountPoints = values { line in
         guard !line.prefix.hasPrefix("~") else { return [directories] }
         let places = MountedHome.mountPoints()
-        guard !line.prefix.hasPrefix("/"), let here = try? HostPath.absolute("."), !line.prefix.isEmpty else {
+        guard !line.prefix.hasPrefix("/"), let here = try? HostPath.resolved("."), !line.prefix.isEmpty else {
             return places
         }
-        // A relative path, as the shell's other completions give it.
+        // Relative, as it was begun. Directories lead to mount points of which too little was typed.
         let below = here == "/" ? here : here + "/"
-        return places.filter { $0.hasPrefix(below) }.map { String($0.dropFirst(below.count)) } + [directories]
+        let begun = places.filter { $0.hasPrefix(below + line.prefix) }.map { String($0.dropFirst(below.count)) }
+        return begun.isEmpty ? [directories] : begun
     }
 
     /// Paths in mounted homes: the homes first, and what is in them once a path has begun.
