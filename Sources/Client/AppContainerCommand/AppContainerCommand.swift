@@ -72,8 +72,6 @@ struct AppContainerCommand: AsyncParsableCommand {
         do {
             try requireCommand(arguments)
             var command = try parseAsRoot(Array(arguments))
-            // Help needs none of it, and neither does wrong usage.
-            if self.command(type(of: command)._commandName) != nil { try ProcFileSystem.require() }
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -86,6 +84,21 @@ struct AppContainerCommand: AsyncParsableCommand {
         } catch {
             end(with: error)
         }
+    }
+
+    /// Answers where there is no /proc, and ends the process: help and wrong usage as ever, and all else with the
+    /// complaint. On the first thread alone: libdispatch ends a process whose threads it cannot look at in /proc.
+    static func refuse(_ complaint: Complaint) -> Never {
+        let arguments = CommandLine.arguments.dropFirst()
+        if Array(arguments) == [Own._commandName] { Glibc.exit(OwnedDevice.refuse(complaint)) }
+        do {
+            try requireCommand(arguments)
+            var command = try parseAsRoot(Array(arguments))
+            if self.command(type(of: command)._commandName) == nil { try command.run() }
+        } catch {
+            end(with: error)
+        }
+        end(with: complaint)
     }
 
     /// Runs `own` and `daemon` without the parser: registering the other commands takes a third of a device's start

@@ -25,6 +25,12 @@ enum Program {
             }
             exit(EXIT_SUCCESS)
         }
+        // Before the first task, as libdispatch needs it.
+        do throws(Complaint) {
+            try ProcFileSystem.require()
+        } catch {
+            AppContainerCommand.refuse(error)
+        }
         Task {
             await AppContainerCommand.main()
             // An async main would do this; dispatchMain() does not return.

@@ -16,18 +16,18 @@ from kit import check
 
 place = os.path.realpath(sys.argv[1])
 home = os.path.join(place, "my homes/one & only")
-KEY_SHOW = b"\x18"
+KEY_SHOW = b"\x0f"
 SETUP = {
     "bash": """PS1='> '; set +o history; bind 'set bell-style none'; bind 'set completion-query-items 0'
-bind 'set page-completions off'; shown() {{ printf '%s' "$READLINE_LINE" >{out}; }}; bind -x '"\\C-x": shown'
+bind 'set page-completions off'; shown() {{ printf '%s' "$READLINE_LINE" >{out}; }}; bind -x '"\\C-o": shown'
 . {script}
 """,
     "fish": """function fish_prompt; printf '> '; end; function fish_greeting; end
-function shown; commandline | string collect -N | string trim -r -c \\n >{out}; end; bind \\cx shown; bind \\cu kill-whole-line
+function shown; commandline | string collect -N | string trim -r -c \\n >{out}; end; bind \\co shown; bind \\cu kill-whole-line
 source {script}
 """,
     "zsh": """PROMPT='> '; setopt NO_BEEP; unset zle_bracketed_paste; autoload -Uz compinit; compinit -u -D; LISTMAX=9999
-shown() {{ print -rn -- "$BUFFER" >{out}; }}; zle -N shown; bindkey '^X' shown; bindkey '^I' complete-word
+shown() {{ print -rn -- "$BUFFER" >{out}; }}; zle -N shown; bindkey '^O' shown; bindkey '^I' complete-word
 . {script}
 """,
 }

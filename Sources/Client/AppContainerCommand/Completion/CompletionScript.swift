@@ -1,8 +1,8 @@
 // The completion scripts of the parser, with functions of our own in the place of some of theirs.
 
-/// The differences from the parser's scripts: a value may be a word for the shell's own completion of paths; errors of the
-/// command stay out of the line that is being typed; fish finds directories whose names have blanks; and bash keeps no
-/// trap that would undo the user's options whenever a later script is read.
+/// The differences from the parser's scripts: a value may be a word for the shell's own completion of paths; errors of
+/// the command stay out of the line that is being typed; fish finds directories whose names have blanks; and bash keeps
+/// no trap that would undo the user's options whenever a later script is read.
 enum CompletionScript {
     /// The script as it is to be installed; any other text as it is.
     static func corrected(_ text: String) -> String {

@@ -6,7 +6,7 @@ import BackingStore
 import DeviceLifecycle
 import Glibc
 import Platform
-import SandboxModel
+public import SandboxModel
 
 /// Carries out one ``DeviceOrder``.
 public enum OwnedDevice {
@@ -22,7 +22,6 @@ public enum OwnedDevice {
             // An owner that closed standard input without an order needs no answer.
             guard let order = try readOrder() else { return 0 }
             if order.clone == nil && order.create == nil {
-                _ = try setup.get()
                 try await start(order.device)
             } else {
                 try await own(order, on: setup.get())
@@ -32,6 +31,15 @@ public enum OwnedDevice {
             try? answer(StartReport(complaint: DeviceError(error)))
             return error.kind.exitCode
         }
+    }
+
+    /// Answers an order with a complaint, whatever it is.
+    /// - Returns: the exit code.
+    public static func refuse(_ complaint: Complaint) -> Int32 {
+        if (try? Terminal.readLine(silently: false)) != nil {
+            try? answer(StartReport(complaint: DeviceError(complaint)))
+        }
+        return complaint.kind.exitCode
     }
 
     /// Starts the daemon of a device that exists.

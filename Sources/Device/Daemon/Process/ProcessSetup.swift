@@ -15,9 +15,8 @@ struct ProcessSetup: Sendable {
     let transport: TransportChoice
 
     /// - Throws: ``Complaint`` of kind `notAllowed` where there is no directory for the socket; `badRequest` where the
-    ///   environment names no transport; `procMissing`.
+    ///   environment names no transport.
     init() throws(Complaint) {
-        try ProcFileSystem.require()
         transport = try ProcessSetup.transport(named: ProcessSettings.variable(ProcessSetup.transportVariable))
         FreeMemory.shareArenas()
         signal(SIGPIPE, SIG_IGN)
