@@ -1,7 +1,7 @@
 # Completion by the shells' own machinery: bash, zsh and fish.
 # shellcheck shell=bash disable=SC2164,SC2015,SC2012,SC2153,SC2016,SC2034
 
-case_shells_complete_apps_mounts_and_closed_lists() {
+oncecase_shells_complete_apps_mounts_and_closed_lists() {
     local shell
     mkdir "$WORK/bin" "$WORK/scripts" "$WORK/my homes" "$WORK/my homes/one & only"
     ln -s "$(command -v appcontainer)" "$WORK/bin/appcontainer"
