@@ -91,6 +91,10 @@ struct AppContainerCommand: AsyncParsableCommand {
     static func refuse(_ complaint: Complaint) -> Never {
         let arguments = CommandLine.arguments.dropFirst()
         if Array(arguments) == [Own._commandName] { Glibc.exit(OwnedDevice.refuse(complaint)) }
+        if SystemMount.isCalled {
+            StandardError.complain(complaint.message)
+            Glibc.exit(MountStatus(of: complaint.kind).rawValue)
+        }
         do {
             try requireCommand(arguments)
             var command = try parseAsRoot(Array(arguments))

@@ -28,6 +28,8 @@ rootoncecase_without_proc_every_command_says_so() {
             contains "$(cat "$WORK/.err")" "there is no /proc"
         done
         absent "$WORK/new"
+        ln -sf "$(command -v appcontainer)" "$WORK/mount.fuse.appcontainer"
+        complains 2 $view "$WORK/mount.fuse.appcontainer" "$DEVICE:$APP" "$MOUNT"
         # A harness gets its answer in the form that it reads.
         same "$(echo "{\"device\": \"$WORK/new\", \"create\": {}}" | $view appcontainer own | json complaint kind)" procMissing own
         same "$(echo "{\"device\": \"$DEVICE\"}" | $view appcontainer own | json complaint kind)" procMissing own

@@ -115,7 +115,7 @@ enum MountStatus: Int32 {
         self =
             switch kind {
             case .badRequest, .notAllowed, .foreignOwner, .invalidIdentifier: .usage
-            case .unexpected, .hostFilesystem, .noSpace, .fuseMissing, .fuseConfiguration: .system
+            case .unexpected, .hostFilesystem, .noSpace, .fuseMissing, .fuseConfiguration, .procMissing: .system
             default: .failure
             }
     }
