@@ -204,7 +204,7 @@ let package = Package(
             "PassthroughTests", in: "FileSystem",
             of: ["FuseBridge", "Passthrough", "Platform", "SandboxModel", "TestSupport"]),
         tests(
-            "AppContainerCommandTests", in: "Client", of: ["AppContainerCommand", "SandboxModel"],
+            "AppContainerCommandTests", in: "Client", of: ["AppContainer", "AppContainerCommand", "SandboxModel"],
             resources: [.copy("Transcripts")]),
         tests("AppContainerTests", in: "Client", of: ["AppContainer", "Platform"]),
         tests(

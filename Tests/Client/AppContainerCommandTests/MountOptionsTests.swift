@@ -1,5 +1,6 @@
 // Tests of the list after -o: its division at commas, and the options that are taken, passed over and refused.
 
+import AppContainer
 import SandboxModel
 import Testing
 
