@@ -1,5 +1,6 @@
 // Work that blocks delays no other work.
 
+import Foundation
 import Platform
 import Testing
 
@@ -29,5 +30,25 @@ import Testing
             }
         }
         #expect(sum.access { $0 } == 500_500)
+    }
+
+    /// The pool of Swift concurrency has a thread for each processor, and all of them wait here.
+    @Test func `threads of the pool that wait for async work have what they wait for`() async {
+        let sum = await withTaskGroup { group in
+            for number in 1...(4 * ProcessInfo.processInfo.activeProcessorCount) {
+                group.addTask {
+                    let result = BlockingTask.result {
+                        try await Task.sleep(for: .milliseconds(10))
+                        return number
+                    }
+                    return (try? result.get()) ?? 0
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        let last = 4 * ProcessInfo.processInfo.activeProcessorCount
+        #expect(sum == last * (last + 1) / 2)
+        let failure = BlockingTask.result { throw CancellationError() }
+        #expect(throws: CancellationError.self) { try failure.get() }
     }
 }

@@ -168,3 +168,8 @@ long platform_listxattr(const char *path, char *list, size_t size, int follow);
 
 /// pidfd_send_signal(2).
 int platform_signal_process(int descriptor, int number);
+
+/// Installs a handler, once, that tells of a SIGBUS which a mapping in a mount of a device has caused: the file, its
+/// class and the remedy, in one line on standard error. Then it does what the earlier action does. Any other SIGBUS
+/// goes the same way without a word.
+int platform_report_bus_errors(void);

@@ -1,5 +1,6 @@
 // Settings of this process.
 
+import CPlatform
 import Glibc
 public import SandboxModel
 
@@ -21,6 +22,15 @@ public enum ProcessSettings {
         unsafe sigaddset(&set, number)
         unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
         raise(number)
+    }
+
+    /// `sigaction(2)` of SIGBUS: before a mapping of a file in a mount ends this process, a line on standard error
+    /// tells the file, its class and the remedy. It asks the device by opening the file, so its record has a refusal
+    /// more.
+    /// An earlier action applies afterwards, and one that is set later takes the place of this.
+    public static func reportBusErrors() {
+        // The kernel refuses no such call.
+        _ = platform_report_bus_errors()
     }
 
     /// `open(2)` of /dev/null at each standard descriptor that is closed, so that no file opened later takes its
