@@ -33,6 +33,18 @@ import Testing
         }
     }
 
+    @Test func `a home that was moved is found where it is`() {
+        ContainerHome.$current.withValue("/moved/1") {
+            ContainerHome.move("/moved/1/", to: "/moved/2")
+            #expect(NSHomeDirectory() == "/moved/2")
+            ContainerHome.move("/moved/2", to: "/moved/3/")
+            #expect(URL.documentsDirectory.path == "/moved/3/Documents")
+            #expect(NSTemporaryDirectory() == "/moved/3/tmp/")
+        }
+        ContainerHome.$current.withValue("/moved/2") { #expect(NSHomeDirectory() == "/moved/3") }
+        ContainerHome.$current.withValue("/moved/3") { #expect(NSHomeDirectory() == "/moved/3") }
+    }
+
     @Test func `a slash at the end of a home changes nothing`() {
         ContainerHome.$current.withValue("/home/app//") {
             #expect(URL.documentsDirectory.path == "/home/app/Documents")

@@ -17,8 +17,10 @@ public func NSHomeDirectoryForUser(_ user: String?) -> String? {
 ///
 /// `tmp` in a task's home. Otherwise `TMPDIR`, which `appcontainer run` sets to the home's `tmp`.
 public func NSTemporaryDirectory() -> String {
-    guard let home = ContainerHome.current else { return Foundation::NSTemporaryDirectory() }
-    return home.withoutTrailingSlashes + "/tmp/"
+    guard ContainerHome.current != nil, let home = ContainerHome.path else {
+        return Foundation::NSTemporaryDirectory()
+    }
+    return home + "/tmp/"
 }
 
 /// The paths of a standard directory in the given domains.
