@@ -2,6 +2,8 @@
 
 import AppContainer
 import Foundation
+import Platform
+import Synchronization
 public import XCTest
 
 /// A test case whose tests each have a device of their own, with the app installed and mounted:
@@ -20,6 +22,9 @@ public import XCTest
 /// }
 /// ```
 open class AppContainerTestCase: XCTestCase {
+    /// The running test's container, which a failure on any thread asks for what was refused.
+    private let running = Mutex<TestContainer?>(nil)
+
     /// The device that each test gets.
     open class var container: ContainerOptions {
         preconditionFailure("\(self) says no container: override the class property `container`")
@@ -28,7 +33,7 @@ open class AppContainerTestCase: XCTestCase {
     /// Makes the device, runs the test, and ends the device. On a failure the events of the test are printed.
     open override func invokeTest() {
         let options = Self.container
-        let made = AppContainerTestCase.wait {
+        let made = BlockingTask.result {
             try await DeviceLimit.shared.enter()
             do {
                 return try await TestDevices.shared.container(options)
@@ -44,13 +49,15 @@ open class AppContainerTestCase: XCTestCase {
             XCTFail("the test's device cannot be made: \(error)")
             return
         }
+        running.withLock { $0 = container }
         AppContainer.with(container) { super.invokeTest() }
+        running.withLock { $0 = nil }
         for file in OpenFiles.below(container.home) {
             AppContainerTestCase.say("\(name): warning: \(file) is still open at the end of the test; close it before")
         }
         // Not `hasSucceeded`, which is false until the run is over.
         let failed = (testRun?.totalFailureCount ?? 0) > 0
-        let events = AppContainerTestCase.wait {
+        let events = BlockingTask.result {
             let events = failed ? await container.eventLines() : nil
             await container.device.end()
             await DeviceLimit.shared.leave()
@@ -61,44 +68,18 @@ open class AppContainerTestCase: XCTestCase {
         }
     }
 
-    /// Runs an async body while this thread, the main one, waits.
-    private static func wait<Value: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Value
-    ) -> Result<Value, any Error> {
-        let answer = Answer<Value>()
-        Task.detached {
-            do {
-                answer.give(.success(try await body()))
-            } catch {
-                answer.give(.failure(error))
-            }
-        }
-        return answer.take()
+    /// Records a failure, and below it each call that was refused and that no `expectRefused` or `expectUnreadable`
+    /// asked for: the call, the rule and the advice.
+    open override func recordFailure(
+        withDescription description: String, inFile filePath: String, atLine lineNumber: Int, expected: Bool
+    ) {
+        let refused = running.withLock { $0 }?.refusedCalls() ?? []
+        super.recordFailure(
+            withDescription: ([description] + refused).joined(separator: "\n"), inFile: filePath, atLine: lineNumber,
+            expected: expected)
     }
 
     private static func say(_ text: String) {
         FileHandle.standardError.write(Data((text + "\n").utf8))
-    }
-}
-
-/// A result that one thread waits for and another provides.
-private final class Answer<Value: Sendable>: @unchecked Sendable {
-    private let condition = NSCondition()
-    private var value: Result<Value, any Error>?
-
-    func give(_ value: Result<Value, any Error>) {
-        condition.withLock {
-            self.value = value
-            condition.signal()
-        }
-    }
-
-    func take() -> Result<Value, any Error> {
-        condition.withLock {
-            while true {
-                if let value { return value }
-                condition.wait()
-            }
-        }
     }
 }

@@ -9,6 +9,10 @@ extension Trait where Self == ContainerTrait {
     /// On a suite, each test in it gets a device. The device is a copy of a template that is made once. It is deleted
     /// when the test ends, however it ends.
     ///
+    /// A failure of the test has a comment for each call that was refused and that no `expectRefused` or
+    /// `expectUnreadable` asked for: the call, the rule and the advice. The events of the test are attached in a file
+    /// named after the test and its arguments.
+    ///
     /// - Parameters:
     ///   - app: the path of a `.app` directory or an `.ipa`.
     ///   - passcode: nil for none; such a device cannot be locked.
@@ -63,19 +67,22 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
         try await DeviceLimit.shared.withDevice {
             let container = try await TestDevices.shared.container(options)
             let issues = IssueCount()
-            let counting: IssueHandlingTrait = .compactMapIssues { issue in
-                if issue.isFailure { issues.increment() }
+            let telling: IssueHandlingTrait = .compactMapIssues { issue in
+                guard issue.isFailure else { return issue }
+                issues.increment()
+                var issue = issue
+                issue.comments += container.refusedCalls().map { Comment(rawValue: $0) }
                 return issue
             }
             do {
                 try await AppContainer.with(container) {
-                    try await counting.provideScope(for: test, testCase: testCase, performing: function)
+                    try await telling.provideScope(for: test, testCase: testCase, performing: function)
                 }
             } catch {
-                await Self.end(container, of: test, failed: true)
+                await Self.end(container, of: test, testCase, failed: true)
                 throw error
             }
-            await Self.end(container, of: test, failed: issues.count > 0)
+            await Self.end(container, of: test, testCase, failed: issues.count > 0)
         }
     }
 
@@ -86,10 +93,13 @@ public struct ContainerTrait: TestTrait, SuiteTrait, TestScoping {
         return AppContainer.container == nil && (nearest?.options ?? options) == options
     }
 
-    private static func end(_ container: TestContainer, of test: Test, failed: Bool) async {
+    private static func end(
+        _ container: TestContainer, of test: Test, _ testCase: Test.Case?, failed: Bool
+    ) async {
         // In a task of its own: a test that exceeded its time limit is cancelled, and its events matter most.
         if failed, let events = await Task(operation: { await container.eventLines() }).value {
-            Attachment.record(Array(events.utf8), named: "events.jsonl", sourceLocation: test.sourceLocation)
+            Attachment.record(
+                Array(events.utf8), named: AttachmentName.of(test, testCase), sourceLocation: test.sourceLocation)
         }
         for file in OpenFiles.below(container.home) {
             Issue.record(

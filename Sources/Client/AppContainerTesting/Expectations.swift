@@ -30,7 +30,10 @@ public func expectRefused(
     let (result, events) = try await container.events(during: body)
     let refused = events.filter { $0.event == .refused && !$0.isSummary && $0.app == container.app }
     let matching = refused.filter { refusal.matches($0.rule) }
-    if !matching.isEmpty { return matching }
+    if !matching.isEmpty {
+        container.expected.add(matching)
+        return matching
+    }
     if let other = refused.first {
         place.fail(
             "expected a refusal by \(refusal), but it was the rule \(other.rule ?? "?") that refused "
@@ -51,7 +54,7 @@ public func expectUnreadable(
     let place = Place(file: file, fileID: fileID, line: line, column: column)
     switch readingFails(container.whole(path)) {
     case nil: place.fail("expected \(path) to be unreadable, but it can be read")
-    case .notPermitted?: break
+    case .notPermitted?: container.expected.addReading(of: container.relative(path))
     case let error?: place.fail("expected \(path) to be unreadable, but reading it fails otherwise: \(error.message)")
     }
 }

@@ -27,12 +27,17 @@ public final class TestContainer: Sendable {
     private let extensions = Mutex<[String: Task<TestContainer, any Error>]>([:])
     /// The events from before the test.
     let earlier: EarlierEvents
+    /// The refusals that the test has expected, of extensions too.
+    let expected: ExpectedRefusals
 
     /// - Parameter isRunning: whether the app counts as running while it is mounted.
-    init(mounting app: String, of device: Device, isRunning: Bool) async throws(DeviceError) {
+    init(
+        mounting app: String, of device: Device, isRunning: Bool, expected: ExpectedRefusals = ExpectedRefusals()
+    ) async throws(DeviceError) {
         self.device = device
         self.app = app
         self.isRunning = isRunning
+        self.expected = expected
         mount = Mutex(try await device.mount(app, running: isRunning))
         earlier = EarlierEvents(try await device.recordedEvents())
     }
@@ -97,7 +102,8 @@ public final class TestContainer: Sendable {
             throw DeviceError(
                 .notFound, "\(app) has no extension \(name); it has \(names.isEmpty ? "none" : "these: \(names)")")
         }
-        return try await TestContainer(mounting: found.identifier, of: device, isRunning: isRunning)
+        return try await TestContainer(
+            mounting: found.identifier, of: device, isRunning: isRunning, expected: expected)
     }
 
     // MARK: Device and app
@@ -175,7 +181,8 @@ public final class TestContainer: Sendable {
 
     /// Updates the app as the App Store does: terminates it, and gives it a new bundle and a home with another path.
     ///
-    /// ``home`` is the new path afterwards. No file of the old home may be open.
+    /// ``home`` is the new path afterwards, and that of code that imports ContainerFoundation, as for an app that is
+    /// started anew. No file of the old home may be open.
     /// - Throws: an error of kind `inUse`, `invalidApp`, `sealBroken`, …; the app is then unchanged. `cancelled` if the
     ///   task was cancelled before; a cancellation during the update has no effect.
     @discardableResult
@@ -205,8 +212,18 @@ public final class TestContainer: Sendable {
         return updated
     }
 
-    /// Runs a body with the present ``home`` as the home of code that imports ContainerFoundation. After an update such
-    /// code otherwise still sees the home with which the test began.
+    /// Runs a body with the present ``home`` as the home of code that imports ContainerFoundation: for detached tasks
+    /// and for an extension. The test's own task has the app's home without it, after an update too.
+    ///
+    /// The compiler does not see a `try` that stands within a macro: a closure whose only `try` is in `#expect(try …)`
+    /// does not compile, here as anywhere. Write the `try` before the macro:
+    ///
+    /// ```swift
+    /// try await container.inHome { try #expect(Notes().count == 1) }
+    /// try await container.inHome { try await #expect(Notes().load().count == 1) }
+    /// #expect(try await container.inHome { try Notes().count } == 1)
+    /// let note = try await container.inHome { try #require(try Notes().first) }
+    /// ```
     public func inHome<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
@@ -217,7 +234,11 @@ public final class TestContainer: Sendable {
         let new = try await device.mount(app, running: isRunning)
         // The update has ended all marks.
         isMarked.withLock { $0 = false }
-        mount.withLock { $0 = new }
+        let old = mount.withLock { mount in
+            defer { mount = new }
+            return mount.mountPoint
+        }
+        ContainerHome.move(old, to: new.mountPoint)
     }
 
     /// Sets the protection class of a file, or the class that a directory gives to files created in it from now on.

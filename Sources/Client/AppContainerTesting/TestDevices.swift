@@ -1,15 +1,23 @@
 // Devices for tests: a template for each set of options, and a copy of it for each test.
 
 import AppContainer
+import Platform
 
 /// The templates of this process. The first test with given options makes one; it is deleted with the process.
 actor TestDevices {
     static let shared = TestDevices()
 
+    /// The environment variable that keeps this process's action for SIGBUS as it is, if it is `off`.
+    private static let busErrors = "APPCONTAINER_TEST_SIGBUS"
+    private static let reportsBusErrors: Void = {
+        if ProcessSettings.variable(busErrors) != "off" { ProcessSettings.reportBusErrors() }
+    }()
+
     private var templates: [ContainerOptions: Task<DeviceTemplate, any Error>] = [:]
 
     /// Makes a device, unlocks it if the options say so, and mounts the app.
     func container(_ options: ContainerOptions) async throws -> TestContainer {
+        Self.reportsBusErrors
         let template = try await template(for: options)
         return try await TestDevices.container(options, from: template)
     }

@@ -48,11 +48,35 @@ import Testing
         let run = try Run(Order.process(.fail, Kind.swiftTesting.arguments(attachments), in: temporary))
         #expect(run.status == 1, "\(run.output)")
         let names = try FileManager.default.contentsOfDirectory(atPath: attachments)
-        try #require(names == ["events.jsonl"])
-        let events = try String(contentsOfFile: "\(attachments)/events.jsonl", encoding: .utf8)
+        let name = "ObedientTests, an app cannot write to its bundle.events.jsonl"
+        try #require(names == [name])
+        let events = try String(contentsOfFile: "\(attachments)/\(name)", encoding: .utf8)
         // Not how the device was made ready for the test.
         #expect(!events.contains(#""event":"mounted""#) && events.contains(#""rule":"sealedBundle""#))
         try leavesNothing()
+    }
+
+    @Test func `each case of a test that failed has events of its own name`() throws {
+        let run = try Run(
+            Order.process(.fail, Kind.swiftTesting.arguments(attachments, suite: "Many"), in: temporary))
+        #expect(run.status == 1, "\(run.output)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: attachments).sorted()
+        #expect(
+            names == [
+                #"ManyTests, a case fails ("one-half").events.jsonl"#, #"ManyTests, a case fails ("two").events.jsonl"#,
+            ])
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a failure tells the call that was refused, its rule and the advice`(kind: Kind) throws {
+        let run = try Run(Order.process(.fail, kind.arguments(attachments), in: temporary))
+        #expect(run.status == 1, "\(run.output)")
+        let lines = run.output.split(separator: "\n").filter { $0.contains("refused: ") }
+        try #require(lines.count == 1, "\(run.output)")
+        let line = String(lines[0])
+        #expect(
+            line.contains(" of Notes.app/unexpected for com.example.Notes: EPERM. Rule sealedBundle: the bundle is"))
+        #expect(line.contains(" Instead: write to Documents, Library or tmp; "))
     }
 
     @Test func `the events of a test case that failed are printed`() throws {

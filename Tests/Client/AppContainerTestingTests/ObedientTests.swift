@@ -12,10 +12,12 @@ import XCTest
         let container = AppContainer.current
         try await expectRefused(.rule("sealedBundle")) { try Data().write(to: container.url("Notes.app/new")) }
         switch Order.given {
-        case .fail: Issue.record("told to fail")
+        case .fail:
+            #expect(throws: CocoaError.self) { try Data().write(to: container.url("Notes.app/unexpected")) }
+            Issue.record("told to fail")
         case .forgetToClose: forgetToClose(container)
         case .waitToBeKilled: try await waitToBeKilled(container)
-        case nil: break
+        default: break
         }
     }
 }
@@ -42,10 +44,12 @@ final class ObedientTestCase: AppContainerTestCase {
         let container = AppContainer.current
         try await expectRefused(.rule("sealedBundle")) { try Data().write(to: container.url("Notes.app/new")) }
         switch Order.given {
-        case .fail: XCTFail("told to fail")
+        case .fail:
+            XCTAssertThrowsError(try Data().write(to: container.url("Notes.app/unexpected")))
+            XCTFail("told to fail")
         case .forgetToClose: forgetToClose(container)
         case .waitToBeKilled: try await waitToBeKilled(container)
-        case nil: break
+        default: break
         }
     }
 }

@@ -7,6 +7,10 @@ enum Order: String {
     case fail
     case forgetToClose
     case waitToBeKilled
+    /// Touch a mapping whose file is closed by a lock, older than a restart, cut, or on the host.
+    case touchLocked, touchRestarted, touchCut, touchOfHost
+    /// As the first, in a process that has a handler of its own.
+    case touchLockedAndCatch
 
     private static let variable = "TEST_ORDER"
 
@@ -38,7 +42,10 @@ enum Order: String {
 /// The output of a process, and its end.
 struct Run {
     let status: Int32
+    /// The signal that ended the process.
+    var signal: Int32? { reason == .uncaughtSignal ? status : nil }
     let output: String
+    private let reason: Process.TerminationReason
 
     init(_ process: Process) throws {
         let pipe = Pipe()
@@ -48,6 +55,7 @@ struct Run {
         output = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
         status = process.terminationStatus
+        reason = process.terminationReason
     }
 }
 

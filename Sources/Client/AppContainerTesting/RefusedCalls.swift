@@ -1,0 +1,100 @@
+// The calls of a test that were refused, in words for its failures.
+
+import AppContainer
+import Platform
+import SandboxModel
+import Synchronization
+
+/// The refusals that a test has expected. A failure of the test tells the others.
+///
+/// Lock: its own, for moments.
+final class ExpectedRefusals: Sendable {
+    private struct State {
+        var events: Set<Event> = []
+        /// The number of expected refusals of a file's content, by the file's path in the home.
+        var readings: [String: Int] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func add(_ events: [Event]) { state.withLock { $0.events.formUnion(events) } }
+
+    /// A reading of a file was refused, as it should be.
+    func addReading(of path: String) { state.withLock { $0.readings[path, default: 0] += 1 } }
+
+    /// The refusals of a record that no expectation has asked for.
+    func others(in record: [Event]) -> [Event] {
+        var (expected, readings) = state.withLock { ($0.events, $0.readings) }
+        return record.filter { event in
+            guard event.event == .refused, expected.remove(event) == nil else { return false }
+            guard Refusal.dataProtection.matches(event.rule), event.operation == "open", let path = event.path,
+                let count = readings[path], count > 0
+            else { return true }
+            readings[path] = count - 1
+            return false
+        }
+    }
+}
+
+/// Lines of a failure, each on one refused call, its rule and its advice.
+enum RefusedCalls {
+    /// The number of calls that a failure tells; equal ones count once.
+    private static let most = 5
+
+    static func lines(of refusals: [Event]) -> [String] {
+        var counts: [String: Int] = [:]
+        var last: [String: Int] = [:]
+        var left = 0
+        for (index, refusal) in refusals.enumerated() {
+            left += refusal.omitted ?? 0
+            guard let line = line(of: refusal) else { continue }
+            counts[line, default: 0] += 1
+            last[line] = index
+        }
+        let lines = last.sorted { $0.value < $1.value }.map(\.key)
+        var told = lines.suffix(most).map { line in
+            counts[line, default: 1] > 1 ? "\(line) (\(counts[line]!) times)" : line
+        }
+        let earlier = lines.count - told.count
+        if earlier > 0 { told.insert("refused: \(earlier) other calls before these", at: 0) }
+        if left > 0 { told.append("refused: \(left) calls more that the device's record leaves out") }
+        return told
+    }
+
+    /// - Returns: nil for a count of refusals, which describes none.
+    private static func line(of refusal: Event) -> String? {
+        guard !refusal.isSummary, let operation = refusal.operation else { return nil }
+        let path = refusal.path.map { $0.isEmpty ? "the home" : $0.printable } ?? "a file that has no name any more"
+        let app = refusal.app.map { " for \($0)" } ?? ""
+        let call = "refused: \(operation) of \(path)\(app): \(refusal.errno ?? "an error")."
+        guard let name = refusal.rule else { return call }
+        guard let rule = Rule(rawValue: name) else { return "\(call) Rule \(name)." }
+        return "\(call) Rule \(name): \(rule.words). Instead: \(rule.instead)."
+    }
+}
+
+extension TestContainer {
+    /// The calls that were refused since the test began, but for those that the test has expected, in lines. The record
+    /// is complete: a refused call is recorded before it returns. Blocks the thread for the time of one request.
+    /// - Returns: none if the device no longer answers.
+    func refusedCalls() -> [String] {
+        guard case .success(let events) = BlockingTask.result(of: { try await self.ownEvents() }) else { return [] }
+        return RefusedCalls.lines(of: expected.others(in: events))
+    }
+}
+
+extension String {
+    /// The text with a mark in place of every character that a terminal obeys, or that ends a line.
+    var printable: String { replacingControls(by: "\u{FFFD}") }
+
+    func replacingControls(by mark: Unicode.Scalar) -> String {
+        var text = UnicodeScalarView()
+        for scalar in unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: text.append(mark)
+            default: text.append(scalar.properties.isBidiControl ? mark : scalar)
+            }
+        }
+        return String(text)
+    }
+}

@@ -1,0 +1,57 @@
+// A SIGBUS of a mapping in a mount: a line tells the file, the class and the remedy, and the process ends as before.
+
+import Foundation
+import Testing
+
+@Suite struct BusErrorTests {
+    private let directory = Directory()
+    private let swiftTesting = ["--testing-library", "swift-testing", "--filter", "MappingTests"]
+    private let xctest = ["AppContainerTestingTests.MappingTestCase"]
+    private let word = "appcontainer: SIGBUS: this process touches its mapping of "
+
+    /// - Parameter backtrace: whether Swift's backtracer has its handler there. It hangs at a mapping that is gone, so
+    ///   that it may be there only where the line stands in its place.
+    private func run(
+        _ order: Order, _ arguments: [String], _ environment: [String: String] = [:], backtrace: Bool = true
+    ) throws -> Run {
+        var environment = environment
+        environment["SWIFT_BACKTRACE"] = "enable=\(backtrace ? "yes" : "no")"
+        let run = try Run(Order.process(order, arguments, in: directory.path, environment: environment))
+        #expect(!run.output.contains("touched: "), "\(run.output)")
+        return run
+    }
+
+    @Test func `a mapping of a file that a lock has closed`() throws {
+        let run = try run(.touchLocked, swiftTesting)
+        #expect(run.signal == SIGBUS, "\(run.output)")
+        let line = try #require(run.output.split(separator: "\n").first { $0.hasPrefix(word) }, "\(run.output)")
+        #expect(line.contains("/Documents/ma?pped, a file of class NSFileProtectionComplete, which keeps its content"))
+        #expect(line.contains(". Instead: unlock the device before; "))
+    }
+
+    @Test(arguments: [
+        (Order.touchRestarted, "NSFileProtectionComplete, and the device was restarted since, or has no space"),
+        (.touchCut, "NSFileProtectionComplete, and the page is beyond the end of the file. Instead: map it anew"),
+    ])
+    func `a mapping that is gone for another reason`(order: Order, words: String) throws {
+        let run = try run(order, swiftTesting)
+        #expect(run.signal == SIGBUS && run.output.contains(words), "\(run.output)")
+    }
+
+    @Test func `a mapping of a file of the host`() throws {
+        let run = try run(.touchOfHost, swiftTesting, backtrace: false)
+        #expect(run.signal == SIGBUS && !run.output.contains(word), "\(run.output)")
+    }
+
+    @Test func `the variable that keeps the action as it is`() throws {
+        let run = try run(.touchLocked, swiftTesting, ["APPCONTAINER_TEST_SIGBUS": "off"], backtrace: false)
+        #expect(run.signal == SIGBUS && !run.output.contains(word), "\(run.output)")
+    }
+
+    @Test func `a handler that was there before comes after the line`() throws {
+        let run = try run(.touchLockedAndCatch, xctest)
+        #expect(run.signal == nil && run.status == 3, "\(run.output)")
+        let lines = run.output.split(separator: "\n").filter { $0.hasPrefix(word) || $0 == "caught" }
+        #expect(lines.count == 2 && lines.last == "caught", "\(run.output)")
+    }
+}

@@ -1,0 +1,64 @@
+// Tests of the lines that a failure has on refused calls, and of the name of its attachment.
+
+import AppContainer
+import Testing
+
+@testable import AppContainerTesting
+
+@Suite struct RefusedCallsTests {
+    private func refusal(_ path: String, _ rule: String = "inbox", time: String = "t") -> Event {
+        Event(
+            .refused, time: time, app: "com.example.Notes", path: path, operation: "open", pid: 1, rule: rule,
+            errno: "EPERM")
+    }
+
+    @Test func `a line has the call, the rule and the advice`() {
+        let lines = RefusedCalls.lines(of: [refusal("Documents/Inbox/a"), refusal("x", "unheardOf")])
+        #expect(
+            lines == [
+                "refused: open of Documents/Inbox/a for com.example.Notes: EPERM. Rule inbox: a delivered file can be "
+                    + "read, removed and moved out of the Inbox; nothing else. Instead: move the file out of the Inbox "
+                    + "first, for instance to Documents: from then on it is like any other.",
+                "refused: open of x for com.example.Notes: EPERM. Rule unheardOf.",
+            ])
+    }
+
+    @Test func `equal calls are told once, and of many the last five`() {
+        let many = (1...7).flatMap { [refusal("\($0)", "r"), refusal("\($0)", "r", time: "later")] }
+        let lines = RefusedCalls.lines(of: many)
+        #expect(lines.count == 6 && lines.first == "refused: 2 other calls before these")
+        #expect(lines.last == "refused: open of 7 for com.example.Notes: EPERM. Rule r. (2 times)")
+    }
+
+    @Test func `a count of calls that the record leaves out is told, and a name stays on its line`() {
+        var summary = Event(.refused, time: "t", pid: 1, rule: "inbox", errno: "EPERM")
+        summary.omitted = 12
+        #expect(RefusedCalls.lines(of: [summary]) == ["refused: 12 calls more that the device's record leaves out"])
+        let lines = RefusedCalls.lines(of: [refusal("a\nb\u{202E}\u{1B}", "r")])
+        #expect(lines == ["refused: open of a\u{FFFD}b\u{FFFD}\u{FFFD} for com.example.Notes: EPERM. Rule r."])
+    }
+
+    @Test func `what a test has expected is left out, once for each time`() {
+        let expected = ExpectedRefusals()
+        let (first, second) = (refusal("a"), refusal("a", time: "later"))
+        let closed = [refusal("b", "dataProtection"), refusal("b", "dataProtection", time: "later")]
+        expected.add([first])
+        expected.addReading(of: "b")
+        let others = expected.others(in: [first, Event(.locked, time: "t"), second] + closed)
+        #expect(others == [second, closed[1]])
+    }
+
+    @Test func `an attachment is named after its test and the arguments`() {
+        #expect(AttachmentName.of(["Outer", "Inner", "test()"], arguments: []) == "Outer, Inner, test.events.jsonl")
+        #expect(AttachmentName.of(["`a b`(c:)"], arguments: ["1", "a/b\n"]) == "a b (1, a-b-).events.jsonl")
+        #expect(AttachmentName.of(["`.a (b)`()"], arguments: []) == "-a (b).events.jsonl")
+        let names = (1...2).map { _ in AttachmentName.of(["t(a:)"], arguments: nil) }
+        #expect(Set(names).count == 2 && names[0].hasPrefix("t ("))
+    }
+
+    @Test func `a name that is too long is cut, and still one of its own`() {
+        let names = ["1", "2"].map { AttachmentName.of(["é" + String(repeating: "x", count: 300)], arguments: [$0]) }
+        #expect(Set(names).count == 2)
+        for name in names { #expect(name.utf8.count <= 213 && name.hasSuffix(".events.jsonl")) }
+    }
+}
