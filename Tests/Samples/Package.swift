@@ -8,7 +8,8 @@ let package = Package(
     name: "Samples",
     platforms: [.iOS(.v16), .macOS(.v13)],
     dependencies: [
-        // Elsewhere: .package(url: …, from: …, traits: []). Without traits it is the libraries alone, and no server.
+        // Elsewhere: .package(url: "https://github.com/OWNER/appcontainer", from: "0.2.0", traits: []). Without traits
+        // it is the libraries alone, and no server.
         .package(name: "appcontainer", path: "../..", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],

@@ -25,25 +25,41 @@ undo() {
     rm -rf --one-file-system "$RUNTIME"
 }
 
-# samples NAME…: runs the tests whose names contain one of these. The runner has built them.
-samples() {
-    local name status=0
-    local -a filters=()
-    for name in "$@"; do filters+=(--filter "$name"); done
+# tests ARGUMENT…: runs the test program, which the runner has built. Its output is in $WORK/output.
+tests() {
     mkdir -m 700 "$WORK/tmp"
     RUNTIME=$(mktemp -d /tmp/samples.XXXXXX)
     mkdir -m 700 "$RUNTIME/appcontainer"
     cd "$BASE/samples"
-    APPCONTAINER=$BASE/appcontainer TMPDIR=$WORK/tmp in_runtime timeout 240 \
-        ./tests --testing-library swift-testing "${filters[@]}" >"$WORK/output" 2>&1 || status=$?
+    APPCONTAINER=$BASE/appcontainer TMPDIR=$WORK/tmp in_runtime timeout 240 ./tests "$@" >"$WORK/output" 2>&1
+}
+
+# samples NAME…: runs the tests of Swift Testing whose names contain one of these.
+samples() {
+    local name status=0
+    local -a filters=()
+    for name in "$@"; do filters+=(--filter "$name"); done
+    tests --testing-library swift-testing "${filters[@]}" || status=$?
     [ $status = 0 ] || fail "exit status $status: $(grep -E '^. .*(recorded|failed)|/mountinfo|^[0-9]+ ' "$WORK/output" | head -n 20)"
     grep -q '^. Test run .* passed after' "$WORK/output" || fail "no word of passing: $(tail -n 3 "$WORK/output")"
+    nothing_is_left
+}
+
+nothing_is_left() {
     same "$(ls -A "$WORK/tmp")" "" "what is left in the temporary directory"
     if grep -F "$WORK/" /proc/self/mountinfo; then fail "a mount is left"; fi
     same "$(find "$RUNTIME/appcontainer" -mindepth 1 -printf "%P %T+ ")" "" "what is left in the runtime directory"
 }
 
 case_the_samples_pass_and_leave_nothing() { samples SampleTests; }
+
+case_a_test_case_of_xctest_uses_container_foundation() {
+    local status=0
+    tests SampleTests.DraftCase || status=$?
+    [ $status = 0 ] || fail "exit status $status: $(grep -E 'error:|/mountinfo' "$WORK/output" | head -n 20)"
+    grep -q 'Executed 3 tests, with 0 failures' "$WORK/output" || fail "no three tests: $(tail -n 3 "$WORK/output")"
+    nothing_is_left
+}
 
 case_the_tutorial_does_what_it_says() { samples TutorialTests; }
 

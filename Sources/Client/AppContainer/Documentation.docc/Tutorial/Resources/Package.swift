@@ -5,7 +5,7 @@ let package = Package(
     name: "Drafts",
     platforms: [.iOS(.v16), .macOS(.v13)],
     dependencies: [
-        .package(path: "../appcontainer", traits: [])
+        .package(url: "https://github.com/OWNER/appcontainer", from: "0.2.0", traits: [])
     ],
     targets: [
         .target(name: "Drafts", dependencies: [.product(name: "ContainerFoundation", package: "appcontainer")])
