@@ -4,7 +4,6 @@
 #define _GNU_SOURCE
 #include "CPlatform.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -30,8 +29,6 @@ static const char attribute[] = "user.appcontainer.protection";
 
 // The action that this handler has replaced.
 static struct sigaction earlier;
-// It is that of Swift's backtracer, which reads every mapping, this one too, and then waits without end.
-static bool is_backtracer;
 // Set by the one thread that uses the memory below.
 static _Atomic int is_reporting;
 static char input[4096];
@@ -201,12 +198,11 @@ static const char *cause(const struct mapping *mapping, uintptr_t address) {
     return ", and the file cannot be reached any more.\n";
 }
 
-// Returns false where the fault is not of a file in a mount.
-static bool report(uintptr_t address) {
+static void report(uintptr_t address) {
     struct mapping mapping;
     char class[64];
     if (!find_mapping(address, &mapping)) {
-        return false;
+        return;
     }
     size_t length = append(0, "appcontainer: SIGBUS: this process touches its mapping of ");
     size_t start = length;
@@ -222,20 +218,19 @@ static bool report(uintptr_t address) {
         char *slash = strrchr(path, '/');
         slash[slash == path ? 1 : 0] = 0;
         if (!mapping.is_removed || !is_in_mount(path, class, sizeof class)) {
-            return false;
+            return;
         }
         length = append(length, ", a file that was removed. Instead: let go of the mapping before a lock or a restart.\n");
     }
     ssize_t written = write(STDERR_FILENO, line, length);
     (void)written;
-    return true;
 }
 
 // Does as would be done without this handler.
-static void pass_on(int number, siginfo_t *information, void *context, bool is_told) {
+static void pass_on(int number, siginfo_t *information, void *context) {
     bool is_fault = information->si_code > 0;
     struct sigaction standard = {.sa_handler = SIG_DFL};
-    if (earlier.sa_handler == SIG_DFL || (earlier.sa_handler == SIG_IGN && is_fault) || (is_backtracer && is_told)) {
+    if (earlier.sa_handler == SIG_DFL || (earlier.sa_handler == SIG_IGN && is_fault)) {
         // The same instruction meets the same fault again, and a signal that was sent is blocked until the return.
         sigaction(number, &standard, NULL);
         if (!is_fault) {
@@ -249,6 +244,13 @@ static void pass_on(int number, siginfo_t *information, void *context, bool is_t
     if (earlier.sa_flags & SA_RESETHAND) {
         sigaction(number, &standard, NULL);
     }
+    if (earlier.sa_flags & SA_NODEFER) {
+        // Swift's backtracer reads all mappings, this one too, and has the signal handled meanwhile.
+        sigset_t own;
+        sigemptyset(&own);
+        sigaddset(&own, number);
+        pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+    }
     if (earlier.sa_flags & SA_SIGINFO) {
         earlier.sa_sigaction(number, information, context);
     } else {
@@ -258,7 +260,6 @@ static void pass_on(int number, siginfo_t *information, void *context, bool is_t
 
 static void on_bus_error(int number, siginfo_t *information, void *context) {
     int saved = errno;
-    bool is_told = false;
     if (information->si_code == BUS_ADRERR) {
         // Another thread's report comes to its end before this thread ends the process.
         struct timespec moment = {.tv_nsec = 1000000};
@@ -269,12 +270,12 @@ static void on_bus_error(int number, siginfo_t *information, void *context) {
             waits++;
         }
         if (waits < LONGEST_WAIT) {
-            is_told = report((uintptr_t)information->si_addr);
+            report((uintptr_t)information->si_addr);
             atomic_store(&is_reporting, 0);
         }
     }
     errno = saved;
-    pass_on(number, information, context, is_told);
+    pass_on(number, information, context);
 }
 
 int platform_report_bus_errors(void) {
@@ -285,10 +286,6 @@ int platform_report_bus_errors(void) {
     if (sigaction(SIGBUS, NULL, &earlier) != 0) {
         return -1;
     }
-    Dl_info place;
-    is_backtracer = earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN
-        && dladdr((void *)earlier.sa_handler, &place) != 0 && place.dli_fname != NULL
-        && strstr(place.dli_fname, "libswiftCore") != NULL;
     struct sigaction action = {
         .sa_sigaction = on_bus_error,
         .sa_mask = earlier.sa_mask,

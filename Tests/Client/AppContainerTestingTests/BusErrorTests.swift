@@ -9,10 +9,8 @@ import Testing
     private let xctest = ["AppContainerTestingTests.MappingTestCase"]
     private let word = "appcontainer: SIGBUS: this process touches its mapping of "
 
-    /// - Parameter backtrace: whether Swift's backtracer has its handler there. It hangs at a mapping that is gone, so
-    ///   that it may be there only where the line stands in its place.
     private func run(
-        _ order: Order, _ arguments: [String], _ environment: [String: String] = [:], backtrace: Bool = true
+        _ order: Order, _ arguments: [String], _ environment: [String: String] = [:], backtrace: Bool = false
     ) throws -> Run {
         var environment = environment
         environment["SWIFT_BACKTRACE"] = "enable=\(backtrace ? "yes" : "no")"
@@ -39,13 +37,21 @@ import Testing
     }
 
     @Test func `a mapping of a file of the host`() throws {
-        let run = try run(.touchOfHost, swiftTesting, backtrace: false)
+        let run = try run(.touchOfHost, swiftTesting)
         #expect(run.signal == SIGBUS && !run.output.contains(word), "\(run.output)")
     }
 
     @Test func `the variable that keeps the action as it is`() throws {
-        let run = try run(.touchLocked, swiftTesting, ["APPCONTAINER_TEST_SIGBUS": "off"], backtrace: false)
+        let run = try run(.touchLocked, swiftTesting, ["APPCONTAINER_TEST_SIGBUS": "off"])
         #expect(run.signal == SIGBUS && !run.output.contains(word), "\(run.output)")
+    }
+
+    @Test func `the backtrace of Swift comes after the line`() throws {
+        let run = try run(.touchLocked, swiftTesting, backtrace: true)
+        #expect(run.signal == SIGBUS, "\(run.output)")
+        let line = try #require(run.output.firstRange(of: word), "\(run.output)")
+        let trace = try #require(run.output.firstRange(of: "Backtrace took"), "\(run.output)")
+        #expect(line.lowerBound < trace.lowerBound)
     }
 
     @Test func `a handler that was there before comes after the line`() throws {
