@@ -212,13 +212,17 @@ public final class FinderBackupSink: BackupSink {
 
     public func finish() throws(Complaint) {
         try end()
-        try destination.fromDatabase { () throws(DatabaseFault) in try table.commit() }
+        try destination.fromDatabase { () throws(DatabaseFault) in
+            // The digest of the table in the clear, which everybody can read, then lets nobody try guesses of its rows.
+            if keys != nil { try table.addProperty(FinderBackupSink.saltKey, Entropy.bytes(32)) }
+            try table.commit()
+        }
         // Each list has the digest of what is written before it: Manifest.plist that of Manifest.db, Status.plist that
         // of Manifest.plist.
-        let key = try encryptTable()
+        let encryption = try encryptTable()
         let digest = try destination.digest(of: BackupDirectory.database, buffer: buffer)
         let manifest = try destination.write(
-            ManifestList(origin, keybag: keybag, key: key, databaseDigest: digest), to: FinderManifest.fileName)
+            ManifestList(origin, encryption: encryption, databaseDigest: digest), to: FinderManifest.fileName)
         try destination.write(BackupInformation(origin), to: BackupInformation.fileName)
         try destination.write(
             BackupStatus(date: origin.date, manifestDigest: HashFunction.sha256.digest(of: manifest)),
@@ -226,10 +230,13 @@ public final class FinderBackupSink: BackupSink {
         try destination.publish()
     }
 
+    /// The key of random bytes in the table `Properties` of an encrypted backup.
+    private static let saltKey = "appcontainer.salt"
+
     /// Encrypts Manifest.db, under class D as an iPhone does.
-    /// - Returns: the wrapped key; nil for a backup in the clear.
-    private func encryptTable() throws(Complaint) -> [UInt8]? {
-        guard let keys, let plainTable else { return nil }
+    /// - Returns: nil for a backup in the clear.
+    private func encryptTable() throws(Complaint) -> ManifestList.DatabaseEncryption? {
+        guard let keys, let keybag, let plainTable else { return nil }
         guard let (cipher, wrapped) = keys.encryption(class: UInt32(ProtectionClass.none.rawValue)) else {
             throw Complaint(.unexpected, "the keybag of \(destination.path) has no key for Manifest.db")
         }
@@ -247,11 +254,11 @@ public final class FinderBackupSink: BackupSink {
                 }
                 position += Int64(count)
             }
-            _ = try content.finish(length: length)
+            let digest = try content.finish(length: length)
+            return ManifestList.DatabaseEncryption(keybag: keybag, key: wrapped, clearDigest: digest)
         } catch {
             throw destination.complaint(error)
         }
-        return wrapped
     }
 }
 

@@ -36,7 +36,8 @@ extension FinderBackupSource {
         guard let (attributes, isExcluded) = record.hostAttributes() else {
             throw directory.damaged("\(shown) has an extended attribute that no app can have set")
         }
-        guard (record.encryptionKey == nil) || isEncrypted else {
+        // A tool that decrypts a backup may leave the keys, and may leave or change what Manifest.plist says.
+        guard record.encryptionKey == nil || isEncrypted || isDecryptedCopy || !isOwn else {
             throw directory.damaged("\(shown) has a key, but the backup says that it is not encrypted")
         }
         var entry = BackupEntry(
@@ -117,13 +118,18 @@ extension FinderBackupSource {
                 data = content.length > 0 ? [0..<content.length] : []
             } else {
                 // The ranges of the record if the content is encrypted, else the host's own holes.
-                data = isEncrypted && content.length == record.size ? record.data : try content.dataRanges()
+                let hasRanges = isEncrypted || isDecryptedCopy
+                data = hasRanges && content.length == record.size ? record.data : try content.dataRanges()
             }
         } catch {
             throw directory.complaint(error, about: "the content of \(shown)")
         }
         if content.length != record.size {
             guard !isOwn else { throw directory.damaged("the content of \(shown) has another length than it had") }
+            // Ciphertext is longer than its content: what has a key and this length was decrypted.
+            guard isEncrypted || record.encryptionKey == nil else {
+                throw directory.damaged("the content of \(shown) is still encrypted, or has another length than it had")
+            }
             otherLengths += 1
         }
         guard data.last?.upperBound ?? 0 <= content.length else {

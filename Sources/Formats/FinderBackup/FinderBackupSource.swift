@@ -13,7 +13,10 @@ public final class FinderBackupSource: BackupSource {
     public let groups: [ContainerIdentifier]
     /// Whether the backup was made by this project.
     public var isOwn: Bool { directory.manifest.isOwn }
-    public var isEncrypted: Bool { directory.manifest.isEncrypted }
+    /// Whether its content is encrypted; false for a decrypted copy.
+    public var isEncrypted: Bool { directory.keys != nil }
+    /// Whether it is a copy of an encrypted backup that a tool has decrypted.
+    public var isDecryptedCopy: Bool { directory.isDecryptedCopy }
     public var passwordKeybag: [UInt8]? { directory.manifest.passwordKeybag }
     /// The number of files in an iPhone's backup that are longer or shorter than their records say: iOS writes record
     /// and content of a file in use at different times. Their stored content is given.

@@ -15,6 +15,10 @@ import Testing
         #expect(found.filter { $0.hasPrefix("pyiosbackup\tfile") }.sorted() == files("pyiosbackup"))
         #expect(found.filter { $0.hasPrefix("pyiosbackup\tdirectory") }.sorted() == directories("pyiosbackup"))
         #expect(found.contains("pyiosbackup\tbackup\tcom.example.Notes\t18.0\t\(Sample.device.identifier)"))
+        #expect(found.contains("iOSbackup\tbackup\t\(Sample.device.name)\t18.0\tFalse"))
+        for tool in ["iOSbackup", "ios-backup-manager"] {
+            #expect(found.filter { $0.hasPrefix("\(tool)\tfile") }.sorted() == files(tool))
+        }
     }
 
     @Test func anEncryptedBackupIsReadByteForByte() throws {
@@ -24,6 +28,10 @@ import Testing
         for tool in ["pyiosbackup", "iphone_backup_decrypt"] {
             #expect(found.filter { $0.hasPrefix("\(tool)\tfile") }.sorted() == files(tool))
             #expect(found.filter { $0.hasPrefix("\(tool)\tdirectory") }.sorted() == directories(tool))
+        }
+        #expect(found.contains("iOSbackup\tbackup\t\(Sample.device.name)\t18.0\tTrue"))
+        for tool in ["iOSbackup", "ios-backup-manager"] {
+            #expect(found.filter { $0.hasPrefix("\(tool)\tfile") }.sorted() == files(tool))
         }
         let links = found.filter { $0.hasPrefix("iphone_backup_decrypt\tlink") }
         #expect(
@@ -39,6 +47,17 @@ import Testing
         try shell("rm -r \(scratch["base"])")
         let found = try lines(scratch, password: String(decoding: Sample.encryption.password, as: UTF8.self))
         #expect(found.filter { $0.hasPrefix("iphone_backup_decrypt\tfile") }.sorted() == files("iphone_backup_decrypt"))
+    }
+
+    @Test func mvtFindsNothingAmissInAPlainBackup() throws {
+        let scratch = Scratch()
+        _ = try write(Sample.items, to: scratch["out"])
+        let found = try Python.run("check_with_mvt.py", scratch["out"], temporary: scratch.path).split(separator: "\n")
+        #expect(found.first == "\(Sample.device.name)\t\(Sample.device.identifier)\t18.0")
+        #expect(found.dropFirst().first == "missing in Info.plist: []")
+        // One entry has another time.
+        #expect(found.dropFirst(2).count == Sample.items.count)
+        #expect(found.filter { $0.hasSuffix("2023-11-14") }.count == Sample.items.count - 1)
     }
 
     /// The files that a tool should find: sealed content is not a file for it.

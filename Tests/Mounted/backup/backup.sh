@@ -108,13 +108,32 @@ rootoncecase_tools_of_others_read_a_finder_backup() {
     for form in plain encrypted; do
         if [ $form = plain ]; then set --; else set -- --password-file "$WORK/password"; fi
         timeout 300 appcontainer backup "$DEVICE" "$WORK/$form" --format finder "$@"
-        # One tool reads both forms, the other the encrypted one alone.
-        tools=1
+        # Three tools read both forms, a fourth the encrypted one alone.
+        tools=3
         set --
-        [ $form = plain ] || { tools=2 && set -- 'correct horse'; }
+        [ $form = plain ] || { tools=4 && set -- 'correct horse'; }
         "$PYTHON_TOOLS/bin/python" "$HERE/read_with_public_tools.py" "$WORK/$form" "$@" >"$WORK/$form.txt"
         /usr/bin/python3 "$HERE/compare_tools.py" "$WORK/$form.txt" $tools "$MOUNT" "AppDomain-$APP" Documents/out
     done
+    "$PYTHON_TOOLS/bin/python" "$HERE/check_with_mvt.py" "$WORK/plain" >"$WORK/log"
+    contains "$(cat "$WORK/log")" "missing in Info.plist: []"
+}
+
+rootoncecase_what_mvt_has_decrypted_can_be_restored() {
+    start --group "$GROUP"
+    fill_home
+    echo shared >"$MOUNT/Groups/$GROUP/shared"
+    echo 'correct horse' >"$WORK/password"
+    timeout 300 appcontainer backup "$DEVICE" "$FINDER" --format finder --password-file "$WORK/password"
+    "$PYTHON_TOOLS/bin/python" "$HERE/check_with_mvt.py" "$FINDER" 'correct horse' "$WORK/copy" >"$WORK/log"
+    contains "$(cat "$WORK/log")" "Documents/complete"
+    round_trip "$WORK/copy"
+    # Ciphertext in it is damage, and is told as such.
+    cp -r "$FINDER"/[0-9a-f][0-9a-f] "$WORK/copy/"
+    appcontainer create "$WORK/third"
+    complains 46 appcontainer restore "$WORK/third" "$WORK/copy"
+    appcontainer shutdown "$WORK/third"
+    complains 27 appcontainer backup "$DEVICE" "$WORK/next" --format finder --since "$WORK/copy"
 }
 
 rootcase_a_backup_of_a_phone_is_accepted() {

@@ -62,6 +62,13 @@ public struct BackupKeybag: Equatable, Sendable {
         return (BackupKeybag(encoded: list.bytes, derivation: derivation, wrapped: wrapped), keys)
     }
 
+    /// A keybag for a backup in the clear: new class keys under a random password that nobody knows, at the lowest
+    /// cost.
+    public static var unused: BackupKeybag {
+        var random = RandomStream()
+        return create(password: random.bytes(32), iterations: BackupIterations(outer: 1, inner: 1)!).0
+    }
+
     private init(encoded: [UInt8], derivation: BackupKeyDerivation, wrapped: [UInt32: [UInt8]]) {
         self.encoded = encoded
         self.derivation = derivation

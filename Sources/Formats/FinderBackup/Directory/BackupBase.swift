@@ -19,6 +19,10 @@ final class BackupBase {
             throw Complaint(
                 .invalidBackup, "\(path) was not made by appcontainer and cannot be continued; make a full backup")
         }
+        guard !directory.isDecryptedCopy else {
+            throw Complaint(
+                .badRequest, "\(path) is a decrypted copy of a backup and cannot be continued; make a full backup")
+        }
         guard directory.manifest.isEncrypted == (password != nil) else {
             throw Complaint(
                 .badRequest, "\(path) is not encrypted and cannot be continued by one that is; make a full backup")

@@ -17,6 +17,24 @@ extension BackupDirectory {
     /// begins with zeros.
     private static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
+    /// The beginning of every SQLite database (SQLite, Database File Format, 1.3.1), with the zero at its end.
+    private static let databaseMagic = Array("SQLite format 3\0".utf8)
+    /// The smallest page of a database in bytes: the length of a database is a multiple of it.
+    private static let smallestPage: Int64 = 512
+
+    /// Whether Manifest.db is a database in the clear.
+    /// - Throws: ``Complaint`` with the host's error.
+    static func hasClearDatabase(_ root: borrowing Descriptor, _ path: String) throws(Complaint) -> Bool {
+        do throws(SystemError) {
+            guard let found = try openFile(database, in: root) else { return false }
+            let buffer = PageBuffer(count: databaseMagic.count)
+            let count = try found.file.descriptor.read(into: buffer, count: databaseMagic.count, from: 0)
+            return buffer.bytes(0, count: count) == databaseMagic
+        } catch {
+            throw Complaint(error, doing: "cannot read \(path)/Manifest.db")
+        }
+    }
+
     /// Opens the table of files.
     /// - Throws: ``Complaint`` of kind `invalidBackup` if it is missing, in use or damaged, or with the host's error.
     func files() throws(Complaint) -> FileTableReader {
@@ -39,8 +57,10 @@ extension BackupDirectory {
                 "a \(unfinished.text) lies beside its Manifest.db, which some program has open or left unfinished")
         }
         let buffer = PageBuffer(count: ContentWriter.bufferSize)
-        if let expected = manifest.databaseDigest {
-            let digest = try digest(of: found.file.descriptor, length: found.length, buffer: buffer)
+        if let expected = isDecryptedCopy ? manifest.clearDatabaseDigest : manifest.databaseDigest {
+            // Tools may leave the cipher's padding at the end of what they have decrypted.
+            let length = isDecryptedCopy ? found.length - found.length % BackupDirectory.smallestPage : found.length
+            let digest = try digest(of: found.file.descriptor, length: length, buffer: buffer)
             guard digest == expected else { throw damaged("its Manifest.db is not the one that was written") }
         }
         guard let keys, let key = manifest.key else {

@@ -13,21 +13,28 @@ final class BackupDirectory {
     let path: String
     let root: Descriptor
     let manifest: FinderManifest
-    /// nil if the backup is not encrypted.
+    /// nil if the backup is not encrypted, or no longer.
     let keys: BackupKeys?
+    /// Whether a tool has decrypted an encrypted backup: content and Manifest.db are in the clear, and the property
+    /// lists are those of the encrypted one. The first bytes of Manifest.db decide, which no ciphertext has but by a
+    /// chance of 1 in 2^128.
+    let isDecryptedCopy: Bool
 
     /// The limit of a property list in bytes.
     private static let longestList: Int64 = 8 << 20
 
     /// Opens a finished backup, and unlocks its keybag.
-    /// - Parameter password: ignored if the backup is not encrypted.
+    /// - Parameter password: ignored if the backup is not encrypted, or no longer.
     /// - Throws: ``Complaint`` of kind `notFound`, `invalidBackup`, `newerBackup`, `passwordNeeded` or `wrongPassword`.
     init(_ path: String, password: [UInt8]?) throws(Complaint) {
         self.path = path
         root = try BackupDirectory.open(path)
         manifest = try BackupDirectory.readManifest(root, path)
-        keys = try manifest.keybag.map { bytes throws(Complaint) in
-            try BackupDirectory.open(keybag: bytes, password: password, path)
+        if let keybag = manifest.keybag {
+            isDecryptedCopy = try BackupDirectory.hasClearDatabase(root, path)
+            keys = isDecryptedCopy ? nil : try BackupDirectory.open(keybag: keybag, password: password, path)
+        } else {
+            (isDecryptedCopy, keys) = (false, nil)
         }
     }
 

@@ -20,6 +20,8 @@ struct FinderManifest {
     var key: [UInt8]?
     /// SHA-256 of Manifest.db in backups of this project; nil in others.
     var databaseDigest: [UInt8]?
+    /// SHA-256 of Manifest.db before its encryption, in encrypted backups of this project; nil in old ones.
+    var clearDatabaseDigest: [UInt8]?
     /// By bundle identifier.
     var applications: [String: ManifestList.Application]
 
@@ -42,6 +44,7 @@ struct FinderManifest {
         if let addition = list.addition {
             guard addition.format <= FinderManifest.format else { throw .newer("appcontainer \(addition.format)") }
             databaseDigest = Array(addition.databaseDigest)
+            clearDatabaseDigest = addition.clearDatabaseDigest.map { Array($0) }
             passwordKeybag = addition.passwordKeybag.map { Array($0) }
         }
         // An iPhone's unencrypted backup may have a keybag too, so `IsEncrypted` decides.

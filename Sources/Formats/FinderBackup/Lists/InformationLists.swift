@@ -17,7 +17,11 @@ struct BackupInformation: Encodable {
     private let productVersion: String
     // Properties that no such device has. Tools require the keys.
     private let imei = ""
+    private let meid = ""
+    private let iccid = ""
+    private let phoneNumber = ""
     private let serialNumber = ""
+    private let productName = ""
     private let buildVersion = ""
     private let productType = ""
     private let iTunesVersion = ""
@@ -25,8 +29,27 @@ struct BackupInformation: Encodable {
     private let guid = Entropy.uuid().filter { $0 != "-" }
     private let date: Date
     private let installedApplications: [String]
-    /// By bundle identifier; Finder keeps data of the App Store there, which no app here has.
-    private let applications: [String: [String: String]]
+    /// By bundle identifier.
+    private let applications: [String: Application]
+
+    /// An app, as Finder describes it.
+    private struct Application: Encodable {
+        /// A property list of what the App Store says of the app; tools require the key. No app here is of a store, so
+        /// it has what the app says of itself.
+        let metadata: Data
+
+        private enum CodingKeys: String, CodingKey {
+            case metadata = "iTunesMetadata"
+        }
+
+        init(_ app: BackupApp) {
+            let list = PropertyList.dictionary([
+                "softwareVersionBundleId": .string(app.identifier.text), "itemName": .string(app.name),
+                "bundleShortVersionString": .string(app.version),
+            ])
+            metadata = Data(list.encoded)
+        }
+    }
 
     private enum CodingKeys: String, CodingKey {
         case deviceName = "Device Name"
@@ -36,8 +59,12 @@ struct BackupInformation: Encodable {
         case targetType = "Target Type"
         case productVersion = "Product Version"
         case imei = "IMEI"
+        case meid = "MEID"
+        case iccid = "ICCID"
+        case phoneNumber = "Phone Number"
         case serialNumber = "Serial Number"
         case buildVersion = "Build Version"
+        case productName = "Product Name"
         case productType = "Product Type"
         case iTunesVersion = "iTunes Version"
         case guid = "GUID"
@@ -53,7 +80,7 @@ struct BackupInformation: Encodable {
         productVersion = device.systemVersion
         date = Date(timeIntervalSinceReferenceDate: origin.date)
         installedApplications = origin.apps.map(\.identifier.text)
-        applications = Dictionary(uniqueKeysWithValues: origin.apps.map { ($0.identifier.text, [:]) })
+        applications = Dictionary(uniqueKeysWithValues: origin.apps.map { ($0.identifier.text, Application($0)) })
     }
 }
 

@@ -1,6 +1,7 @@
 // The keys of Manifest.plist: Apple's, and under `appcontainer` this project's.
 
 import BackupModel
+import DataProtection
 import FoundationEssentials
 import SandboxModel
 
@@ -11,12 +12,15 @@ struct ManifestList: Encodable {
     struct Addition: Codable {
         var format: Int
         var databaseDigest: Data
+        /// Before encryption; nil in a backup in the clear.
+        var clearDatabaseDigest: Data?
         /// The device's class keys under its backup password; nil without one.
         var passwordKeybag: Data?
 
         private enum CodingKeys: String, CodingKey {
             case format = "Format"
             case databaseDigest = "DatabaseDigest"
+            case clearDatabaseDigest = "ClearDatabaseDigest"
             case passwordKeybag = "PasswordKeybag"
         }
     }
@@ -24,17 +28,29 @@ struct ManifestList: Encodable {
     /// Properties of the device.
     struct Lockdown: Encodable {
         var name, systemVersion, identifier: String
+        // Properties that no such device has. Tools require the keys.
+        private let buildVersion = ""
+        private let productType = ""
+        private let serialNumber = ""
+
+        init(_ device: FinderBackupDevice) {
+            (name, systemVersion, identifier) = (device.name, device.systemVersion, device.identifier)
+        }
 
         private enum CodingKeys: String, CodingKey {
             case name = "DeviceName"
             case systemVersion = "ProductVersion"
             case identifier = "UniqueDeviceID"
+            case buildVersion = "BuildVersion"
+            case productType = "ProductType"
+            case serialNumber = "SerialNumber"
         }
     }
 
     var version: String
     var isEncrypted: Bool
-    /// The keybag, and the wrapped key of Manifest.db; nil in a backup in the clear.
+    /// The keybag, and the wrapped key of Manifest.db. A backup in the clear has a keybag as well, as an iPhone's has,
+    /// which opens nothing in it; tools require it.
     var keybag, key: Data?
     /// nil if they cannot be decoded.
     var applications: [String: Application]?
@@ -60,24 +76,34 @@ struct ManifestList: Encodable {
 }
 
 extension ManifestList {
+    /// The encryption of Manifest.db.
+    struct DatabaseEncryption {
+        var keybag: [UInt8]
+        /// Wrapped by a class key of the keybag.
+        var key: [UInt8]
+        /// SHA-256 of the database before encryption.
+        var clearDigest: [UInt8]
+    }
+
     /// - Parameters:
-    ///   - key: the wrapped key of Manifest.db.
+    ///   - encryption: nil for a backup in the clear.
     ///   - databaseDigest: SHA-256 of Manifest.db as it is stored.
-    init(_ origin: FinderBackupOrigin, keybag: [UInt8]?, key: [UInt8]?, databaseDigest: [UInt8]) {
+    init(_ origin: FinderBackupOrigin, encryption: DatabaseEncryption?, databaseDigest: [UInt8]) {
         let (apps, device) = (origin.apps, origin.device)
-        (version, isEncrypted) = (FinderManifest.version, keybag != nil)
-        (self.keybag, self.key) = (keybag.map { Data($0) }, key.map { Data($0) })
+        (version, isEncrypted) = (FinderManifest.version, encryption != nil)
+        (keybag, key) = (Data(encryption?.keybag ?? BackupKeybag.unused.encoded), encryption.map { Data($0.key) })
         var applications: [String: Application] = [:]
         for group in apps.flatMap(\.groups) { applications[group.text] = Application(group: group) }
         for app in apps { applications[app.identifier.text] = Application(app) }
         self.applications = applications
         addition = Addition(
             format: FinderManifest.format, databaseDigest: Data(databaseDigest),
+            clearDatabaseDigest: encryption.map { Data($0.clearDigest) },
             passwordKeybag: origin.keybag.map { Data($0) })
         date = Date(timeIntervalSinceReferenceDate: origin.date)
         systemDomainsVersion = "24.0"
         wasPasscodeSet = device.hasPasscode
-        lockdown = Lockdown(name: device.name, systemVersion: device.systemVersion, identifier: device.identifier)
+        lockdown = Lockdown(device)
     }
 }
 
