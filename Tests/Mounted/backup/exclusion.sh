@@ -171,6 +171,7 @@ TABLE
         refused act setfattr -x "$APPLE" "$node"
         excluded "$node"
     done
+    excluded "$MOUNT/.com.apple.mobile_container_manager.metadata.plist"
     # Their content bears no mark, and is in no backup all the same.
     not_excluded "$MOUNT/tmp/file" "$MOUNT/Library/Caches/directory" "$(bundle)/Info.plist"
     same "$(backup_of "$MOUNT/tmp/file")" excluded-by:tmp
@@ -185,6 +186,8 @@ EPERM   setxattr $(bundle)/Info.plist $APPLE x
 EPERM   setflags $(bundle)/Info.plist +d
 EPERM   setxattr $MOUNT $APPLE x
 EPERM   setxattr $MOUNT/.com.apple.mobile_container_manager.metadata.plist $APPLE x
+EPERM   removexattr $MOUNT/.com.apple.mobile_container_manager.metadata.plist $APPLE
+EPERM   setflags $MOUNT/.com.apple.mobile_container_manager.metadata.plist -d
 ok      getxattr $MOUNT/.com.apple.mobile_container_manager.metadata.plist $BACKUP excluded
 ok      getxattr $MOUNT $BACKUP included
 ok      getxattr $MOUNT/Groups/group.com.example.notes $BACKUP included

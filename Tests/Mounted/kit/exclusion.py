@@ -22,7 +22,7 @@ LISTED = {"user." + APPLE, "user.xdg.robots.backup"}
 FS_IOC_GETFLAGS, FS_NODUMP = 0x80086601, 0x40
 FS_IOC_FSGETXATTR, FS_IOC_FSSETXATTR, FS_XFLAG_NODUMP = 0x801C581F, 0x401C5820, 0x80
 # A form that only says so: it lists nothing, because nobody could set it elsewhere.
-ALWAYS = ("Library/Caches", "/tmp", ".app", "/iCloud")
+ALWAYS = ("Library/Caches", "/tmp", ".app", "/iCloud", ".metadata.plist")
 
 
 def forms(path, wanted):

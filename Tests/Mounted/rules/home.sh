@@ -137,7 +137,7 @@ EPERM link $plist $DOCUMENTS/plist
 EPERM chmod 600 $plist
 EPERM utimes $plist
 EPERM setxattr $plist user.note x
-EPERM setflags $plist +d
+EPERM setflags $plist -d
 TABLE
 }
 case_the_metadata_belongs_to_the_system() { start; metadata_rules; again; metadata_rules; }

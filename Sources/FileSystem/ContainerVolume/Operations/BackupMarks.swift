@@ -57,7 +57,8 @@ struct BackupMarks {
         case .bundle: node.rare?.sealed == SealedBundle.top
         case .containers: node.name == HomeLayout.iCloud
         case .standardDirectory: node.purgeableDirectory != nil
-        case .device, .home, .metadata, .documents, .inbox, .inboxItem, .cacheTag, .container: false
+        case .metadata: true
+        case .device, .home, .documents, .inbox, .inboxItem, .cacheTag, .container: false
         }
     }
 
@@ -89,7 +90,7 @@ struct BackupMarks {
     /// - Throws: EINVAL for a value that the form cannot have; as ``setExcluded(_:_:by:)``.
     func set(_ form: BackupMark.Form, to value: [UInt8], mustExist: Bool, of node: Node) throws(Fault) {
         guard let setting = form.setting(value) else {
-            if !isNeverInBackup(node) { try node.zone.permit(.setAttribute) }
+            if !isNeverInBackup(node) || node.zone == .metadata { try node.zone.permit(.setAttribute) }
             throw .system(.invalid)
         }
         if setting == .exclude, mustExist, try !isExcluded(node) {
@@ -106,6 +107,8 @@ struct BackupMarks {
     /// - Throws: `refused` by the node's zone or kind, or because the node is never in a backup; the host's error.
     func setExcluded(_ isExcluded: Bool, _ node: Node, by operation: SandboxModel.Operation) throws(Fault) {
         if isNeverInBackup(node) {
+            // Not the system's own record: after a call that succeeds, the kernel would write its time of change.
+            if node.zone == .metadata { try node.zone.permit(operation) }
             if isExcluded { return }
             throw .refused(.neverInBackup)
         }

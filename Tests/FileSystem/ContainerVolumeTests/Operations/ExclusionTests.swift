@@ -179,7 +179,16 @@ struct ExclusionTests {
         #expect(try inclusion("Notes.app/Info.plist", volume) == "excluded-by:Notes.app")
         #expect(throws: Fault.refused(.sealedBundle)) { try set(Self.exclude, [1], plist, volume) }
         #expect(throws: Fault.refused(.sealedBundle)) { try volume.setInodeFlags(Self.noDump, of: plist) }
+        let metadata = try volume.node(".com.apple.mobile_container_manager.metadata.plist")
         #expect(try inclusion(".com.apple.mobile_container_manager.metadata.plist", volume) == "excluded")
+        #expect(try isExcluded(metadata, volume))
+        // It is the system's: not even what it is already can be set.
+        #expect(throws: Fault.refused(.metadata)) { try set(Self.exclude, [1], metadata, volume) }
+        #expect(throws: Fault.refused(.metadata)) {
+            try volume.removeAttribute(Array(Self.exclude.utf8), of: metadata)
+        }
+        #expect(throws: Fault.refused(.metadata)) { try volume.setInodeFlags(0, of: metadata) }
+        #expect(try listed(metadata, volume) == [])
     }
 
     @Test("The computed attribute tells the directory that keeps a path out, and is neither set nor listed")
